@@ -3,6 +3,7 @@
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -123,4 +124,7 @@ class Contexts(ABC):
             if self._contexts is None:
                 self._contexts = new_cache()
         resources, cache = self._ready(), self._contexts
-        return read(resources, self.replica, lambda given: make_context(given, cache, request))[0]
+        made, behind, note = read(resources, self.replica, lambda given: make_context(given, cache, request))
+        if behind is None:
+            return made
+        return replace(made, seconds_behind=behind, notes=(*made.notes, note) if note else made.notes)

@@ -129,6 +129,8 @@ class ContextResult:
     """Milliseconds of everything, the search included; a cached context has those of its making."""
     is_cached: bool = field(default=False, compare=False)
     """Whether the context was made for an earlier request of the same kind, and nothing was published since."""
+    seconds_behind: float | None = field(default=None, compare=False)
+    """How far the replica that was searched is behind; 0 from the primary in its place, None where none is named."""
 
     def __str__(self) -> str:
         """Return the text, for `print`; of blocks their texts, one below the other."""

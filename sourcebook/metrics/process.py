@@ -1,7 +1,7 @@
 """Metrics of the counters of a process, or of their totals in the ledger."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
@@ -14,11 +14,18 @@ Families = Iterator[CounterMetricFamily | HistogramMetricFamily]
 
 
 class ProcessCollector(Collector):
-    """The metrics of this process since it began: searches, their legs, caches, embedded queries."""
+    """The metrics of this process since it began: searches, their legs, caches, embedded queries.
+
+    Args:
+        totals: returns the counters; those of this process where None.
+    """
+
+    def __init__(self, totals: Callable[[], Mapping[Part, float]] | None = None) -> None:
+        self._totals = totals or measurements.totals
 
     def collect(self) -> Families:
         """Yield every metric."""
-        return counter_families(measurements.totals())
+        return counter_families(self._totals())
 
     def describe(self) -> Families:
         """Yield every metric without values, so that registering reads nothing."""

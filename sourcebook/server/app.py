@@ -1,7 +1,7 @@
 """The app: the routes, the errors and the limits around one knowledge base."""
 
 import logging
-from collections.abc import AsyncIterator, Collection
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from typing import Final
 
@@ -14,7 +14,7 @@ from starlette.routing import Route
 from sourcebook.errors import SourcebookError
 from sourcebook.files.upload_store import open_store
 from sourcebook.knowledge_base import KnowledgeBase
-from sourcebook.metrics import register
+from sourcebook.metrics import ProcessCollector
 from sourcebook.metrics.replica import ReplicaCollector
 from sourcebook.server.access import KEY_SCHEME
 from sourcebook.server.adapters import dify, embeddings
@@ -49,6 +49,7 @@ from sourcebook.server.routes import (
     work,
 )
 from sourcebook.server.work_events import WorkEvents
+from sourcebook.telemetry.measurements import Part
 
 DESCRIPTION = """Search a Sourcebook, and see what it holds.
 
@@ -94,6 +95,7 @@ def create_app(
     limits: RateLimits | None = None,
     origins: Collection[str] = (),
     dagster_url: str | None = None,
+    totals: Callable[[], Mapping[Part, float]] | None = None,
 ) -> FastAPI:
     """Return the app of a knowledge base.
 
@@ -107,6 +109,7 @@ def create_app(
         limits: the limits of requests; no limits but that of wrong keys where None.
         origins: origins whose pages may ask from a browser (CORS), such as `https://intranet.example`.
         dagster_url: the address of Dagster's page, to which the pages link the runs of work.
+        totals: returns the counters that `/metrics` shows; those of this process where None.
     """
     agents = McpEndpoint(knowledge, rerankers=rerankers, chatgpt=chatgpt, version=version)
     app = DescribedApp(
@@ -125,7 +128,7 @@ def create_app(
     app.state.rerankers = frozenset(rerankers)
     app.state.work_events = WorkEvents(knowledge)
     app.state.registry = CollectorRegistry()
-    register(app.state.registry)
+    app.state.registry.register(ProcessCollector(totals))
     app.state.registry.register(ReplicaCollector(knowledge))
     api = APIRouter(prefix="/v1", responses=_FAILURES, dependencies=[Security(KEY_SCHEME)])
     for module in (

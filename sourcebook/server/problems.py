@@ -41,6 +41,7 @@ from sourcebook.errors import (
 )
 from sourcebook.model.problem_types import ProblemType
 from sourcebook.server.visibility import NO_COLLECTION, NotFoundError
+from sourcebook.server.workers.link import CountersError
 
 MEDIA_TYPE: Final = "application/problem+json"
 _RETRY_SECONDS: Final = 2
@@ -153,7 +154,7 @@ async def answer_to(request: Request, error: Exception) -> Response:
             return problem(403, str(error))
         case OriginalGoneError():
             return problem(410, str(error), {"Cache-Control": "no-store"})
-        case OriginalError():
+        case OriginalError() | CountersError():
             return problem(503, str(error), {"Retry-After": str(_RETRY_SECONDS)})
         case TakenDocumentError():  # its own sentence names the collection, which the caller may not see
             return problem(400, "the document is taken from another collection and follows it: remove it there")

@@ -6,8 +6,9 @@ from fastapi import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sourcebook.errors import SourcebookError
+from sourcebook.server.bucket_table import Bucket
 from sourcebook.server.problems import TooManyRequestsError
-from sourcebook.server.rate_limits import BUCKET, Bucket, RateLimits, key_in
+from sourcebook.server.rate_limits import BUCKET, RateLimits, key_in
 
 _SIGN_IN: Final = "/sign-in"
 

@@ -20,7 +20,7 @@ import pytest
 from sourcebook.embedding.onnx.embed import OnnxEmbedder
 from sourcebook.errors import ModelError
 from sourcebook.server.embedding_service.serving import serve_embeddings
-from sourcebook.server.serving import ServingError
+from sourcebook.server.listening import ServingError
 from tests.checkout import CHECKOUT
 from tests.integration.cli.command import PROGRAM
 from tests.integration.http_server import Answer, Client

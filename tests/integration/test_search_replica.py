@@ -12,13 +12,19 @@ import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 from psycopg.conninfo import conninfo_to_dict
 
+from sourcebook.client import RemoteKnowledgeBase
 from sourcebook.database.embedded import EmbeddedServer, programs_folder
 from sourcebook.database.replica import Replica, ReplicaSettings, replica_state
 from sourcebook.database.server_account import ServerAccount
 from sourcebook.errors import ConfigurationError, DatabaseUnavailableError, ReplicaError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.metrics.replica import ReplicaCollector
+from sourcebook.model.access import Grant
+from sourcebook.server.mcp.arguments import ContextArguments, SearchArguments
+from sourcebook.server.mcp.tools.context import get_context
+from sourcebook.server.mcp.tools.search import search_documents
 from tests.integration.cli.command import run
+from tests.integration.http_server import serving
 from tests.integration.stages import Stages
 from tests.memory_folder import memory_folder
 from tests.waiting import wait_until
@@ -90,7 +96,11 @@ def test_searches_read_the_replica_and_say_how_far_it_is_behind(stages: Stages, 
             assert found[0].title == "Tides"
             assert 0.0 <= found.as_dict()["seconds_behind"] < 60.0
         assert knowledge.similar(stages.uri("tides.md")).seconds_behind is not None
-        assert "gauge" in knowledge.context("harbour gauge").text
+        for is_cached in (False, True):
+            made = knowledge.context("harbour gauge")
+            assert "gauge" in made.text
+            assert made.is_cached is is_cached
+            assert 0.0 <= made.as_dict()["seconds_behind"] < 60.0
         assert knowledge.replica is not None
         assert knowledge.replica.pool.check_outs > 4
         pause(on_standby)
@@ -110,6 +120,28 @@ def test_searches_read_the_replica_and_say_how_far_it_is_behind(stages: Stages, 
         wait_until(lambda: len(knowledge.search("anemometer", mode="keyword")) == 1)
 
 
+def assert_every_face_says_so(knowledge: KnowledgeBase) -> None:
+    """Contexts, the tools of agents and the REST API say how far the replica is behind."""
+    said, caller = "The index searched is a replica, 60 min behind.", Grant("local caller")
+    made = knowledge.context("harbour gauge")
+    assert made.notes[-1] == said
+    for answer in (
+        made,
+        get_context(knowledge, caller, ContextArguments(question="harbour gauge")),
+        search_documents(knowledge, caller, SearchArguments(query="harbour gauge")),
+    ):
+        assert answer.notes is not None
+        assert answer.notes[-1] == said
+        assert answer.seconds_behind is not None
+        assert answer.seconds_behind > 3500
+    with serving(knowledge, requires_key=False) as client:
+        for path, asked in (("context", "question"), ("facets", "query"), ("search", "query")):
+            told = client.post(f"/v1/{path}", {asked: "harbour gauge"}).json
+            assert (told["notes"][-1], told["seconds_behind"] > 3500) == (said, True)
+        with RemoteKnowledgeBase(f"http://127.0.0.1:{client.port}") as remote:
+            assert (remote.context("harbour gauge").seconds_behind or 0.0) > 3500
+
+
 def test_a_replica_that_is_an_hour_behind_says_so_or_is_not_searched(
     stages: Stages, on_standby: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -123,6 +155,7 @@ def test_a_replica_that_is_an_hour_behind_says_so_or_is_not_searched(
             found = knowledge.search("harbour gauge")
             assert found.notes[-1] == "The index searched is a replica, 60 min behind."
             assert found[0].title == "Tides"
+            assert_every_face_says_so(knowledge)
         assert "Replica: 60 min behind." in run("status").out
         monkeypatch.setenv("SOURCEBOOK_SEARCH_LAG", "5m")
         with opened(stages) as knowledge:

@@ -1,6 +1,7 @@
 """`sourcebook serve`: the knowledge base over HTTP."""
 
-from typing import Annotated
+import sys
+from typing import Annotated, Final
 
 import typer
 
@@ -9,6 +10,9 @@ from sourcebook.cli.context import CommandContext
 from sourcebook.cli.logs import show_logs
 from sourcebook.errors import MissingDependencyError
 from sourcebook.installation import install_command
+
+_WORKER: Final = (sys.executable, "-P", "-m", "sourcebook.cli.server_worker")
+"""Program of a worker, in which no module of the current folder takes the place of a library's."""
 
 
 def register(app: typer.Typer) -> None:
@@ -22,6 +26,12 @@ def serve(
         str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on; 0.0.0.0 for every one.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", metavar="NUMBER", help="Port; 0 for a free one.")] = 8320,
+    workers: Annotated[
+        int,
+        typer.Option(
+            "--workers", metavar="NUMBER", min=1, max=64, help="Processes that answer requests, on the same port."
+        ),
+    ] = 1,
     rerank: Annotated[
         list[str] | None,
         typer.Option(
@@ -76,32 +86,30 @@ def serve(
     **Example:** `sourcebook serve`, then  `curl -s localhost:8320/v1/search --json '{"query": "batteries"}'`
 
     - `sourcebook serve --host 0.0.0.0`: for other machines; put a proxy with TLS before it
+    - `sourcebook serve --workers 4`: on four cores; limits and metrics are those of all four processes together
     """
-    try:
-        from sourcebook.server.serving import serve as serve_until_told
-    except ModuleNotFoundError as error:
-        from sourcebook.admin.doctor.packages import MODULES
+    from importlib.util import find_spec
 
-        if (error.name or "").partition(".")[0] not in {*MODULES["server"], "starlette"}:
-            raise
-        message = f"{error.name} is not installed: run  {install_command('server')}"
-        raise MissingDependencyError(message) from error
+    from sourcebook.admin.doctor.packages import MODULES
+
+    for module in (*MODULES["server"], "starlette"):
+        if find_spec(module) is None:
+            raise MissingDependencyError(f"{module} is not installed: run  {install_command('server')}")
     from sourcebook.knowledge_base import KnowledgeBase
+    from sourcebook.server.serve_settings import ServeSettings
+    from sourcebook.server.starting import serve as serve_until_told
 
     show_logs(default_level="warning")
+    settings = ServeSettings(
+        rerankers=tuple(rerank or ()),
+        chatgpt=chatgpt,
+        limit=limit,
+        origins=tuple(allow_origin or ()),
+        dagster_url=dagster or None,
+        folders=tuple(folder) if folder else None,
+    )
     with KnowledgeBase(CommandContext.of(ctx).open_database(max_connections=32)) as knowledge:
-        knowledge.folders = folder or None
-        serve_until_told(
-            knowledge,
-            host=host,
-            port=port,
-            rerankers=rerank or (),
-            chatgpt=chatgpt,
-            limit=limit,
-            origins=allow_origin or (),
-            dagster_url=dagster or None,
-            started=_tell,
-        )
+        serve_until_told(knowledge, settings, host=host, port=port, workers=workers, program=_WORKER, started=_tell)
 
 
 def _tell(address: str, requires_key: bool) -> None:

@@ -13,7 +13,8 @@ from sourcebook.embedding.precision import PrecisionSetting
 from sourcebook.embedding.process import EmbeddingProcess
 from sourcebook.processes.device import DeviceSetting
 from sourcebook.server.embedding_service.app import EmbeddingService, ServiceLimits
-from sourcebook.server.serving import SECONDS_TO_END, ServingError, is_local, listen, told_to_end
+from sourcebook.server.listening import SECONDS_TO_END, ServingError, is_local, listen
+from sourcebook.server.serving import told_to_end
 
 KEY_VARIABLE: Final = "SOURCEBOOK_EMBEDDINGS_KEY"
 DEFAULT_PORT: Final = 8321

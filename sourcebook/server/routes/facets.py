@@ -42,6 +42,9 @@ class FacetAnswer(BaseModel):
     nothing_relevant: bool
     notes: list[str]
     took_ms: float
+    seconds_behind: float | None = Field(
+        default=None, description="How far the replica that was searched may be behind; null where none is named."
+    )
 
 
 @router.post("/facets", operation_id="facets")
@@ -59,4 +62,5 @@ def facets(asked: FacetQuery, request: Request, knowledge: Knowledge, grant: Rea
         nothing_relevant=found.nothing_relevant,
         notes=list(found.notes),
         took_ms=found.took_ms,
+        seconds_behind=found.seconds_behind,
     )

@@ -43,6 +43,6 @@ def ready(knowledge: Knowledge) -> State:
     responses=failures(401, 403, 429, 503),
 )
 def metrics(request: Request, _: Administrator) -> Response:
-    """Return the Prometheus metrics of the searches of this process."""
+    """Return the Prometheus metrics of the searches of this server, all its processes together."""
     registry: CollectorRegistry = request.app.state.registry
     return Response(generate_latest(registry), headers={"Content-Type": CONTENT_TYPE_PLAIN_0_0_4})

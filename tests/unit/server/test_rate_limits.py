@@ -1,14 +1,19 @@
 """Buckets of tokens: how many requests pass in how much time, and how much memory they take."""
 
+import os
+import subprocess
+import sys
 from dataclasses import dataclass
 
 import pytest
 
 from sourcebook.errors import SourcebookError
 from sourcebook.model.access import Grant
+from sourcebook.server.bucket_table import MOST_KEPT, TABLES, SharedBuckets, shared_file
+from sourcebook.server.listening import check_origin
 from sourcebook.server.problems import TooManyRequestsError
 from sourcebook.server.rate_limits import RateLimits
-from sourcebook.server.serving import check_origin
+from tests.checkout import CHECKOUT
 
 KEY = Grant("key website", key_id=7)
 
@@ -102,12 +107,45 @@ def test_a_key_that_was_revoked_is_no_longer_known() -> None:
         limits.enter(b"sb_a", "192.0.2.1")
 
 
-def test_memory_is_bounded() -> None:
-    limits = RateLimits(None, wrong_keys=30, clock=Clock())
-    for number in range(12_000):
+def test_memory_is_bounded_and_who_came_last_is_remembered() -> None:
+    clock = Clock()
+    limits = RateLimits(2, wrong_keys=30, clock=clock)
+    for number in range(18_000):
+        clock.seconds += 0.001
         limits.refuse(b"sb_guess", f"192.0.{number // 256}.{number % 256}")
         limits.admit(f"sb_{number}".encode(), KEY, None)
-    assert (len(limits._addresses), len(limits._callers)) == (10_000, 10_000)
+    assert 12_000 < len(limits._addresses) <= MOST_KEPT
+    assert 12_000 < len(limits._callers) <= MOST_KEPT
+    assert [passed(limits, 9, f"sb_{number}".encode()) for number in range(17_500, 18_000)] == [1] * 500
+
+
+HOLDING = """
+import hashlib, signal, sys
+from sourcebook.server.bucket_table import NAME, SharedBuckets
+shared = SharedBuckets(2, int(sys.argv[1]))
+with shared.held():
+    name = hashlib.sha256(b"sb_a").digest()[:NAME]
+    bucket = shared.tables[0].find(name)
+    bucket.tokens -= 20
+    shared.tables[0].keep(name, bucket)
+    print("held", flush=True)
+    signal.pause()
+"""
+
+
+def test_processes_share_the_buckets_and_a_killed_one_leaves_no_lock() -> None:
+    descriptor = shared_file(TABLES)
+    try:
+        limits = RateLimits(60, clock=Clock(), shared=SharedBuckets(TABLES, descriptor))
+        limits.admit(b"sb_a", KEY, None)
+        program = [sys.executable, "-c", HOLDING, str(descriptor)]
+        with subprocess.Popen(program, stdout=subprocess.PIPE, pass_fds=[descriptor], cwd=CHECKOUT) as other:
+            assert other.stdout is not None
+            assert other.stdout.readline() == b"held\n"
+            other.kill()
+        assert passed(limits, 100) == 39
+    finally:
+        os.close(descriptor)
 
 
 @pytest.mark.parametrize("origin", ["https://intranet.example", "http://localhost:3000", "https://[2001:db8::1]:8443"])

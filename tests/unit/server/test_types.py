@@ -10,7 +10,7 @@ from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.search.fusion import Fusion
 from sourcebook.search.reranking.settings import Reranking
 from sourcebook.search.results import SearchResult, SearchResults
-from sourcebook.server.serving import DEFAULT_PORT, is_local
+from sourcebook.server.listening import DEFAULT_PORT, is_local
 from sourcebook.server.types import (
     FoundPassage,
     FusionSettings,

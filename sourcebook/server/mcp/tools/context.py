@@ -37,6 +37,7 @@ class ContextAnswer(BaseModel):
         default=None, description="Whether passages were found, but none that is relevant."
     )
     notes: list[str] | None = None
+    seconds_behind: float | None = Field(default=None, description="How far the index searched may be behind.")
 
 
 def get_context(
@@ -65,4 +66,5 @@ def _answer(made: ContextResult) -> ContextAnswer:
         left_out=sum(each.reason != "cut" for each in made.left_out),
         nothing_relevant=made.nothing_relevant or None,
         notes=list(made.notes) or None,
+        seconds_behind=made.seconds_behind,
     )

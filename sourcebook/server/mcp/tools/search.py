@@ -73,6 +73,7 @@ class SearchAnswer(BaseModel):
     withheld: int | None = Field(default=None, description="Results left out because of their relevance.")
     suggestion: str | None = Field(default=None, description="The query with known words for unknown ones.")
     notes: list[str] | None = None
+    seconds_behind: float | None = Field(default=None, description="How far the index searched may be behind.")
     dropped_legs: dict[str, str] | None = None
     generations: list[int] | None = Field(default=None, description="Generations searched, with explain.")
     facets: dict[str, dict[str, int]] | None = None
@@ -131,6 +132,7 @@ def _frame(found: SearchResults, asked: SearchArguments) -> tuple[SearchAnswer, 
         withheld=found.withheld or None,
         suggestion=found.suggestion,
         notes=list(found.notes) or None,
+        seconds_behind=found.seconds_behind,
         dropped_legs=found.dropped_legs or None,
     )
     left_out: list[str] = []

@@ -1,0 +1,24 @@
+"""Settings of `sourcebook serve`, the same for each of its processes."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class ServeSettings:
+    """The choices of whoever starts a server."""
+
+    rerankers: tuple[str, ...] = ()
+    """Names and folders of the only models that a search may rerank with."""
+    chatgpt: bool = False
+    """Whether agents are offered tools in ChatGPT's shape as well."""
+    limit: int | None = None
+    """Requests a minute of a key without a limit of its own, and of callers without a key together.
+
+    0 for no limit; where None 600 for a key, and no limit without one.
+    """
+    origins: tuple[str, ...] = ()
+    """Origins whose pages may ask from a browser, such as `https://intranet.example`."""
+    dagster_url: str | None = None
+    """Address of Dagster's page, to which the pages link the runs of work."""
+    folders: tuple[str, ...] | None = None
+    """Folders that collections made over the API may read; those of SOURCEBOOK_FOLDERS where None."""
