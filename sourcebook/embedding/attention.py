@@ -50,7 +50,7 @@ def use_products(transformer: "SentenceTransformer") -> bool:
     AttentionInterface.register(NAME, attention_by_products)
     AttentionMaskInterface.register(NAME, sdpa_mask)
     model.set_attn_implementation(NAME)
-    return bool(config._attn_implementation == NAME)
+    return getattr(config, "_attn_implementation", None) == NAME
 
 
 def attention_by_products(
