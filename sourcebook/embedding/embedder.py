@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from sourcebook.embedding.attention import has_slow_attention, use_products
 from sourcebook.embedding.batch_sizes import free_gpu_memory, is_out_of_memory, measured_tokens_per_batch
 from sourcebook.embedding.engine import Engine
 from sourcebook.embedding.loading import first_line, load_folder
@@ -161,6 +162,8 @@ class SentenceTransformerEmbedder:
             transformer = load_folder(
                 self._model.name, self._folder, self.engine.precision, self.engine.device, self._gpu
             )
+            if self.engine.device == "cpu" and self.engine.precision == "bfloat16" and has_slow_attention():
+                use_products(transformer)
             self._tokens = measured_tokens_per_batch(transformer)
             self.streams = open_streams(transformer, self.engine.device)
         except (ModelError, RuntimeError) as error:

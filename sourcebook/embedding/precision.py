@@ -9,10 +9,11 @@ Precision = Literal["float32", "bfloat16"]
 PrecisionSetting = Literal["auto", "float32", "bfloat16"]
 
 _NATIVE_BFLOAT16 = frozenset({"avx512_bf16", "amx_bf16", "bf16", "arm_bf16"})
-_CPUINFO = Path("/proc/cpuinfo")
+CPUINFO = Path("/proc/cpuinfo")
+"""The file Linux describes its processors in."""
 
 
-def choose_precision(setting: PrecisionSetting = "auto", cpuinfo: Path = _CPUINFO) -> Precision:
+def choose_precision(setting: PrecisionSetting = "auto", cpuinfo: Path = CPUINFO) -> Precision:
     """Choose the precision to compute in.
 
     Args:

@@ -1,5 +1,6 @@
 """Memory that is freed goes back to the system."""
 
+import platform
 import subprocess
 import sys
 from pathlib import Path
@@ -30,3 +31,27 @@ def test_large_pieces_go_back_after_larger_ones(when: str) -> None:
     """By itself, glibc keeps what is smaller than a piece that was freed before."""
     done = subprocess.run([sys.executable, "-c", MEASURED, when], capture_output=True, text=True, check=True)
     assert int(done.stdout) < 5_000_000
+
+
+KEPT = """
+from resource import RUSAGE_SELF, getrusage
+from threading import Thread
+from sourcebook.processes.freed_memory import keep_freed_memory
+keep_freed_memory()
+def work():
+    for _ in range(100):
+        piece = bytearray(b"x") * 3_000_000
+        del piece
+before = getrusage(RUSAGE_SELF).ru_minflt
+thread = Thread(target=work)
+thread.start()
+thread.join()
+print(getrusage(RUSAGE_SELF).ru_minflt - before)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the C library has no such settings")
+def test_freed_memory_is_kept_for_the_next_pieces() -> None:
+    """Pages of 100 pieces of 3 MB, one after the other in a thread, are cleared once."""
+    done = subprocess.run([sys.executable, "-c", KEPT], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 10_000
