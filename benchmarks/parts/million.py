@@ -11,6 +11,7 @@ from psycopg import Connection
 from psycopg.types.json import Jsonb
 
 from benchmarks.corpora.large_library import asked_questions
+from benchmarks.corpora.ledger_library import PASSAGES_OF_A_DOCUMENT
 from benchmarks.corpora.million_library import KeptLibrary, bytes_of, kept_library
 from benchmarks.harness.bench import Bench
 from benchmarks.harness.child_memory import server_memory
@@ -60,6 +61,10 @@ SELECT %(model)s, cut.embedding_hash, old.vector
 FROM cut JOIN one ON true JOIN chunk ON chunk.document_id = one.id AND chunk.ordinal = cut.ordinal
 JOIN search_entry old ON old.generation_id = %(generation)s AND old.chunk_id = chunk.id
 ON CONFLICT DO NOTHING
+"""
+
+_PLACES = """
+SELECT id, (dense_rank() OVER (ORDER BY document_id) - 1) * %(passages)s + ordinal FROM chunk
 """
 
 
@@ -154,8 +159,11 @@ def _recall(connection: Connection, kept: KeptLibrary, name: str, *, has_bar: bo
 
 
 def _numbers(connection: Connection) -> dict[int, int]:
-    """Return the place of each passage among the vectors, by its id: passages were cut in this order."""
-    return {chunk: place for place, (chunk,) in enumerate(connection.execute("SELECT id FROM chunk ORDER BY id"))}
+    """Return the place of each passage among the vectors, by its id.
+
+    Documents keep their ids, while an edited one has chunks with new ids at the same places and with the same vectors.
+    """
+    return dict(connection.execute(_PLACES, {"passages": PASSAGES_OF_A_DOCUMENT}).fetchall())
 
 
 def _keyword_row(connection: Connection, asked: list[str], size: str) -> Row:
@@ -199,14 +207,14 @@ def _publishing(connection: Connection, kept: KeptLibrary, generation: Generatio
     """Publish edited documents one by one, and then let the upkeep enter them in the graph."""
     random, seconds = Random(time.time_ns()), []
     maintain_index(connection, generation)  # so that the passages outside the graph are those of this run
-    documents = kept.passages // 5
+    documents = kept.passages // PASSAGES_OF_A_DOCUMENT
     for turn in range(_PUBLISHED):
         word = f" {hashlib.sha256(random.randbytes(8)).hexdigest()[:8]}"
         scope = {"collection": COLLECTION, "generation": generation.id, "model": generation.model}
         place = random.randrange(documents)
         connection.execute(_EDIT, {**scope, "turn": turn, "place": place, "word": word})
         report = publish(connection, generation)
-        assert report.added == 5, report
+        assert report.added == PASSAGES_OF_A_DOCUMENT, report
         seconds.append(report.seconds)
     of_size.publishing = middle(seconds[_PUBLISHED // 3 :])
     report = maintain_index(connection, generation)
@@ -215,4 +223,6 @@ def _publishing(connection: Connection, kept: KeptLibrary, generation: Generatio
     of_size.upkeep = report.seconds
     size = f"{kept.passages:,} passages"
     yield Row(f"publishing a document, {size}", of_size.publishing * 1000, "ms")
-    yield Row(f"upkeep that enters {_PUBLISHED * 5} passages in the graph, {size}", report.seconds, "s")
+    yield Row(
+        f"upkeep that enters {_PUBLISHED * PASSAGES_OF_A_DOCUMENT} passages in the graph, {size}", report.seconds, "s"
+    )

@@ -1119,9 +1119,13 @@ CREATE AGGREGATE vector_total (vector) (SFUNC = vector_add, STYPE = vector, PARA
 -- function searches for the highest score that enough entries reach, with bit strings of the entries above it. Scores
 -- here are sums of 4-byte floats: the caller computes them again, and the threshold is slightly lower to allow for
 -- rounding.
+--
+-- The shape of the statements keeps the planner from three costs that grow with the blocks: OFFSET 0 from making a scale
+-- for each block, unnest in the list of columns from storing all scores at each step, LIMIT 1 from reading whole blocks
+-- to find some slots. The scores take 4 bytes an entry, which work_mem has to hold: else they go through a file.
 CREATE FUNCTION block_candidates(of_generation bigint, lexeme_ids integer[], idfs real[], depth integer)
 RETURNS TABLE (chunk_id bigint)
-LANGUAGE plpgsql STABLE SET search_path = sourcebook, public
+LANGUAGE plpgsql STABLE SET search_path = sourcebook, public SET work_mem = '256MB'
 AS $$
 DECLARE
     blocks integer[];
@@ -1137,10 +1141,14 @@ DECLARE
     cut vector;
     live integer;
 BEGIN
-    SELECT array_agg(part.block ORDER BY part.block), array_agg(part.scores ORDER BY part.block) INTO blocks, scores
+    SELECT array_agg(part.block), array_agg(part.scores) INTO blocks, scores
     FROM (
         SELECT held.block, vector_total(held.weights::vector(8000) * term.scale) AS scores
-        FROM (SELECT id, array_fill(idf, ARRAY[8000])::vector(8000) AS scale FROM unnest(lexeme_ids, idfs) AS given (id, idf)) term
+        FROM (
+            SELECT id, array_fill(idf, ARRAY[8000])::vector(8000) AS scale
+            FROM unnest(lexeme_ids, idfs) AS given (id, idf)
+            OFFSET 0
+        ) term
         JOIN keyword_block held ON held.generation_id = of_generation AND held.lexeme_id = term.id
         GROUP BY held.block
     ) part;
@@ -1157,7 +1165,8 @@ BEGIN
             share := CASE WHEN step % 3 = 0 THEN 0.5 ELSE ln(above_low / (wanted * 1.2)) / ln(above_low / above_high) END;
             middle := low + (high - low) * least(greatest(share, 0.02), 0.98);
             cut := array_fill(middle, ARRAY[8000])::vector(8000);
-            SELECT sum(bit_count(binary_quantize(held - cut))) INTO above FROM unnest(scores) AS held;
+            SELECT sum(bit_count(binary_quantize(held - cut))) INTO above
+            FROM (SELECT unnest(scores) AS held) block;
             IF above >= wanted THEN
                 low := middle;
                 above_low := above;
@@ -1167,17 +1176,19 @@ BEGIN
             END IF;
             EXIT WHEN above BETWEEN wanted AND wanted * 2;
         END LOOP;
+        cut := array_fill(low * 0.99999::real, ARRAY[8000])::vector(8000);
         RETURN QUERY
         SELECT entry.chunk_id
-        FROM unnest(blocks, scores) AS held (block, scores)
+        FROM (SELECT unnest(blocks) AS block, unnest(scores) AS scores) held
         CROSS JOIN LATERAL (
             SELECT (sum(length(gap) + 1) OVER (ORDER BY place))::integer AS slot, place, count(*) OVER () AS places
-            FROM string_to_table(
-                binary_quantize(held.scores - array_fill(low * 0.99999::real, ARRAY[8000])::vector(8000))::text, '1')
-            WITH ORDINALITY AS gaps (gap, place)
+            FROM string_to_table(binary_quantize(held.scores - cut)::text, '1') WITH ORDINALITY AS gaps (gap, place)
         ) reached
-        JOIN keyword_entry entry
-            ON entry.generation_id = of_generation AND entry.block = held.block AND entry.slot = reached.slot
+        CROSS JOIN LATERAL (
+            SELECT held_entry.chunk_id FROM keyword_entry held_entry
+            WHERE held_entry.generation_id = of_generation AND held_entry.block = held.block AND held_entry.slot = reached.slot
+            LIMIT 1
+        ) entry
         WHERE reached.place < reached.places;
         GET DIAGNOSTICS live = ROW_COUNT;
         EXIT WHEN live >= depth OR low = 0;

@@ -166,6 +166,28 @@ def test_the_best_entries_are_looked_up_in_their_own_partition(
     assert len(keyword_ranking(connection, scope, terms, 10)) == 10
 
 
+def test_of_a_block_only_the_candidates_are_read(
+    connection: Connection, corpora: tuple[WordCorpus, WordCorpus]
+) -> None:
+    """Candidates are looked up by their slots, whatever the planner expects: it has no way to join whole blocks."""
+    corpus = corpora[0]
+    number = corpus.generation.id
+    terms = query_terms(connection, corpus.scope(), "word17 word18")
+    # SQL here: what only a test looks at.
+    candidates = "SELECT count(*) FROM block_candidates(%s, %s, %s::real[], 10)"
+    reading = "SELECT coalesce(idx_tup_fetch, 0) FROM pg_stat_xact_all_tables WHERE relname = %s"
+    read = []
+    with connection.transaction():
+        connection.execute("SET LOCAL enable_nestloop = off; DISCARD PLANS")
+        for _ in range(2):
+            row = connection.execute(reading, [f"keyword_entry_{number}"]).fetchone()
+            read.append(row[0] if row else 0)
+            given = [number, [term.ids[number] for term in terms], [term.weight for term in terms]]
+            assert connection.execute(candidates, given).fetchone() == (2,)
+    connection.execute("DISCARD PLANS")
+    assert read[1] - read[0] == 2
+
+
 def test_candidates_are_held_against_a_condition_by_key(
     connection: Connection, corpora: tuple[WordCorpus, WordCorpus]
 ) -> None:
