@@ -21,6 +21,7 @@ from typing import Any, Final, NoReturn, Self
 
 from sourcebook.cli.errors import FAILED, FAILED_ITEMS
 from sourcebook.installation import code_location
+from sourcebook.processes.cores import divide_cores
 from sourcebook.processes.parent_death import end_with_parent
 
 PROGRAM: Final = "import sys; sys.path.insert(0, sys.argv[1]); from orchestration.shard_workers import main; main()"
@@ -154,6 +155,7 @@ def main() -> None:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
             end_with_parent(server)
+            divide_cores(len(jobs))  # each with processes for every core would import as much again
             _become_worker(arguments, output, problems)
         workers[worker] = end
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
