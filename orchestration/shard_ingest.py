@@ -1,15 +1,12 @@
 """Ingest of a collection with several shards: one run for each shard with changes, in this process or in several."""
 
 import json
-import subprocess
-import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryFile
-from typing import IO, Any, Final, Protocol
+from typing import Any, Final, Protocol
 
 from orchestration.ingest_results import (
     IngestedCollection,
@@ -20,12 +17,13 @@ from orchestration.ingest_results import (
 )
 from orchestration.leftovers import failures_since, left_out, notes_of_crawls, notes_on_generations, reasons
 from orchestration.paused_crawls import together
+from orchestration.shard_workers import ShardWorkers
 from sourcebook.admin.pending import Pending, find_pending
 from sourcebook.admin.status import failures
-from sourcebook.cli.errors import FAILED_ITEMS
 from sourcebook.config.loading import Configuration, sourcebook_home
 from sourcebook.database.database import Database
 from sourcebook.database.lock import ShardsAhead, in_turn, is_shard_locked, shard_lock
+from sourcebook.indexing.generations import wanted_embedding
 from sourcebook.indexing.model_choice import model_choice
 from sourcebook.model.selection import Selection
 from sourcebook.model.shard import Shard
@@ -154,42 +152,28 @@ def _in_processes(
     configuration: Configuration, database: Database, shards: Sequence[Shard], selection: Selection, workers: int
 ) -> Iterator[tuple[str, _Counts]]:
     """Run the shards in processes that each execute this command for some of them."""
-    started: list[tuple[list[Shard], subprocess.Popen[bytes], IO[bytes], IO[bytes]]] = []
-    try:
-        with _ahead(database, shards) as ahead, database.connection() as connection:
-            for number in range(min(workers, len(shards))):
-                own = list(shards[number::workers])
-                output, problems = TemporaryFile(), TemporaryFile()  # noqa: SIM115 - closed below
-                command = _command(configuration.path, own, selection)
-                process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=problems)
-                started.append((own, process, output, problems))
+    own = [list(shards[number::workers]) for number in range(min(workers, len(shards)))]
+    worker_of = {shard: number for number, some in enumerate(own) for shard in some}
+    with _ahead(database, shards) as ahead, database.connection() as connection:
+        uses_provider = wanted_embedding(connection, shards[0].collection).provider is not None
+        commands = [_command(configuration.path, some, selection) for some in own]
+        with ShardWorkers(commands, uses_provider=uses_provider) as started:
             left = list(shards)
             while left:  # the first one that ends must not take itself for the last one
                 for shard in list(left):
-                    (process,) = (process for own, process, *_ in started if shard in own)
-                    if process.poll() is not None or is_shard_locked(connection, shard):
+                    if started.has_ended(worker_of[shard]) or is_shard_locked(connection, shard):
                         ahead.begin(shard)
                         left.remove(shard)
                 time.sleep(_SECONDS_BETWEEN_LOOKS)
-        failures: list[str] = []
-        for mine, ended, printed, said in started:  # one that fails ends none of the others
-            ended.wait()
-            printed.seek(0)
-            said.seek(0)
-            if ended.returncode in (0, FAILED_ITEMS):
-                yield mine[0].key, json.loads(printed.read())["collections"][mine[0].collection]
-            else:
-                told = said.read().decode(errors="replace").strip() or "its process was killed"
-                failures.append(f"the worker of {mine[0].key} failed: {told}")
-        if failures:
-            raise IngestError(f"collection {shards[0].collection}: {'; '.join(failures)}")
-    finally:
-        for _, left_over, printed, said in started:
-            if left_over.poll() is None:
-                left_over.terminate()
-                left_over.wait()
-            printed.close()
-            said.close()
+            failures: list[str] = []
+            for number, mine in enumerate(own):  # one that fails ends none of the others
+                end = started.wait(number)
+                if end.problem is None:
+                    yield mine[0].key, json.loads(end.output)["collections"][mine[0].collection]
+                else:
+                    failures.append(f"the worker of {mine[0].key} failed: {end.problem}")
+    if failures:
+        raise IngestError(f"collection {shards[0].collection}: {'; '.join(failures)}")
 
 
 def _command(configuration: Path, shards: Sequence[Shard], selection: Selection) -> list[str]:
@@ -200,5 +184,4 @@ def _command(configuration: Path, shards: Sequence[Shard], selection: Selection)
         *(["--only-failed"] if selection.only_failed else []),
         *(["--force"] if selection.force else []),
     ]
-    program = [sys.executable, "-c", "from sourcebook.cli import main; main()", "--config", str(configuration)]
-    return [*program, "ingest", "--json", "--collection", shards[0].collection, *options]
+    return ["--config", str(configuration), "ingest", "--json", "--collection", shards[0].collection, *options]

@@ -37,6 +37,7 @@ _INDEX = """
     JOIN document ON document.id = entry.document_id
     WHERE collection.name = 'benchmark' ORDER BY 1, 2
 """
+_WORKERS = "orchestration.shard_workers"
 _LOCKS = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid <> pg_backend_pid()"
 
 
@@ -245,6 +246,7 @@ def _processor_seconds() -> float:
 def _worker_of(pid: int, chance: Random) -> int | None:
     """Return a worker that a command has started; None where there is none now."""
     with suppress(psutil.Error):
-        workers = [each.pid for each in psutil.Process(pid).children() if "--shard" in each.cmdline()]
+        servers = [each for each in psutil.Process(pid).children() if any(_WORKERS in part for part in each.cmdline())]
+        workers = [each.pid for server in servers for each in server.children() if each.cmdline() == server.cmdline()]
         return chance.choice(workers) if workers else None
     return None

@@ -100,6 +100,7 @@ class Database:
         connection.watch = self.watch
         try:
             with typed_errors():
+                connection.execute(queries["notice_a_vanished_client"])
                 yield connection
         finally:
             connection.close()

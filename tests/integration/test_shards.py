@@ -89,6 +89,12 @@ def test_shards_make_what_one_makes(sharded: Stages, instance: dg.DagsterInstanc
                         uris=["https://A.example/ä?"], bucket=bucket_of("https://a.example/")) == []  # fmt: skip
     done = run(sharded)
     assert (done.failed_items, done.assets["documents"]["added"]) == (0, 15)
+    roots = sharded.rows("SELECT uri, root, root_item('handbook', uri) FROM attachment_roots('handbook')")
+    assert (
+        [row["root"] for row in roots]
+        == [row["root_item"] for row in roots]
+        == [(sharded.root / "old.zip").as_uri()] * 2
+    )
     assert partitions_with_runs(instance) == {shard.key for shard in SHARDS}
     sharded.assert_sound()
     assert sharded.found("keel") == {"keel.md"}

@@ -9,6 +9,16 @@ SET sourcebook.writer = 'library';
 SET hnsw.iterative_scan = relaxed_order;
 SET hnsw.ef_search = 200;
 SET plan_cache_mode = force_custom_plan;
+-- As notice_a_vanished_client: its transactions end, too.
+SET tcp_keepalives_idle = 30;
+SET tcp_keepalives_interval = 10;
+SET tcp_keepalives_count = 3;
+
+-- name: notice_a_vanished_client
+-- Have the server end a session, and its locks, a minute after its client's machine vanished, not after two hours.
+SET tcp_keepalives_idle = 30;
+SET tcp_keepalives_interval = 10;
+SET tcp_keepalives_count = 3;
 
 -- name: limit_statements
 -- Limit the wait for a lock and the run of every statement of a session.

@@ -93,8 +93,12 @@ SELECT pg_advisory_unlock(hashtextextended('sourcebook turn ' || %(part)s || ' '
 
 -- name: marked_items_of_shard
 -- Return the marks on items of a shard.
-SELECT id, uri FROM changed_item
-WHERE collection = %(collection)s AND shard_of(%(collection)s, uri, %(shards)s) = %(shard)s;
+SELECT changed.id, changed.uri
+FROM changed_item changed
+CROSS JOIN LATERAL (
+    SELECT CASE WHEN EXISTS (SELECT FROM attachment) THEN root_item(%(collection)s, changed.uri) ELSE changed.uri END OFFSET 0
+) AS root (uri)
+WHERE changed.collection = %(collection)s AND item_bucket(root.uri) * %(shards)s / 4096 + 1 = %(shard)s;
 
 -- name: compared_with_of_shard
 -- Return the digests of the parsers that the unmarked items of a collection, and those of a shard, were compared with.
@@ -109,13 +113,20 @@ WHERE collection.name = %(collection)s;
 SELECT uri FROM items_in(%(collection)s, NULL) AS item
 WHERE item_bucket(coalesce(item.container, item.uri)) * %(shards)s / 4096 + 1 = %(shard)s
 UNION
-SELECT uri FROM document
-WHERE collection = %(collection)s AND shard_of(%(collection)s, uri, %(shards)s) = %(shard)s;
+SELECT document.uri
+FROM document
+LEFT JOIN attachment_roots(%(collection)s) AS part ON part.uri = document.uri
+WHERE document.collection = %(collection)s
+  AND item_bucket(coalesce(part.root, document.uri)) * %(shards)s / 4096 + 1 = %(shard)s;
 
 -- name: among_shard
 -- Return those of some URIs that are in a shard.
-SELECT uri FROM unnest(%(uris)s::text[]) AS given (uri)
-WHERE shard_of(%(collection)s, uri, %(shards)s) = %(shard)s;
+SELECT given.uri
+FROM unnest(%(uris)s::text[]) AS given (uri)
+CROSS JOIN LATERAL (
+    SELECT CASE WHEN EXISTS (SELECT FROM attachment) THEN root_item(%(collection)s, given.uri) ELSE given.uri END OFFSET 0
+) AS root (uri)
+WHERE item_bucket(root.uri) * %(shards)s / 4096 + 1 = %(shard)s;
 
 -- name: record_parsers_of_shard
 -- Record the parsers that every unmarked item of a shard was compared with; with others the collection was not.
@@ -145,8 +156,11 @@ UPDATE shard_state SET compared_with = NULL FROM settled WHERE shard_state.colle
 SELECT changed.id, changed.document_id
 FROM changed_document changed
 LEFT JOIN document ON document.id = changed.document_id
+CROSS JOIN LATERAL (
+    SELECT CASE WHEN EXISTS (SELECT FROM attachment) THEN root_item(%(collection)s, document.uri) ELSE document.uri END OFFSET 0
+) AS root (uri)
 WHERE changed.collection = %(collection)s
-  AND coalesce(shard_of(%(collection)s, document.uri, %(shards)s), 1) = %(shard)s;
+  AND coalesce(item_bucket(root.uri) * %(shards)s / 4096 + 1, 1) = %(shard)s;
 
 -- name: prepared_with_of_shard
 -- Return the chunking rules by which the unmarked documents of a generation, and those of a shard, are published.
@@ -158,8 +172,11 @@ WHERE generation.id = %(generation)s;
 
 -- name: documents_of_shard
 -- Return the ids of the documents of a shard.
-SELECT id FROM document
-WHERE collection = %(collection)s AND shard_of(%(collection)s, uri, %(shards)s) = %(shard)s;
+SELECT document.id
+FROM document
+LEFT JOIN attachment_roots(%(collection)s) AS part ON part.uri = document.uri
+WHERE document.collection = %(collection)s
+  AND item_bucket(coalesce(part.root, document.uri)) * %(shards)s / 4096 + 1 = %(shard)s;
 
 -- name: record_preparation_of_shard
 -- Record the chunking rules by which every unmarked document of a shard is published; by others the generation is not.
@@ -219,8 +236,12 @@ ON CONFLICT (collection, shards, shard) DO UPDATE SET checked_at = excluded.chec
 
 -- name: documents_among_shard
 -- Return those of some documents that are in a shard.
-SELECT id FROM document
-WHERE id = ANY(%(documents)s) AND shard_of(%(collection)s, uri, %(shards)s) = %(shard)s;
+SELECT document.id
+FROM document
+CROSS JOIN LATERAL (
+    SELECT CASE WHEN EXISTS (SELECT FROM attachment) THEN root_item(%(collection)s, document.uri) ELSE document.uri END OFFSET 0
+) AS root (uri)
+WHERE document.id = ANY(%(documents)s) AND item_bucket(root.uri) * %(shards)s / 4096 + 1 = %(shard)s;
 
 -- name: note_comparison_of_shard
 -- Record the newest foreign statement whose consequences were looked for in a shard.
