@@ -41,7 +41,6 @@ from sourcebook.errors import (
 )
 from sourcebook.model.problem_types import ProblemType
 from sourcebook.server.visibility import NO_COLLECTION, NotFoundError
-from sourcebook.server.workers.link import CountersError
 
 MEDIA_TYPE: Final = "application/problem+json"
 _RETRY_SECONDS: Final = 2
@@ -84,6 +83,10 @@ class NoAccessError(SourcebookError):
 
 class ForbiddenError(SourcebookError):
     """The caller's key does not allow this."""
+
+
+class CountersError(SourcebookError):
+    """The counters of the other processes cannot be had."""
 
 
 class TooManyRequestsError(SourcebookError):

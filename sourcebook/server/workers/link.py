@@ -6,17 +6,13 @@ from collections.abc import Callable, Mapping
 from multiprocessing.connection import Connection
 from typing import Any, Final
 
-from sourcebook.errors import SourcebookError
+from sourcebook.server.problems import CountersError
 from sourcebook.server.workers.messages import Asked, Count, Counted, Failed, Ready, Sums
 from sourcebook.telemetry.measurements import Part, measurements
 
 _SECONDS_BETWEEN_COUNTS: Final = 1.0
 """Seconds between two reports of counters that have grown: what a killed process loses of them."""
 _SECONDS_TO_ANSWER: Final = 5.0
-
-
-class CountersError(SourcebookError):
-    """The counters of the other processes cannot be had."""
 
 
 class Link:

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from sourcebook.server.problems import CountersError
 from sourcebook.server.workers import link as link_module
-from sourcebook.server.workers.link import CountersError, Link
+from sourcebook.server.workers.link import Link
 from sourcebook.server.workers.messages import Asked, Count, Counted, Ready, Sums
 from sourcebook.telemetry.measurements import CACHE_HITS, measurements
 
