@@ -74,7 +74,8 @@ def _location(url: str) -> str:
 
 
 def _report(connection: Connection, collection: str, site: Site) -> CrawlReport | None:
-    start, scope = normal_form(site.settings.url), {"source_id": site.id}
+    start = normal_form(site.settings.url)
+    scope = {"source_id": site.id, "start": start}
     if start is None:
         return None
     with connection.cursor(row_factory=class_row(CrawledUrl)) as cursor:
