@@ -1,7 +1,6 @@
 """Attention by products of matrices: the vectors of torch's own attention, in less time."""
 
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,16 +13,33 @@ from sourcebook.embedding.preparation import unit_rows
 from tests.unit.embedding.mixed_texts import mixed_texts
 from tests.unit.embedding.tiny_models import tiny_model
 
-LAYER = SimpleNamespace(is_causal=False)
+
+class Layer(torch.nn.Module):
+    is_causal = False
 
 
-def inputs(texts: int, tokens: int) -> list[torch.Tensor]:
+LAYER = Layer()
+
+
+Rows = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
+
+
+def inputs(texts: int, tokens: int) -> Rows:
     torch.manual_seed(tokens)
-    return [torch.randn(texts, tokens, 4, 16).to(torch.bfloat16).transpose(1, 2) for _ in range(3)]
+    query, key, value = (torch.randn(texts, tokens, 4, 16).to(torch.bfloat16).transpose(1, 2) for _ in range(3))
+    return query, key, value
 
 
-def computed(rows: list[torch.Tensor], mask: torch.Tensor | None, **more: object) -> torch.Tensor:
-    return attention.attention_by_products(LAYER, *rows, mask, scaling=0.25, **more)[0]  # type: ignore[arg-type]
+def exact(rows: Rows) -> Rows:
+    return rows[0].float(), rows[1].float(), rows[2].float()
+
+
+def by_torch(rows: Rows, mask: torch.Tensor | None) -> torch.Tensor:
+    return scaled_dot_product_attention(*rows, attn_mask=mask, scale=0.25).transpose(1, 2)
+
+
+def computed(rows: Rows, mask: torch.Tensor | None, *, is_causal: bool | None = None) -> torch.Tensor:
+    return attention.attention_by_products(LAYER, *rows, mask, scaling=0.25, is_causal=is_causal)[0]
 
 
 @pytest.mark.parametrize("at_once", [1, 3_000, 1_000_000])
@@ -35,19 +51,17 @@ def test_padding_is_not_attended_to(at_once: int, monkeypatch: pytest.MonkeyPatc
     mask[1, :, :, 13:] = False
     mask[4, :, :, 2:] = False
     for each in (mask, None):
-        expected = scaled_dot_product_attention(*[row.float() for row in rows], attn_mask=each, scale=0.25)
-        assert (computed(rows, each).float() - expected.transpose(1, 2)).abs().max() < 0.04
+        assert (computed(rows, each).float() - by_torch(exact(rows), each)).abs().max() < 0.04
 
 
 def test_what_is_unusual_is_left_to_torch() -> None:
     """Masks that differ by query, causal attention, and numbers of another format."""
     rows = inputs(2, 9)
     causal = torch.ones(9, 9, dtype=torch.bool).tril().expand(2, 1, 9, 9)
-    expected = scaled_dot_product_attention(*rows, attn_mask=causal, scale=0.25).transpose(1, 2)
+    expected = by_torch(rows, causal)
     assert torch.equal(computed(rows, causal), expected)
     assert torch.equal(computed(rows, None, is_causal=True), expected)
-    exact = [row.float() for row in rows]
-    assert torch.equal(computed(exact, None), scaled_dot_product_attention(*exact, scale=0.25).transpose(1, 2))
+    assert torch.equal(computed(exact(rows), None), by_torch(exact(rows), None))
 
 
 def test_a_loaded_model_gives_the_same_vectors(tmp_path: Path) -> None:
