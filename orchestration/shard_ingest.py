@@ -167,7 +167,7 @@ def _in_processes(
                 time.sleep(_SECONDS_BETWEEN_LOOKS)
             failures: list[str] = []
             for number, mine in enumerate(own):  # one that fails ends none of the others
-                end = started.wait(number)
+                end = started.outcome(number)
                 if end.problem is None:
                     yield mine[0].key, json.loads(end.output)["collections"][mine[0].collection]
                 else:

@@ -84,8 +84,8 @@ class ShardWorkers:
         """Return whether a worker has ended."""
         return self._status(number) is not None or self._servers[self._server_of[number]].poll() is not None
 
-    def wait(self, number: int) -> WorkerEnd:
-        """Wait for the end of a worker.
+    def outcome(self, number: int) -> WorkerEnd:
+        """Return how a worker ended, once it has.
 
         Args:
             number: of its command, from 0.

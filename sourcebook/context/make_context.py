@@ -61,7 +61,7 @@ def make_context(resources: SearchResources, cache: ContextCache, request: Conte
 
 @dataclass
 class _Reading:
-    """What a context reads of the database beside its searches, and whether something was published meanwhile."""
+    """Reads a context's documents beside its searches, and notices whether something was published meanwhile."""
 
     resources: SearchResources
     request: ContextRequest

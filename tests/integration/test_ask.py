@@ -318,9 +318,11 @@ def test_where_nothing_is_clearly_relevant_the_citation_must_speak_of_the_questi
     ):
         monkeypatch.setattr("sourcebook.answering.tools.CLEAR_FROM", least)
         words = written.split(" [")[0]
-        chat.answer = lambda asked, words=words, written=written: Chat(
-            written.format(next(number for number, text in asked.sources.items() if words in text))
-        )
+
+        def answer_with(asked: AskedChat, words: str = words, written: str = written) -> Chat:
+            return Chat(written.format(next(number for number, text in asked.sources.items() if words in text)))
+
+        chat.answer = answer_with
         answer = base.knowledge.ask(QUESTION, "handbook")
         assert (answer.reason, bool(answer.citations)) == (reason, reason is None)
 

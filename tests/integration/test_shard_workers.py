@@ -16,14 +16,14 @@ def test_workers_are_forks_that_end_alone_and_together(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "sourcebook.yaml")  # whoever reads it waits for a writer
     told = ["status", "--json", "--config"]
     with ShardWorkers([["--version"], told, waiting, waiting], uses_provider=False) as workers:
-        assert workers.wait(0).output.startswith(b"sourcebook")
-        assert workers.wait(0).problem is None
-        assert "--config" in (workers.wait(1).problem or "")
+        assert workers.outcome(0).output.startswith(b"sourcebook")
+        assert workers.outcome(0).problem is None
+        assert "--config" in (workers.outcome(1).problem or "")
         (server,) = psutil.Process().children()
         wait_until(lambda: len(server.children()) == 2, what="two workers are left")
         killed, left = server.children()
         os.kill(killed.pid, signal.SIGKILL)
-        assert workers.wait(2).problem == "its process was killed"
+        assert workers.outcome(2).problem == "its process was killed"
         assert not workers.has_ended(3)
         assert left.is_running()
     assert not left.is_running()

@@ -27,7 +27,7 @@ def pair() -> Iterator[Pair]:
     link.listen()
     yield link, theirs, ended
     theirs.close()
-    assert ended.wait(30)
+    assert ended.wait(60)
 
 
 def test_a_link_tells_its_counters_when_it_is_asked(pair: Pair) -> None:
@@ -68,5 +68,5 @@ def test_a_worker_ends_with_the_process_that_watches_it(pair: Pair) -> None:
     link, theirs, ended = pair
     assert not ended.is_set()
     theirs.close()
-    assert ended.wait(30)
+    assert ended.wait(60)
     link.tell()  # to nobody
