@@ -1130,12 +1130,13 @@ AS $$
 DECLARE
     blocks integer[];
     scores vector[];
+    sample vector[];
     wanted bigint := depth;
     low real;
     high real;
     middle real;
     share float8;
-    above bigint;
+    above float8;
     above_low float8;
     above_high float8;
     cut vector;
@@ -1155,18 +1156,33 @@ BEGIN
     IF scores IS NULL THEN
         RETURN;
     END IF;
+    IF cardinality(scores) >= 32 THEN
+        SELECT array_agg(held) INTO sample
+        FROM (SELECT unnest(scores) AS held, generate_subscripts(scores, 1) AS place) block WHERE place % 8 = 0;
+    END IF;
     LOOP
-        low := 0;
-        above_low := 8000.0 * cardinality(scores);
-        high := 2.3 * (SELECT sum(idf) FROM unnest(idfs) AS idf);
-        above_high := 0.5;
-        FOR step IN 1..24 LOOP
+        -- Of many blocks, every eighth tells about which score it is, and all of them are counted from there.
+        above := NULL;
+        FOR step IN CASE WHEN sample IS NULL THEN 1 ELSE -11 END..24 LOOP
+            CONTINUE WHEN step < 1 AND above BETWEEN wanted * 1.25 AND wanted * 1.75;
+            IF step IN (-11, 1) THEN
+                low := 0;
+                above_low := 8000.0 * cardinality(scores);
+                high := 2.3 * (SELECT sum(idf) FROM unnest(idfs) AS idf);
+                above_high := 0.5;
+            END IF;
             -- How many reach a score falls about exponentially with it; every third step halves, whatever it does.
-            share := CASE WHEN step % 3 = 0 THEN 0.5 ELSE ln(above_low / (wanted * 1.2)) / ln(above_low / above_high) END;
-            middle := low + (high - low) * least(greatest(share, 0.02), 0.98);
+            share := CASE WHEN step % 3 = 0 THEN 0.5 ELSE ln(above_low / (wanted * 1.4)) / ln(above_low / above_high) END;
+            IF step <> 1 OR sample IS NULL THEN
+                middle := low + (high - low) * least(greatest(share, 0.02), 0.98);
+            END IF;
             cut := array_fill(middle, ARRAY[8000])::vector(8000);
-            SELECT sum(bit_count(binary_quantize(held - cut))) INTO above
-            FROM (SELECT unnest(scores) AS held) block;
+            IF step < 1 THEN
+                SELECT sum(bit_count(binary_quantize(held - cut))) * cardinality(scores)::float8 / cardinality(sample) INTO above
+                FROM (SELECT unnest(sample) AS held) block;
+            ELSE
+                SELECT sum(bit_count(binary_quantize(held - cut))) INTO above FROM (SELECT unnest(scores) AS held) block;
+            END IF;
             IF above >= wanted THEN
                 low := middle;
                 above_low := above;
@@ -1174,7 +1190,7 @@ BEGIN
                 high := middle;
                 above_high := greatest(above, 0.5);
             END IF;
-            EXIT WHEN above BETWEEN wanted AND wanted * 2;
+            EXIT WHEN step >= 1 AND above BETWEEN wanted AND wanted * 2;
         END LOOP;
         cut := array_fill(low * 0.99999::real, ARRAY[8000])::vector(8000);
         RETURN QUERY

@@ -197,3 +197,18 @@ def test_where_the_best_of_a_block_are_gone_the_next_ones_are_found(connection: 
     for depth in (1, 5, 30):
         scores = oracle.scores("tide", oracle.stored_average_lengths())
         oracle.assert_ranks(ranked([corpus], "tide", depth), scores, depth)
+
+
+def test_many_blocks_of_which_some_are_looked_at_first_change_no_ranking(connection: Connection) -> None:
+    """Every eighth block tells about where the cut is; where those are unlike the others, the ranking is the same."""
+    corpus = new_corpus(connection)
+    corpus.write({number: Written(("tide " * (number % 8 + 1) + "salt " * (number // 8),)) for number in range(120)})
+    put_in_blocks(connection, corpus.generation, [3] * 38)
+    gone = [chunk for chunk, _ in ranked([corpus], "salt", 20)]
+    for _ in range(2):
+        oracle = Oracle(connection, [corpus.generation.id])
+        for depth in (1, 7, 60):
+            for query in ("tide", "salt tide"):
+                scores = oracle.scores(query, oracle.stored_average_lengths())
+                oracle.assert_ranks(ranked([corpus], query, depth), scores, depth)
+        connection.execute("DELETE FROM search_entry WHERE chunk_id = ANY(%s)", [gone])
