@@ -13,12 +13,14 @@ NAME: Final = "sourcebook_products"
 """Name of this attention among those of transformers."""
 _SCORES: Final = 350_000
 """Scores that are computed at once, unless one text has more: in both formats they fit in a core's cache."""
+_STEP: Final = 16
+"""Tokens to which texts are filled up: each number of tokens takes kernels of its own, in time and in memory."""
 
 
 def has_slow_attention(cpuinfo: Path = CPUINFO) -> bool:
     """Return whether the processor has AVX512_BF16 without AMX.
 
-    torch's attention multiplies blocks in bfloat16 by AMX alone; without it products of whole matrices are faster.
+    There, products of whole matrices were measured to be faster than torch's attention; with AMX nothing was measured.
 
     Args:
         cpuinfo: The file Linux describes its processors in.
@@ -79,6 +81,7 @@ def attention_by_products(
         `(texts, tokens, heads, size of a head)`, and None in place of the scores.
     """
     import torch
+    from torch.nn.functional import pad
 
     padding = None if attention_mask is None else _padding(attention_mask)
     is_causal = more.get("is_causal")
@@ -98,18 +101,22 @@ def attention_by_products(
         )
         return computed
     texts, heads, tokens, size = query.shape
+    width = -(-tokens // _STEP) * _STEP
+    if width > tokens:
+        padding = query.new_zeros(texts, 1, 1, tokens) if padding is None else padding
+        padding = pad(padding, (0, width - tokens), value=torch.finfo(torch.bfloat16).min)
     result = query.new_empty(texts, tokens, heads, size)
-    at_once = max(_SCORES // (heads * tokens * tokens), 1)
+    at_once = max(_SCORES // (heads * width * width), 1)
     for first in range(0, texts, at_once):
         part = slice(first, first + at_once)
-        rows = [tensor[part].reshape(-1, tokens, size) for tensor in (query, key, value)]
+        rows = [pad(tensor[part], (0, 0, 0, width - tokens)).reshape(-1, width, size) for tensor in (query, key, value)]
         if padding is None:
             scores = torch.baddbmm(rows[0].new_zeros(1), rows[0], rows[1].mT, beta=0, alpha=scaling)
         else:
-            hidden = padding[part].expand(-1, heads, 1, tokens).reshape(-1, 1, tokens)
+            hidden = padding[part].expand(-1, heads, 1, width).reshape(-1, 1, width)
             scores = torch.baddbmm(hidden, rows[0], rows[1].mT, alpha=scaling)
         shares = torch.softmax(scores.float(), -1).to(query.dtype)
-        result[part] = torch.bmm(shares, rows[2]).view(-1, heads, tokens, size).transpose(1, 2)
+        result[part] = torch.bmm(shares, rows[2]).view(-1, heads, width, size)[:, :, :tokens].transpose(1, 2)
     return result, None
 
 

@@ -24,7 +24,7 @@ from sourcebook.processes.freed_memory import keep_freed_memory, return_freed_me
 _KERNELS: Final = 64
 """Kernels that torch's oneDNN keeps, each for one shape: batches have hundreds, and those of like length come in a row.
 
-With 1,024, as by default, they took 90 MB more after 900 texts; the processor time was the same.
+docs/decisions/0072-attention-by-products.md has their memory; the processor time is the same as with 1,024.
 """
 
 _Opened = SentenceTransformerEmbedder | SideBySideEmbedder | OnnxEmbedder

@@ -79,7 +79,7 @@ def test_a_loaded_model_gives_the_same_vectors(tmp_path: Path) -> None:
     ("flags", "expected"), [("avx512_bf16", True), ("avx512_bf16 amx_bf16", False), ("avx512f", False)]
 )
 def test_the_processor_decides(flags: str, expected: bool, tmp_path: Path) -> None:
-    """AMX has torch's attention in bfloat16; without a file there is nothing to go by."""
+    """With AMX torch's attention stays; without a file there is nothing to go by."""
     (tmp_path / "cpuinfo").write_text(f"flags\t\t: fpu {flags}\n")
     assert attention.has_slow_attention(tmp_path / "cpuinfo") is expected
     assert not attention.has_slow_attention(tmp_path / "none")
