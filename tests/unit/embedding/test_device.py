@@ -88,7 +88,7 @@ def test_a_gpu_that_vanishes(tiny: EmbeddingModel, monkeypatch: pytest.MonkeyPat
         with pytest.raises(ModelError, match="no CUDA-capable device"):
             vanishing.embed(texts)
         return
-    assert (vanishing.embed(texts) * expected).sum(axis=1).min() >= 0.9999
+    assert (vanishing.embed(texts) * expected).sum(axis=1).min() >= 0.9995, "as in bfloat16, which the GPU computed in"
     assert (vanishing.engine.device, batches) == ("cpu", 3)
     assert vanishing.engine.reason == "the GPU (cuda) failed: CUDA error: no CUDA-capable device is detected"
 

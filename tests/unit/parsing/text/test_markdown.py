@@ -90,11 +90,14 @@ def test_what_is_no_front_matter_is_content(source: str) -> None:
 
 
 def test_multiplying_aliases_are_refused_as_front_matter() -> None:
-    """A YAML bomb costs no memory."""
+    """A YAML bomb costs no memory, and is named."""
     lines = ["a0: &a0 [x,x,x,x,x,x,x,x,x]"]
     lines += [f"a{n}: &a{n} [{','.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12)]
     document = parse_markdown(("---\n" + "\n".join(lines) + "\n---\n\ntext\n").encode())
-    assert document.metadata == {"encoding": "utf-8"}
+    assert document.metadata == {
+        "encoding": "utf-8",
+        "front_matter_error": "line 2: it is too large or nested too deeply",
+    }
 
 
 @pytest.mark.parametrize(
