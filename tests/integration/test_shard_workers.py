@@ -15,11 +15,12 @@ def test_workers_are_forks_that_end_alone_and_together(tmp_path: Path) -> None:
     waiting = ["--config", str(tmp_path / "sourcebook.yaml"), "ingest", "--shard", "notes:1of2"]
     os.mkfifo(tmp_path / "sourcebook.yaml")  # whoever reads it waits for a writer
     told = ["status", "--json", "--config"]
+    before = psutil.Process().children()
     with ShardWorkers([["--version"], told, waiting, waiting], uses_provider=False) as workers:
         assert workers.outcome(0).output.startswith(b"sourcebook")
         assert workers.outcome(0).problem is None
         assert "--config" in (workers.outcome(1).problem or "")
-        (server,) = psutil.Process().children()
+        (server,) = (child for child in psutil.Process().children() if child not in before)
         wait_until(lambda: len(server.children()) == 2, what="two workers are left")
         killed, left = server.children()
         os.kill(killed.pid, signal.SIGKILL)
