@@ -29,16 +29,16 @@ class Duplicates:
         known = self._exact.get(passage.exact)
         if known is not None and known.key != passage.key:
             return "duplicate", known
-        shingles, numbers = passage.shingles, passage.numbers
+        shingles = passage.shingles
         if len(shingles) < _FEWEST:
             return None
         for number in dict.fromkeys(each for part in passage.sketch for each in self._sketches.get(part, ())):
             other = self._held[number]
-            if not numbers <= other.numbers or other.key == passage.key:
+            if not passage.numbers <= other.numbers or other.key == passage.key:
                 continue
             common = len(shingles & other.shingles)
             every = len(shingles) + len(other.shingles) - common
-            if common >= _WITHIN * len(shingles) or (common >= _ALIKE * every and numbers == other.numbers):
+            if common >= _WITHIN * len(shingles) or (common >= _ALIKE * every and passage.numbers == other.numbers):
                 return "near_duplicate", other
         return None
 
