@@ -1,6 +1,6 @@
 """`sourcebook export` and `import` of --entries passages, and of a tenth of them: seconds, and growth of memory.
 
-What one round wrote is deleted after the last round: a disk that discards the blocks of 80,000 deleted files does so
+What one round wrote is deleted after the last round: a disk that discards the blocks of 40,000 deleted files does so
 for half a minute, and would serve the next export meanwhile.
 """
 
