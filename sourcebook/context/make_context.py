@@ -4,7 +4,7 @@ import json
 import time
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Self
+from typing import Final
 
 from psycopg import Connection
 
@@ -19,6 +19,7 @@ from sourcebook.search.redaction import redacted
 from sourcebook.search.request import MOST_RESULTS
 from sourcebook.search.results import NOTHING_RELEVANT, SearchResults
 from sourcebook.search.run_search import SearchResources, run_search
+from sourcebook.search.search_scope import SearchScope, find_scope
 
 _MOST_CONTEXTS: Final = 256
 """Contexts that are kept."""
@@ -41,55 +42,21 @@ def make_context(resources: SearchResources, cache: ContextCache, request: Conte
     Raises:
         SourcebookError: see `KnowledgeBase.search`.
     """
+    key = None
     with resources.connections.hold() as held:
-        state = _State.read(held.connection, request)
-    key = (_asked(request), state) if _is_cacheable(request, state) else None
+        scope = find_scope(held.connection, request.search.collections, request.search.generations)
+        if _is_cacheable(request, scope):
+            key = _key(held.connection, request, scope)
     known = cache.get(key) if key is not None else None
     if known is not None:
-        if state.logged and request.search.logged is not None and not request.search.generations:
-            resources.query_log.add(state.logged, redacted(request.search.logged), len(known.sources))
+        if scope.logged and request.search.logged is not None and not request.search.generations:
+            resources.query_log.add(scope.logged, redacted(request.search.logged), len(known.sources))
         return replace(known, is_cached=True)
-    reading = _Reading(resources, request, state)
+    reading = _Reading(resources, request, scope, key)
     made = _make(resources, request, reading)
     if key is not None and not reading.is_outdated:
         cache.add(key, made)
     return made
-
-
-@dataclass(frozen=True, slots=True)
-class _State:
-    """Collections that a context is made of, as they were at one moment; equal ones give equal contexts."""
-
-    generations: tuple[tuple[Any, ...], ...]
-    """Name of the collection, id of the generation, and what every publication changes."""
-    logged: tuple[str, ...]
-    """Names of the collections that log queries."""
-    redactions: tuple[tuple[str, str], ...]
-    """Names of the collections that redact, and their settings as JSON."""
-
-    @classmethod
-    def read(cls, connection: Connection, request: ContextRequest) -> Self:
-        """Return the state of the collections that a request covers; those that do not exist are left out."""
-        search = request.search
-        named = None if search.collections is None else list(search.collections)
-        covered = {"collections": named, "generations": list(search.generations)}
-        rows = connection.execute(queries["context_state"], covered).fetchall()
-        return cls(
-            tuple(tuple(row[:-2]) for row in rows),
-            tuple(row[0] for row in rows if row[-2]),
-            tuple((row[0], json.dumps(row[-1], sort_keys=True)) for row in rows if row[-1] is not None),
-        )
-
-    @property
-    def has_patterns(self) -> bool:
-        """Whether a collection redacts by patterns of its own, whose file may change."""
-        return any(json.loads(settings).get("patterns") for _, settings in self.redactions)
-
-    @property
-    def redacted_generations(self) -> set[int]:
-        """Ids of the generations of collections that redact."""
-        names = {name for name, _ in self.redactions}
-        return {row[1] for row in self.generations if row[0] in names}
 
 
 @dataclass
@@ -98,8 +65,10 @@ class _Reading:
 
     resources: SearchResources
     request: ContextRequest
-    state: _State
-    """State when the context began."""
+    scope: SearchScope
+    """Collections and generations when the context began."""
+    key: Hashable | None
+    """Key of the cache when the context began; None where it is not kept."""
     is_outdated: bool = False
 
     def hashes(self, results: SearchResults, linked: Sequence[ContextPassage] = ()) -> Hashes:
@@ -107,28 +76,35 @@ class _Reading:
         shown = dict.fromkeys((result.generation, result.document_id) for result in results)
         shown |= dict.fromkeys(passage.document for passage in linked)
         with self.resources.connections.hold() as held:
-            state = _State.read(held.connection, self.request)
-            if state != self.state:
+            if self.key is not None and self.key != _key(held.connection, self.request, self.scope):
                 self.is_outdated = True
             if not shown:
                 return {}
-            redacted_generations = state.redacted_generations | self.state.redacted_generations
-            known = {row[1] for row in (*state.generations, *self.state.generations)}
-            wanted = [each for each in shown if each[0] in known and each[0] not in redacted_generations]
+            scope = self.scope
+            if not set(results.generations) <= set(scope.ids):
+                scope = find_scope(held.connection, None, results.generations)
+            redacted_generations = {each.id for each in scope.generations if each.collection in scope.redactions}
+            wanted = [each for each in shown if each[0] not in redacted_generations]
             documents = {"generations": [each[0] for each in wanted], "documents": [each[1] for each in wanted]}
             rows = held.connection.execute(queries["published_hashes"], documents).fetchall()
         return {(generation, document): digest for generation, document, digest in rows}
 
 
-def _is_cacheable(request: ContextRequest, state: _State) -> bool:
+def _is_cacheable(request: ContextRequest, scope: SearchScope) -> bool:
     search = request.search
+    has_patterns = any(settings.get("patterns") for settings in scope.redactions.values())
     by_relations = bool(search.expand) or search.superseded != "shown"
-    return search.filters is None and search.rerank is None and not (by_relations or state.has_patterns)
+    return search.filters is None and search.rerank is None and not (by_relations or has_patterns)
 
 
-def _asked(request: ContextRequest) -> Hashable:
-    search = replace(request.search, logged=None)
-    return request.question, search, request.max_tokens, request.format, request.tokenizer
+def _key(connection: Connection, request: ContextRequest, scope: SearchScope) -> Hashable:
+    state = connection.execute(queries["publication_state"], {"generations": scope.ids}).fetchall()
+    redactions = json.dumps(dict(scope.redactions), sort_keys=True, default=str)
+    asked = replace(request.search, logged=None)
+    return (
+        request.question, asked, request.max_tokens, request.format, request.tokenizer, tuple(state), redactions,
+        scope.not_indexed,
+    )  # fmt: skip
 
 
 def _make(resources: SearchResources, request: ContextRequest, reading: _Reading) -> ContextResult:
