@@ -1,6 +1,5 @@
 """Assembly of a context: passages by relevance, as many as the budget holds."""
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -59,8 +58,6 @@ class Assembly:
     known: Duplicates = field(default_factory=Duplicates)
     keys: set[tuple[int, int, int]] = field(default_factory=set)
     """Keys of the chosen passages."""
-    documents: Counter[tuple[int, int]] = field(default_factory=Counter)
-    """Numbers of the chosen passages by document."""
     costed: int = 0
     """Tokens of everything that was counted for its cost."""
     characters: int = 0
@@ -72,8 +69,9 @@ class Assembly:
 
     def cost(self, passage: ContextPassage) -> int:
         """Return what a passage adds to the tokens, nearly: neighbours that become one run add less."""
-        source = LaidSource(len(self.documents) + 1, (Run((passage,)),), self.hashes.get(passage.document))
-        cost = self.count(self.form.fragment(source, is_new=passage.document not in self.documents))
+        documents = {each.document for each in self.chosen}
+        source = LaidSource(len(documents) + 1, (Run((passage,)),), self.hashes.get(passage.document))
+        cost = self.count(self.form.fragment(source, is_new=passage.document not in documents))
         self.costed += cost
         self.characters += len(passage.own)
         return cost
@@ -122,7 +120,6 @@ class Assembly:
     def choose(self, part: ContextPassage, whole: ContextPassage) -> None:
         """Take a passage, or a part of it, into the context."""
         self.chosen.append(part)
-        self.documents[part.document] += 1
         self.keys.add(part.key)
         self.known.add(whole)
 
@@ -236,7 +233,6 @@ def _rendered(assembly: Assembly) -> tuple[Rendered, int, list[LaidSource]]:
             return rendered, tokens, sources
         last = assembly.chosen.pop()
         assembly.keys.discard(last.key)
-        assembly.documents -= Counter((last.document,))
         assembly.waiting.insert(0, last)
     return Rendered(), 0, []
 
