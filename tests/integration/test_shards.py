@@ -1,5 +1,6 @@
 """A collection with several shards: its workers lose nothing, do nothing twice, and agree with a collection of one."""
 
+import itertools
 import json
 import os
 import shutil
@@ -52,6 +53,9 @@ def sharded(
     monkeypatch.setenv("SOURCEBOOK_DATABASE_URL", stages.database.url)
     for number in range(12):
         stages.write(f"notes/{number}.md", f"# Note {number}\n\nThe word{number} is here.\n")
+    for shard in shards_of("handbook", 6):  # each of two and of three shards has files, whatever the folder's path is
+        names = (f"notes/more-{number}.md" for number in itertools.count())
+        stages.write(next(name for name in names if shard.takes(stages.uri(name))), "# More\n\nA mizzen.\n")
     stages.write("old.zip", zipped({"deep/keel.md": "# Keel\n\nA keel.\n", "mast.txt": "A mast of ash."}))
     cut(stages, 3)
     return stages
@@ -88,7 +92,7 @@ def test_shards_make_what_one_makes(sharded: Stages, instance: dg.DagsterInstanc
     assert sharded.rows("SELECT 1 FROM unnest(%(uris)s::text[]) AS uri WHERE item_bucket(uri) <> %(bucket)s",
                         uris=["https://A.example/ä?"], bucket=bucket_of("https://a.example/")) == []  # fmt: skip
     done = run(sharded)
-    assert (done.failed_items, done.assets["documents"]["added"]) == (0, 15)
+    assert (done.failed_items, done.assets["documents"]["added"]) == (0, 21)
     roots = sharded.rows("SELECT uri, root, root_item('handbook', uri) FROM attachment_roots('handbook')")
     assert (
         [row["root"] for row in roots]
@@ -115,7 +119,7 @@ def test_shards_make_what_one_makes(sharded: Stages, instance: dg.DagsterInstanc
 def test_another_number_of_shards_loses_nothing(sharded: Stages, instance: dg.DagsterInstance) -> None:
     """A run of a former number is told in one sentence; partitions follow; what it left is done by the new shards."""
     assert run(sharded, shards=SHARDS[:1]).failed_items == 0
-    assert 0 < sharded.rows("SELECT count(*) FROM document")[0]["count"] < 15
+    assert 0 < sharded.rows("SELECT count(*) FROM document")[0]["count"] < 21
     cut(sharded, 2)
     instance.add_dynamic_partitions(COLLECTIONS, ["handbook:3of3"])
     job = defs.resolve_job_def("ingest").get_subset(asset_selection={dg.AssetKey("raw_files")})
@@ -140,7 +144,7 @@ def test_another_number_of_shards_loses_nothing(sharded: Stages, instance: dg.Da
     assert [request.partition_key for request in looked.run_requests or ()] == asked[0]
     assert run(sharded, workers=2).assets["documents"]["failed"] == 0
     sharded.assert_sound()
-    assert sharded.rows("SELECT count(*) FROM document WHERE removed_at IS NULL") == [{"count": 15}]
+    assert sharded.rows("SELECT count(*) FROM document WHERE removed_at IS NULL") == [{"count": 21}]
     cut(sharded, 1)
     sharded.write("notes/99.md", "# Note 99\n\nThe word99 is here.\n")
     run(sharded)
