@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Final
 
 from sourcebook.context.duplicates import Duplicates
@@ -11,6 +12,7 @@ from sourcebook.context.passages import ContextPassage
 from sourcebook.context.rendering import FORMATS, Format, Rendered
 from sourcebook.context.request import ContextRequest
 from sourcebook.context.results import LeftOut, Reason
+from sourcebook.context.tally import Tally
 
 _FULL: Final = 0.9
 """Share of the budget from which a context is full: what fits no more is left out whole."""
@@ -58,10 +60,16 @@ class Assembly:
     known: Duplicates = field(default_factory=Duplicates)
     keys: set[tuple[int, int, int]] = field(default_factory=set)
     """Keys of the chosen passages."""
+    documents: set[tuple[int, int]] = field(default_factory=set)
+    """Documents of the chosen passages."""
     costed: int = 0
     """Tokens of everything that was counted for its cost."""
     characters: int = 0
     """Characters of it, without what stands around."""
+
+    def __post_init__(self) -> None:
+        """Begin to count."""
+        self.tally = Tally(self.request.counter, self.form)
 
     def count(self, text: str) -> int:
         """Return the tokens of a text."""
@@ -69,26 +77,35 @@ class Assembly:
 
     def cost(self, passage: ContextPassage) -> int:
         """Return what a passage adds to the tokens, nearly: neighbours that become one run add less."""
-        documents = {each.document for each in self.chosen}
-        source = LaidSource(len(documents) + 1, (Run((passage,)),), self.hashes.get(passage.document))
-        cost = self.count(self.form.fragment(source, is_new=passage.document not in documents))
+        document = passage.document
+        source = LaidSource(len(self.documents) + 1, (Run((passage,)),), self.hashes.get(document))
+        before, behind = self.form.around(source, is_new=document not in self.documents)
+        counted = self.tally.of(passage)
+        cost = counted.tokens + self.count(f"{before}{counted.rest}{behind}")
         self.costed += cost
         self.characters += len(passage.own)
         return cost
 
-    def is_hopeless(self, passage: ContextPassage, room: int) -> bool:
-        """Return whether a passage is so much longer than the room, by those counted before, that none counts it."""
-        return len(passage.own) * self.costed > _HOPELESS * room * self.characters
+    def is_too_long(self, passage: ContextPassage, room: int) -> bool:
+        """Return whether a passage alone is longer than the room: much longer by those counted before, or counted."""
+        if len(passage.own) * self.costed > _HOPELESS * room * self.characters:
+            return True
+        return self.tally.of(passage).tokens > room
 
     def fill(self, passages: Sequence[ContextPassage], room: int) -> int:
-        """Choose the passages that fit, best first, and return the room that is left."""
+        """Choose the passages that fit, best first, and return the room that is left.
+
+        Once one did not fit, none is looked at where the context is full enough without.
+        """
         worth = self.request.max_tokens - int(self.request.max_tokens * _FULL)
+        enough = self.request.max_tokens - int(self.request.max_tokens * _FULL_ENOUGH)
         least = min(_LEAST, worth)
         for passage in passages:
             if passage.key in self.keys:
                 continue
-            if room <= least or (room <= worth and self.is_hopeless(passage, room)):
+            if room <= least or (room <= worth and self.is_too_long(passage, room)):
                 self.waiting.append(passage)
+                least = max(least, enough)
                 continue
             repeats = self.known.find(passage)
             if repeats is not None:
@@ -101,6 +118,7 @@ class Assembly:
                 cost = 0 if fitting is None else self.cost(fitting)
             if fitting is None or cost > room:
                 self.waiting.append(passage)
+                least = max(least, enough)
                 continue
             self.choose(fitting, passage)
             room -= cost
@@ -121,6 +139,7 @@ class Assembly:
         """Take a passage, or a part of it, into the context."""
         self.chosen.append(part)
         self.keys.add(part.key)
+        self.documents.add(part.document)
         self.known.add(whole)
 
     def _cut(self, passage: ContextPassage, room: int) -> ContextPassage | None:
@@ -228,11 +247,12 @@ def _rendered(assembly: Assembly) -> tuple[Rendered, int, list[LaidSource]]:
     while assembly.chosen:
         sources = lay_out(assembly.chosen, assembly.hashes)
         rendered = assembly.form.render(sources, cites=len(assembly.chosen) == every)
-        tokens = assembly.count(rendered.counted)
+        tokens = assembly.tally.whole(rendered.counted, chain.from_iterable(source.passages for source in sources))
         if tokens <= assembly.request.max_tokens:
             return rendered, tokens, sources
         last = assembly.chosen.pop()
         assembly.keys.discard(last.key)
+        assembly.documents = {each.document for each in assembly.chosen}
         assembly.waiting.insert(0, last)
     return Rendered(), 0, []
 

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from heapq import nsmallest
 from typing import Final
 
 from sourcebook.context.fence import Harmless, harmless
@@ -94,7 +93,7 @@ class ContextPassage:
     @cached_property
     def sketch(self) -> list[int]:
         """The smallest of these numbers, by which passages that may be alike are found."""
-        return nsmallest(_SKETCH, self.shingles)
+        return sorted(self.shingles)[:_SKETCH]
 
     @cached_property
     def numbers(self) -> frozenset[str]:
