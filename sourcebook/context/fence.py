@@ -73,7 +73,7 @@ _LINES: Final = re.compile(
     r"^[ \t]*(?:[#>*_\uff03\uff1e\uff0a\uff3f]+[ \t]*)?[\w\uff3f]*[*_\uff0a\uff3f]*", re.MULTILINE
 )
 _REACH: Final = 16
-"""Characters behind an opening bracket or the beginning of a line, and its first word, that tags and turns end within."""
+"""Characters behind a bracket, or the beginning of a line, and its first word, within which tags and turns end."""
 _CHARACTERS_OF_URLS: Final = "!#$%&'()*+,-./:;=?@[]_~"
 
 
@@ -89,6 +89,8 @@ class Harmless:
 
     def place(self, original: int) -> int:
         """Return where a character of the original stands."""
+        if not self._places:
+            return original
         found = bisect_right(self._places, original) - 1
         return original if found < 0 else max(0, original + self._shifts[found])
 

@@ -9,6 +9,7 @@ from typing import Final
 from sourcebook.context.fence import Harmless, harmless
 from sourcebook.context.shingles import numbers_of, shingles_of, words_of
 from sourcebook.model.passage_part import PassagePart
+from sourcebook.model.place import address_of
 from sourcebook.search.results import SearchResult
 from sourcebook.search.snippets import Span, sentence_spans
 
@@ -107,6 +108,14 @@ class ContextPassage:
             if section.start <= offset + len(self.lead):
                 found = section
         return found
+
+    def address_at(self, offset: int) -> str:
+        """Return the address of a character of its text."""
+        return address_of(self.result.uri, self.place_at(offset)) if self.sections else self._address
+
+    @cached_property
+    def _address(self) -> str:
+        return address_of(self.result.uri, self.place)
 
     def part(self, start: int, end: int, *, is_cut: bool = True) -> "ContextPassage":
         """Return the part of its text between two characters, without the repeated context where it begins later."""

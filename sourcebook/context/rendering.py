@@ -3,7 +3,7 @@
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 from xml.sax.saxutils import escape, quoteattr
 
@@ -11,8 +11,8 @@ from sourcebook.context.fence import Fence
 from sourcebook.context.layout import LaidSource, Run
 from sourcebook.context.passages import CUT_MARK, ContextPassage
 from sourcebook.context.results import ContextCitation
-from sourcebook.model.place import address_of
 
+_JSON: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _QUESTION: Final = "Question: "
 _TASK: Final = "Answer from the sources, and cite them by their numbers, such as [1]."
 
@@ -34,13 +34,15 @@ class Rendered:
 class Writer:
     """A text that grows, and the places of the sentences in it."""
 
-    def __init__(self, *, cites: bool = True) -> None:
+    def __init__(self, *, cites: bool = True, has_places: bool = True) -> None:
         """Begin with no text.
 
         Args:
             cites: whether each sentence that is written is cited.
+            has_places: whether citations name their places in the text.
         """
         self._cites = cites
+        self._has_places = has_places
         self._parts: list[str] = []
         self._length = 0
         self._numbers: dict[int, int] = {}
@@ -58,31 +60,32 @@ class Writer:
 
     def write_passage(self, source: int, passage: ContextPassage, *, as_xml: bool = False) -> None:
         """Add a passage, and cite each of its sentences."""
-        if passage.shown_lead:
-            self._cite(source, passage, None, (self._length, self._length + len(_shown(passage.shown_lead, as_xml))))
-            self.write(f"{_shown(passage.shown_lead, as_xml)}\n")
-        done = 0
-        if not self._cites and passage.sentences:
-            done = passage.shown.place(passage.sentences[-1][1])
-            self.write(_shown(passage.shown.text[:done], as_xml))
-        for start, end in passage.sentences if self._cites else ():
-            first, last = passage.shown.place(start), passage.shown.place(end)
-            before, sentence = passage.shown.text[done:first], passage.shown.text[first:last]
-            self.write(_shown(before, as_xml))
+        lead, text = passage.shown_lead, passage.shown.text
+        if as_xml:
+            lead, as_xml = escape(lead), any(sign in text for sign in "&<>")
+        if lead:
+            self._cite(source, passage, None, self._length, self._length + len(lead))
+            self.write(f"{lead}\n")
+        text, done = text.rstrip(), 0
+        for span in passage.sentences if self._cites else ():
+            first, last = passage.shown.place(span[0]), passage.shown.place(span[1])
+            if done < first:
+                self.write(_shown(text[done:first], as_xml))
             base = self._length
-            self.write(_shown(sentence, as_xml))
-            self._cite(source, passage, (start, end), (base, self._length))
+            self.write(_shown(text[first:last], as_xml))
+            self._cite(source, passage, span, base, self._length)
             done = last
-        self.write(_shown(passage.shown.text[done:].rstrip(), as_xml))
+        if done < len(text):
+            self.write(_shown(text[done:], as_xml))
 
-    def _cite(
-        self, source: int, passage: ContextPassage, span: tuple[int, int] | None, shown: tuple[int, int] | None
-    ) -> None:
+    def _cite(self, source: int, passage: ContextPassage, span: tuple[int, int] | None, start: int, end: int) -> None:
         if not self._cites:
             return
         block = self._numbers.get(source, 0)
         self._numbers[source] = block + 1
-        self.citations[f"{source}.{block}"] = cited(source, block, passage, span, shown)
+        self.citations[f"{source}.{block}"] = cited(
+            source, block, passage, span, (start, end) if self._has_places else None
+        )
 
 
 class Format(ABC):
@@ -205,7 +208,7 @@ class MessagesFormat(MarkdownFormat):
 
     def render(self, sources: Sequence[LaidSource], *, cites: bool = True) -> Rendered:
         """Return the two messages."""
-        writer = Writer(cites=cites)
+        writer = Writer(cites=cites, has_places=False)
         writer.write(f"{self.fence.opening}\n")
         self._write(writer, sources)
         writer.write(f"\n{self.fence.closing}\n\n{_QUESTION}{self.question}")
@@ -213,7 +216,7 @@ class MessagesFormat(MarkdownFormat):
             {"role": "system", "content": f"{_TASK} {self.fence.notice}"},
             {"role": "user", "content": writer.text},
         ]
-        return Rendered("", blocks, _without_places(writer.citations))
+        return Rendered("", blocks, writer.citations)
 
     def body(self, passage: ContextPassage) -> str:
         """Return a passage as it stands in what is counted."""
@@ -233,10 +236,10 @@ class OpenAIFormat(MarkdownFormat):
         parts = []
         citations: dict[str, ContextCitation] = {}
         for source in sources:
-            writer = Writer(cites=cites)
+            writer = Writer(cites=cites, has_places=False)
             self._write(writer, [source])
             parts.append(self._part(f"{self.fence.opening}\n{writer.text}\n{self.fence.closing}"))
-            citations |= _without_places(writer.citations)
+            citations |= writer.citations
         blocks = [
             {"role": "developer", "content": [self._part(f"{_TASK} {self.fence.notice}")]},
             {"role": "user", "content": [*parts, self._part(f"{_QUESTION}{self.question}")]},
@@ -312,7 +315,7 @@ FORMATS: Final[dict[str, type[Format]]] = {
 
 def as_json(value: Any) -> str:
     """Return a value as JSON without white space between its parts."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return _JSON.encode(value)
 
 
 def cited(
@@ -324,7 +327,6 @@ def cited(
 ) -> ContextCitation:
     """Return the citation of a sentence; of a passage's repeated context where it has no span."""
     start, end = span or (0, 0)
-    uri = passage.result.uri
     return ContextCitation(
         source,
         block,
@@ -332,7 +334,7 @@ def cited(
         passage.start + start if span else None,
         passage.start + end if span else None,
         passage.own[start:end] if span else passage.lead.strip(),
-        address_of(uri, passage.place_at(start)),
+        passage.address_at(start),
         shown[0] if shown else None,
         shown[1] if shown else None,
     )
@@ -358,8 +360,3 @@ def _in_json(text: str) -> str:
 
 def _shown(text: str, as_xml: bool) -> str:
     return escape(text) if as_xml else text
-
-
-def _without_places(citations: dict[str, ContextCitation]) -> dict[str, ContextCitation]:
-    """Return citations without their places in a text that the result has only within its blocks."""
-    return {name: replace(each, text_start=None, text_end=None) for name, each in citations.items()}

@@ -21,7 +21,7 @@ class Counted:
     rest: str
     """Its text without the inner part: all of it where no token is known to end within."""
     inner: str = ""
-    """Text from the first space between two words to the last one, with the letter before and the two characters behind."""
+    """Text between its first and its last space between two words, with the letter before and the two signs behind."""
     tokens: int = 0
     """Tokens of the inner part, wherever it stands."""
 
@@ -66,11 +66,12 @@ class Tally:
 
     def _counted(self, body: str) -> Counted:
         first = _SEAM.search(body) if self._counter.adds_up else None
-        last = None
-        for last in _SEAM.finditer(body, max(first.end(), len(body) - _TAIL)) if first else ():
-            pass
-        if first is None or last is None:
+        if first is None:
             return Counted(body)
-        start, end = first.start() + 1, last.start() + 1
+        start = first.start() + 1
+        ends = [found.start() + 1 for found in _SEAM.finditer(body, max(first.end(), len(body) - _TAIL))]
+        if not ends:
+            return Counted(body)
+        end = ends[-1]
         tokens = self._counter.count(body[start:end])
         return Counted(body[:start] + body[end:], body[start - 1 : end + 2], tokens)
