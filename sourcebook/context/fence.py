@@ -105,7 +105,7 @@ class Fence:
     @classmethod
     def around(cls, texts: Iterable[str]) -> Self:
         """Return a fence whose boundary stands in none of the texts."""
-        held = [text.casefold() for text in texts]
+        held = [text.casefold() for text in set(texts)]
         while True:
             boundary = secrets.token_hex(4)
             if not any(boundary in text for text in held):
@@ -140,7 +140,10 @@ def harmless(text: str) -> Harmless:
     cleaned, gone = _without_invisible(text)
     seen = cleaned if cleaned.isascii() else _as_seen(cleaned)
     tags = [found.start() for found in _TAGS.finditer(seen)]
-    added = sorted({*tags, *(found.end() for found in _TURNS.finditer(seen))})
+    turns = [found.end() for found in _TURNS.finditer(seen)]
+    if not (gone or tags or turns):
+        return Harmless(text, (), ())
+    added = sorted({*tags, *turns})
     return Harmless(_with_backslashes(cleaned, added), *_edits(gone, added))
 
 

@@ -13,7 +13,8 @@ from sourcebook.model.place import address_of
 from sourcebook.search.results import SearchResult
 from sourcebook.search.snippets import Span, sentence_spans
 
-_FULL_STOP: Final = re.compile(r"([।॥۔؟።])\s+")
+_FULL_STOPS: Final = "।॥۔؟።"
+_FULL_STOP: Final = re.compile(rf"([{_FULL_STOPS}])\s+")
 """Ends of sentences in Devanagari, Bengali, Urdu, Arabic and Ethiopic, beside those that every search knows."""
 _SKETCH: Final = 8
 """Shingles of a sketch."""
@@ -59,7 +60,7 @@ class ContextPassage:
     @cached_property
     def shown_lead(self) -> str:
         """The repeated context as a model reads it."""
-        return harmless(self.lead.rstrip()).text
+        return harmless(self.lead.rstrip()).text if self.lead else ""
 
     @cached_property
     def shown(self) -> Harmless:
@@ -74,7 +75,10 @@ class ContextPassage:
     @cached_property
     def sentences(self) -> list[Span]:
         """Spans of the sentences and lines of its text."""
-        return [part for span in sentence_spans(self.own) for part in _split(self.own, *span)]
+        spans = sentence_spans(self.own)
+        if not any(stop in self.own for stop in _FULL_STOPS):
+            return spans
+        return [part for span in spans for part in _split(self.own, *span)]
 
     @cached_property
     def words(self) -> list[str]:
