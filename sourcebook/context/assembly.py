@@ -28,6 +28,8 @@ _HOPELESS: Final = 2
 """Times the room, by its characters, from which a passage that is not cut is not counted."""
 _LINKED_SHARE: Final = 0.25
 """Share of the budget for passages of linked documents, until every found passage had its turn."""
+_LONGER_LINE: Final = "00"
+"""Digits that the line of a run has more, at most, with a further passage."""
 _ROUNDS: Final = 4
 """Times that room which is left after counting is filled again."""
 
@@ -62,6 +64,8 @@ class Assembly:
     """Keys of the chosen passages."""
     documents: set[tuple[int, int]] = field(default_factory=set)
     """Documents of the chosen passages."""
+    uncut: set[tuple[int, int, int]] = field(default_factory=set)
+    """Keys of the chosen passages that are whole: their neighbours become one run with them."""
     costed: int = 0
     """Tokens of everything that was counted for its cost."""
     characters: int = 0
@@ -76,15 +80,22 @@ class Assembly:
         return self.request.counter.count(text)
 
     def cost(self, passage: ContextPassage) -> int:
-        """Return what a passage adds to the tokens, nearly: neighbours that become one run add less."""
+        """Return what a passage adds to the tokens, nearly."""
         document = passage.document
         source = LaidSource(len(self.documents) + 1, (Run((passage,)),), self.hashes.get(document))
         before, behind = self.form.around(source, is_new=document not in self.documents)
+        if self.joins(passage):
+            before = _LONGER_LINE
         counted = self.tally.of(passage)
         cost = counted.tokens + self.count(f"{before}{counted.rest}{behind}")
         self.costed += cost
         self.characters += len(passage.own)
         return cost
+
+    def joins(self, passage: ContextPassage) -> bool:
+        """Return whether a passage becomes one run with a chosen one, and needs no line of its own."""
+        beside = ((*passage.document, passage.ordinal + step) for step in (-1, 1))
+        return not passage.is_cut and any(key in self.uncut for key in beside)
 
     def is_too_long(self, passage: ContextPassage, room: int) -> bool:
         """Return whether a passage alone is longer than the room: much longer by those counted before, or counted."""
@@ -140,6 +151,8 @@ class Assembly:
         self.chosen.append(part)
         self.keys.add(part.key)
         self.documents.add(part.document)
+        if not part.is_cut:
+            self.uncut.add(part.key)
         self.known.add(whole)
 
     def _cut(self, passage: ContextPassage, room: int) -> ContextPassage | None:
@@ -252,6 +265,7 @@ def _rendered(assembly: Assembly) -> tuple[Rendered, int, list[LaidSource]]:
             return rendered, tokens, sources
         last = assembly.chosen.pop()
         assembly.keys.discard(last.key)
+        assembly.uncut.discard(last.key)
         assembly.documents = {each.document for each in assembly.chosen}
         assembly.waiting.insert(0, last)
     return Rendered(), 0, []
