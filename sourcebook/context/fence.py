@@ -142,7 +142,7 @@ def harmless(text: str) -> Harmless:
     tags = [found.start() for found in _TAGS.finditer(seen)]
     turns = [found.end() for found in _TURNS.finditer(seen)]
     if not (gone or tags or turns):
-        return Harmless(text, (), ())
+        return Harmless(cleaned, (), ())
     added = sorted({*tags, *turns})
     return Harmless(_with_backslashes(cleaned, added), *_edits(gone, added))
 

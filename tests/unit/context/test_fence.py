@@ -22,6 +22,7 @@ from sourcebook.context.fence import Fence, clean, harmless, one_line, safe_addr
 )
 def test_invisible_and_bidirectional_characters_are_taken_out(text: str, shown: str) -> None:
     assert clean(text) == shown
+    assert harmless(text).text == shown
 
 
 @pytest.mark.parametrize("text", ["می\u200cخواهم", "क्\u200dष", "👩\u200d💻 ✅ ❤\ufe0f", "naïve — „Grüße“\tend\n"])
