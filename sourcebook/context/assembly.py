@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Final
 
 from sourcebook.context.duplicates import Duplicates
@@ -11,6 +12,7 @@ from sourcebook.context.passages import ContextPassage
 from sourcebook.context.rendering import FORMATS, Format, Rendered
 from sourcebook.context.request import ContextRequest
 from sourcebook.context.results import LeftOut, Reason
+from sourcebook.context.tally import Tally
 
 _FULL: Final = 0.9
 """Share of the budget from which a context is full: what fits no more is left out whole."""
@@ -26,6 +28,8 @@ _HOPELESS: Final = 2
 """Times the room, by its characters, from which a passage that is not cut is not counted."""
 _LINKED_SHARE: Final = 0.25
 """Share of the budget for passages of linked documents, until every found passage had its turn."""
+_LONGER_LINE: Final = "00"
+"""Digits that the line of a run has more, at most, with a further passage."""
 _ROUNDS: Final = 4
 """Times that room which is left after counting is filled again."""
 
@@ -58,37 +62,61 @@ class Assembly:
     known: Duplicates = field(default_factory=Duplicates)
     keys: set[tuple[int, int, int]] = field(default_factory=set)
     """Keys of the chosen passages."""
+    documents: set[tuple[int, int]] = field(default_factory=set)
+    """Documents of the chosen passages."""
+    uncut: set[tuple[int, int, int]] = field(default_factory=set)
+    """Keys of the chosen passages that are whole: their neighbours become one run with them."""
     costed: int = 0
     """Tokens of everything that was counted for its cost."""
     characters: int = 0
     """Characters of it, without what stands around."""
+
+    def __post_init__(self) -> None:
+        """Begin to count."""
+        self.tally = Tally(self.request.counter, self.form)
 
     def count(self, text: str) -> int:
         """Return the tokens of a text."""
         return self.request.counter.count(text)
 
     def cost(self, passage: ContextPassage) -> int:
-        """Return what a passage adds to the tokens, nearly: neighbours that become one run add less."""
-        documents = {each.document for each in self.chosen}
-        source = LaidSource(len(documents) + 1, (Run((passage,)),), self.hashes.get(passage.document))
-        cost = self.count(self.form.fragment(source, is_new=passage.document not in documents))
+        """Return what a passage adds to the tokens, nearly."""
+        document = passage.document
+        source = LaidSource(len(self.documents) + 1, (Run((passage,)),), self.hashes.get(document))
+        before, behind = self.form.around(source, is_new=document not in self.documents)
+        if self.joins(passage):
+            before = _LONGER_LINE
+        counted = self.tally.of(passage)
+        cost = counted.tokens + self.count(f"{before}{counted.rest}{behind}")
         self.costed += cost
         self.characters += len(passage.own)
         return cost
 
-    def is_hopeless(self, passage: ContextPassage, room: int) -> bool:
-        """Return whether a passage is so much longer than the room, by those counted before, that none counts it."""
-        return len(passage.own) * self.costed > _HOPELESS * room * self.characters
+    def joins(self, passage: ContextPassage) -> bool:
+        """Return whether a passage becomes one run with a chosen one, and needs no line of its own."""
+        beside = ((*passage.document, passage.ordinal + step) for step in (-1, 1))
+        return not passage.is_cut and any(key in self.uncut for key in beside)
+
+    def is_too_long(self, passage: ContextPassage, room: int) -> bool:
+        """Return whether a passage alone is longer than the room: much longer by those counted before, or counted."""
+        if len(passage.own) * self.costed > _HOPELESS * room * self.characters:
+            return True
+        return self.tally.of(passage).tokens > room
 
     def fill(self, passages: Sequence[ContextPassage], room: int) -> int:
-        """Choose the passages that fit, best first, and return the room that is left."""
+        """Choose the passages that fit, best first, and return the room that is left.
+
+        Once one did not fit, none is looked at where the context is full enough without.
+        """
         worth = self.request.max_tokens - int(self.request.max_tokens * _FULL)
+        enough = self.request.max_tokens - int(self.request.max_tokens * _FULL_ENOUGH)
         least = min(_LEAST, worth)
         for passage in passages:
             if passage.key in self.keys:
                 continue
-            if room <= least or (room <= worth and self.is_hopeless(passage, room)):
+            if room <= least or (room <= worth and self.is_too_long(passage, room)):
                 self.waiting.append(passage)
+                least = max(least, enough)
                 continue
             repeats = self.known.find(passage)
             if repeats is not None:
@@ -101,6 +129,7 @@ class Assembly:
                 cost = 0 if fitting is None else self.cost(fitting)
             if fitting is None or cost > room:
                 self.waiting.append(passage)
+                least = max(least, enough)
                 continue
             self.choose(fitting, passage)
             room -= cost
@@ -121,6 +150,9 @@ class Assembly:
         """Take a passage, or a part of it, into the context."""
         self.chosen.append(part)
         self.keys.add(part.key)
+        self.documents.add(part.document)
+        if not part.is_cut:
+            self.uncut.add(part.key)
         self.known.add(whole)
 
     def _cut(self, passage: ContextPassage, room: int) -> ContextPassage | None:
@@ -228,11 +260,13 @@ def _rendered(assembly: Assembly) -> tuple[Rendered, int, list[LaidSource]]:
     while assembly.chosen:
         sources = lay_out(assembly.chosen, assembly.hashes)
         rendered = assembly.form.render(sources, cites=len(assembly.chosen) == every)
-        tokens = assembly.count(rendered.counted)
+        tokens = assembly.tally.whole(rendered.counted, chain.from_iterable(source.passages for source in sources))
         if tokens <= assembly.request.max_tokens:
             return rendered, tokens, sources
         last = assembly.chosen.pop()
         assembly.keys.discard(last.key)
+        assembly.uncut.discard(last.key)
+        assembly.documents = {each.document for each in assembly.chosen}
         assembly.waiting.insert(0, last)
     return Rendered(), 0, []
 

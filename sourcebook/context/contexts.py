@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from sourcebook.context.make_context import ContextCache
+    from sourcebook.context.context_cache import ContextCache
     from sourcebook.context.results import ContextFormat, ContextResult
     from sourcebook.database.replica import Replica
     from sourcebook.search.filters import Filters
@@ -93,7 +93,8 @@ class Contexts(ABC):
             MissingDependencyError: the tokenizer needs a package that is not installed.
             DatabaseError: the database is out of reach or busy.
         """
-        from sourcebook.context.make_context import make_context, new_cache
+        from sourcebook.context.context_cache import ContextCache
+        from sourcebook.context.make_context import make_context
         from sourcebook.context.request import ContextRequest
         from sourcebook.search.on_replica import read
 
@@ -122,7 +123,7 @@ class Contexts(ABC):
         )
         with _lock:
             if self._contexts is None:
-                self._contexts = new_cache()
+                self._contexts = ContextCache()
         resources, cache = self._ready(), self._contexts
         made, behind, note = read(resources, self.replica, lambda given: make_context(given, cache, request))
         if behind is None:

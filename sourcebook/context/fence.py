@@ -68,6 +68,12 @@ _LETTERS: Final = str.maketrans(
     | dict(zip("【】〔〕⁅⁆", "[][][]", strict=True))
 )
 """Letters, digits and brackets that look like those of ASCII: full-width, Cyrillic and Greek ones."""
+_OPENINGS: Final = re.compile(rf"{_LESS[:-1]}\[\uff3b\u3010\u3014\u2045]\s*[/\uff0f\u2044]?\s*[\w\uff3f]*")
+_LINES: Final = re.compile(
+    r"^[ \t]*(?:[#>*_\uff03\uff1e\uff0a\uff3f]+[ \t]*)?[\w\uff3f]*[*_\uff0a\uff3f]*", re.MULTILINE
+)
+_REACH: Final = 16
+"""Characters behind a bracket, or the beginning of a line, and its first word, within which tags and turns end."""
 _CHARACTERS_OF_URLS: Final = "!#$%&'()*+,-./:;=?@[]_~"
 
 
@@ -83,6 +89,8 @@ class Harmless:
 
     def place(self, original: int) -> int:
         """Return where a character of the original stands."""
+        if not self._places:
+            return original
         found = bisect_right(self._places, original) - 1
         return original if found < 0 else max(0, original + self._shifts[found])
 
@@ -97,7 +105,7 @@ class Fence:
     @classmethod
     def around(cls, texts: Iterable[str]) -> Self:
         """Return a fence whose boundary stands in none of the texts."""
-        held = [text.casefold() for text in texts]
+        held = [text.casefold() for text in set(texts)]
         while True:
             boundary = secrets.token_hex(4)
             if not any(boundary in text for text in held):
@@ -130,9 +138,12 @@ def harmless(text: str) -> Harmless:
     speaker, each also with brackets and letters that only look like those.
     """
     cleaned, gone = _without_invisible(text)
-    seen = cleaned if cleaned.isascii() else cleaned.translate(_LETTERS)
+    seen = cleaned if cleaned.isascii() else _as_seen(cleaned)
     tags = [found.start() for found in _TAGS.finditer(seen)]
-    added = sorted({*tags, *(found.end() for found in _TURNS.finditer(seen))})
+    turns = [found.end() for found in _TURNS.finditer(seen)]
+    if not (gone or tags or turns):
+        return Harmless(cleaned, (), ())
+    added = sorted({*tags, *turns})
     return Harmless(_with_backslashes(cleaned, added), *_edits(gone, added))
 
 
@@ -172,6 +183,17 @@ def _without_invisible(text: str) -> tuple[str, list[int]]:
     text = _LINE_ENDS.sub(lambda found: "\r" if text.startswith("\r\n", found.start()) else "\n", text)
     gone = [found.start() for found in _INVISIBLE.finditer(text)]
     return (_INVISIBLE.sub("", text), gone) if gone else (text, [])
+
+
+def _as_seen(text: str) -> str:
+    """Return a text with letters of ASCII in place of those that look like them, where a tag or a turn may begin."""
+    parts, last = [], 0
+    for start, end in sorted(found.span() for each in (_OPENINGS, _LINES) for found in each.finditer(text)):
+        if end + _REACH > last:
+            start = max(start, last)
+            parts += [text[last:start], text[start : end + _REACH].translate(_LETTERS)]
+            last = end + _REACH
+    return "".join([*parts, text[last:]])
 
 
 def _with_backslashes(text: str, places: list[int]) -> str:

@@ -1,35 +1,21 @@
 """A context from the checked request: search, assembly, and a cache that the next publication empties."""
 
-import json
 import time
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Final
-
-from psycopg import Connection
+from dataclasses import dataclass, field, replace
 
 from sourcebook.context.assembly import Assembled, Hashes, assemble
+from sourcebook.context.context_cache import ContextCache, ContextState
 from sourcebook.context.linked import linked_passages
 from sourcebook.context.passages import ContextPassage, passages_of
 from sourcebook.context.request import ContextRequest
 from sourcebook.context.results import ContextResult
 from sourcebook.database.queries import queries
-from sourcebook.search.recent_cache import RecentCache
 from sourcebook.search.redaction import redacted
 from sourcebook.search.request import MOST_RESULTS
 from sourcebook.search.results import NOTHING_RELEVANT, SearchResults
 from sourcebook.search.run_search import SearchResources, run_search
-from sourcebook.search.search_scope import SearchScope, find_scope
-
-_MOST_CONTEXTS: Final = 256
-"""Contexts that are kept."""
-
-ContextCache = RecentCache[Hashable, ContextResult]
-
-
-def new_cache() -> ContextCache:
-    """Return an empty cache of contexts."""
-    return RecentCache(_MOST_CONTEXTS)
+from sourcebook.search.search_scope import find_scope
 
 
 def make_context(resources: SearchResources, cache: ContextCache, request: ContextRequest) -> ContextResult:
@@ -39,72 +25,68 @@ def make_context(resources: SearchResources, cache: ContextCache, request: Conte
     settings of redaction, and no passage was published or removed since. Contexts with filters, with a reranking model
     or by relations, and those of collections with patterns of their own, are made each time.
 
+    The state of the collections is read after the search, as it decides what is shown. A context is kept where this is
+    the state in which they were seen before: when the request began, where the same was asked earlier, else by the
+    request before it. The first one after a publication is therefore not kept where nobody asked the same before.
+
     Raises:
         SourcebookError: see `KnowledgeBase.search`.
     """
-    key = None
-    with resources.connections.hold() as held:
-        scope = find_scope(held.connection, request.search.collections, request.search.generations)
-        if _is_cacheable(request, scope):
-            key = _key(held.connection, request, scope)
-    known = cache.get(key) if key is not None else None
-    if known is not None:
-        if scope.logged and request.search.logged is not None and not request.search.generations:
-            resources.query_log.add(scope.logged, redacted(request.search.logged), len(known.sources))
-        return replace(known, is_cached=True)
-    reading = _Reading(resources, request, scope, key)
+    search, asked = request.search, _asked(request)
+    covered = search.collections, search.generations
+    known = None if asked is None else cache.contexts.get(asked)
+    state = None if asked is None else cache.states.get(covered)
+    if asked is not None and (known is not None or state is None):
+        with resources.connections.hold() as held:
+            state = ContextState.read(held.connection, search)
+    if known is not None and state is not None and known[0] == state:
+        if state.logged and search.logged is not None and not search.generations:
+            resources.query_log.add(state.logged, redacted(search.logged), len(known[1].sources))
+        return replace(known[1], is_cached=True)
+    reading = _Reading(resources, request)
     made = _make(resources, request, reading)
-    if key is not None and not reading.is_outdated:
-        cache.add(key, made)
+    if asked is not None and len(reading.states) == 1:
+        (seen,) = reading.states
+        cache.states.add(covered, seen)
+        if seen == state and not seen.has_patterns:
+            cache.contexts.add(asked, (seen, made))
     return made
 
 
 @dataclass
 class _Reading:
-    """Reads a context's documents beside its searches, and notices whether something was published meanwhile."""
+    """Reads a context's documents beside its searches, and the state of their collections."""
 
     resources: SearchResources
     request: ContextRequest
-    scope: SearchScope
-    """Collections and generations when the context began."""
-    key: Hashable | None
-    """Key of the cache when the context began; None where it is not kept."""
-    is_outdated: bool = False
+    states: set[ContextState] = field(default_factory=set)
+    """States that were read; several where something was published meanwhile."""
 
     def hashes(self, results: SearchResults, linked: Sequence[ContextPassage] = ()) -> Hashes:
         """Return the hashes of the documents of results; none of redacted ones, as their content could be guessed."""
         shown = dict.fromkeys((result.generation, result.document_id) for result in results)
         shown |= dict.fromkeys(passage.document for passage in linked)
         with self.resources.connections.hold() as held:
-            if self.key is not None and self.key != _key(held.connection, self.request, self.scope):
-                self.is_outdated = True
+            state = ContextState.read(held.connection, self.request.search)
+            self.states.add(state)
             if not shown:
                 return {}
-            scope = self.scope
-            if not set(results.generations) <= set(scope.ids):
+            redacted_ids = state.redacted_ids
+            if not set(results.generations) <= state.ids:  # another generation became active meanwhile
                 scope = find_scope(held.connection, None, results.generations)
-            redacted_generations = {each.id for each in scope.generations if each.collection in scope.redactions}
-            wanted = [each for each in shown if each[0] not in redacted_generations]
+                redacted_ids |= {each.id for each in scope.generations if each.collection in scope.redactions}
+            wanted = [each for each in shown if each[0] not in redacted_ids]
             documents = {"generations": [each[0] for each in wanted], "documents": [each[1] for each in wanted]}
             rows = held.connection.execute(queries["published_hashes"], documents).fetchall()
         return {(generation, document): digest for generation, document, digest in rows}
 
 
-def _is_cacheable(request: ContextRequest, scope: SearchScope) -> bool:
+def _asked(request: ContextRequest) -> Hashable | None:
+    """Return what a context is kept by beside the state of its collections; None where it is not kept."""
     search = request.search
-    has_patterns = any(settings.get("patterns") for settings in scope.redactions.values())
-    by_relations = bool(search.expand) or search.superseded != "shown"
-    return search.filters is None and search.rerank is None and not (by_relations or has_patterns)
-
-
-def _key(connection: Connection, request: ContextRequest, scope: SearchScope) -> Hashable:
-    state = connection.execute(queries["publication_state"], {"generations": scope.ids}).fetchall()
-    redactions = json.dumps(dict(scope.redactions), sort_keys=True, default=str)
-    asked = replace(request.search, logged=None)
-    return (
-        request.question, asked, request.max_tokens, request.format, request.tokenizer, tuple(state), redactions,
-        scope.not_indexed,
-    )  # fmt: skip
+    if search.filters is not None or search.rerank is not None or search.expand or search.superseded != "shown":
+        return None
+    return request.question, replace(search, logged=None), request.max_tokens, request.format, request.tokenizer
 
 
 def _make(resources: SearchResources, request: ContextRequest, reading: _Reading) -> ContextResult:

@@ -4,16 +4,17 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from heapq import nsmallest
 from typing import Final
 
 from sourcebook.context.fence import Harmless, harmless
 from sourcebook.context.shingles import numbers_of, shingles_of, words_of
 from sourcebook.model.passage_part import PassagePart
+from sourcebook.model.place import address_of
 from sourcebook.search.results import SearchResult
 from sourcebook.search.snippets import Span, sentence_spans
 
-_FULL_STOP: Final = re.compile(r"([।॥۔؟።])\s+")
+_FULL_STOPS: Final = "।॥۔؟።"
+_FULL_STOP: Final = re.compile(rf"([{_FULL_STOPS}])\s+")
 """Ends of sentences in Devanagari, Bengali, Urdu, Arabic and Ethiopic, beside those that every search knows."""
 _SKETCH: Final = 8
 """Shingles of a sketch."""
@@ -59,7 +60,7 @@ class ContextPassage:
     @cached_property
     def shown_lead(self) -> str:
         """The repeated context as a model reads it."""
-        return harmless(self.lead.rstrip()).text
+        return harmless(self.lead.rstrip()).text if self.lead else ""
 
     @cached_property
     def shown(self) -> Harmless:
@@ -74,7 +75,10 @@ class ContextPassage:
     @cached_property
     def sentences(self) -> list[Span]:
         """Spans of the sentences and lines of its text."""
-        return [part for span in sentence_spans(self.own) for part in _split(self.own, *span)]
+        spans = sentence_spans(self.own)
+        if not any(stop in self.own for stop in _FULL_STOPS):
+            return spans
+        return [part for span in spans for part in _split(self.own, *span)]
 
     @cached_property
     def words(self) -> list[str]:
@@ -94,7 +98,7 @@ class ContextPassage:
     @cached_property
     def sketch(self) -> list[int]:
         """The smallest of these numbers, by which passages that may be alike are found."""
-        return nsmallest(_SKETCH, self.shingles)
+        return sorted(self.shingles)[:_SKETCH]
 
     @cached_property
     def numbers(self) -> frozenset[str]:
@@ -108,6 +112,14 @@ class ContextPassage:
             if section.start <= offset + len(self.lead):
                 found = section
         return found
+
+    def address_at(self, offset: int) -> str:
+        """Return the address of a character of its text."""
+        return address_of(self.result.uri, self.place_at(offset)) if self.sections else self._address
+
+    @cached_property
+    def _address(self) -> str:
+        return address_of(self.result.uri, self.place)
 
     def part(self, start: int, end: int, *, is_cut: bool = True) -> "ContextPassage":
         """Return the part of its text between two characters, without the repeated context where it begins later."""

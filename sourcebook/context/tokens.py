@@ -39,6 +39,8 @@ class TokenCounter:
     """Number of tokens of a text, without the special tokens around it."""
     is_exact: bool
     """Whether a tokenizer counts; False where an upper bound stands in for it."""
+    adds_up: bool = False
+    """Whether no token crosses the space between two words: parts of a text have as many tokens as the whole."""
 
 
 def token_counter(tokenizer: str | Path | None = None, *, may_load: bool = True) -> TokenCounter:
@@ -97,7 +99,7 @@ def _counter_of_encoding(name: str) -> TokenCounter:
         pieces = _pieces(_sendable(text)) if len(text) > _LONGEST_PIECE else (_sendable(text),)
         return sum(len(encoding.encode_ordinary(piece)) for piece in pieces)
 
-    return TokenCounter(name, count, is_exact=True)
+    return TokenCounter(name, count, is_exact=True, adds_up=True)
 
 
 def _pieces(text: str) -> Iterator[str]:

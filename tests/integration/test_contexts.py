@@ -133,6 +133,8 @@ def test_a_context_is_made_anew_after_a_publication(base: Stages, knowledge: Kno
     fresh = knowledge.context(QUESTION)
     assert not fresh.is_cached
     assert "nine years" in fresh.text
+    assert knowledge.context(QUESTION).is_cached
+    assert [knowledge.context("What else?").is_cached for _ in range(2)] == [False, True]
     assert knowledge.context(QUESTION, filters={"tags": ["none"]}).text == ""
 
 

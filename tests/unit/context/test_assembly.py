@@ -54,6 +54,19 @@ def test_every_language_fits_and_fills(form: str) -> None:
         assert 810 <= context.tokens == counted(context) <= 900, language
 
 
+@pytest.mark.parametrize("encoding", ["o200k_base", "cl100k_base", "voyage3_base"])
+@pytest.mark.parametrize("form", FORMATS)
+def test_parts_that_are_counted_once_are_the_tokens_of_the_whole(
+    results: list[SearchResult], form: str, encoding: str
+) -> None:
+    bpe_openai = pytest.importorskip("bpe_openai", reason="bpe-openai is not installed (the extra context)")
+    encode = bpe_openai.get_encoding(encoding).encode_ordinary
+    for passages in (results, [found(number, 0, text * 9) for number, text in enumerate(DECLARATION.values())]):
+        context = made(passages, 3_000, form, tokenizer=encoding)
+        text = context.rendered.text or json.dumps(context.rendered.blocks, ensure_ascii=False, separators=(",", ":"))
+        assert 2_700 <= context.tokens == len(encode(text)) <= 3_000
+
+
 @pytest.mark.parametrize("form", FORMATS)
 def test_each_sentence_is_cited_where_it_stands(results: list[SearchResult], form: str) -> None:
     context = made(results, 4_000, form)

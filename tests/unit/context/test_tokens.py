@@ -1,9 +1,12 @@
 """Counters of tokens: a tokenizer that is here counts exactly, else the bound."""
 
+import random
+import re
 from pathlib import Path
 
 import pytest
 
+from benchmarks.corpora.declaration import DECLARATION
 from sourcebook.context.token_bound import token_bound
 from sourcebook.context.tokens import BOUND_COUNTER, token_counter
 from sourcebook.embedding.model import find_model
@@ -28,6 +31,20 @@ def test_an_encoding_and_its_models_count_alike() -> None:
     assert by_name.is_exact
     assert by_name.count(TEXT) == by_model.count(TEXT) == 12
     assert by_name.count("<|endoftext|> \ud800") > 1
+
+
+@pytest.mark.parametrize("encoding", ["o200k_base", "cl100k_base", "voyage3_base"])
+def test_tokens_add_up_where_a_space_parts_two_words(encoding: str) -> None:
+    pytest.importorskip("bpe_openai", reason="bpe-openai is not installed (the extra context)")
+    counter = token_counter(encoding)
+    assert counter.adds_up
+    draw = random.Random(encoding)
+    nasty = ["x's", "\n  y", "²", "Ⅷ", "1a", "'ll", "…", "\t\t", "\\n", "_b", "ﬁ", "क्ष", "漢字", " \u00a0", "\r"]
+    for text in DECLARATION.values():
+        words = [draw.choice([word, word, draw.choice(nasty)]) for word in text.split()]
+        mixed = " ".join(words)
+        for seam in re.finditer(r"[^\W\d_](?= [^\W\d_])", mixed):
+            assert counter.count(mixed[: seam.end()]) + counter.count(mixed[seam.end() :]) == counter.count(mixed)
 
 
 def test_the_tokenizer_of_a_folder_counts_without_special_tokens() -> None:
