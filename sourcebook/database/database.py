@@ -140,7 +140,7 @@ class Database:
             Thread(target=self._write_out, daemon=True, name="sourcebook-write-out").start()
 
     def _write_out(self) -> None:
-        with suppress(psycopg.Error, DatabaseError), self.own_connection() as connection:
+        with suppress(psycopg.Error, DatabaseError), open_connection(PooledConnection, self.url) as connection:
             connection.execute(queries["write_out"])
 
     @property
