@@ -11,11 +11,12 @@ from resources.knowledge import Knowledge
 from resources.partition import parts_of
 from resources.progress import ProgressLog
 from resources.selection import RunSelection
+from sourcebook.embedding.embedder_pool import MANY_TEXTS
 from sourcebook.embedding.remote.access import ProviderAccess
 from sourcebook.indexing.generations import record_engine
 from sourcebook.model.generation import Generation
 from sourcebook.model.report import StageReport
-from sourcebook.stages.embeddings import embed_missing
+from sourcebook.stages.embeddings import SubmittingEmbedder, embed_missing
 from sourcebook.stages.generations import in_each_generation
 
 
@@ -46,16 +47,17 @@ def embeddings(
     with knowledge.database.connection() as reader, knowledge.database.connection() as writer:
 
         def embed(generation: Generation) -> StageReport:
+            def start(texts: int) -> SubmittingEmbedder:
+                if texts > MANY_TEXTS:  # the disk is idle meanwhile
+                    knowledge.database.write_out_beside()
+                access = ProviderAccess(knowledge.database.connection, generation.collection)
+                return embedder.pool.for_generation(generation, knowledge.home, texts, access)
+
             report = embed_missing(
                 reader,
                 writer,
                 generation,
-                lambda texts: embedder.pool.for_generation(
-                    generation,
-                    knowledge.home,
-                    texts,
-                    ProviderAccess(knowledge.database.connection, generation.collection),
-                ),
+                start,
                 progress.reporter(context, "chunks"),
                 thorough=selection.thorough,
                 shard=shard,

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from orchestration.beside_creation import open_or_create_database
 from orchestration.configuration_in_force import configuration_in_force
 from orchestration.crawl_command import crawl
 from orchestration.ingest_display import run_and_show
@@ -122,7 +123,7 @@ def ingest(
         ask_and_show(context, chosen, selection, as_json=as_json)
         return
     configuration = configuration_in_force(context)
-    with context.open_database() as database:
+    with open_or_create_database(context) as database:
         run_and_show(
             configuration,
             database,

@@ -16,7 +16,9 @@ import psutil
 import psycopg
 import pytest
 
+from sourcebook.database.database import Database
 from sourcebook.database.embedded import EmbeddedServer
+from sourcebook.database.location import DatabaseLocation
 from sourcebook.database.postmaster import running_postmaster
 from tests.waiting import wait_until
 
@@ -135,6 +137,24 @@ def test_the_last_of_two_handles_stops_the_server(folder: Path) -> None:
     assert answers(second)
     second.close()
     assert running_postmaster(folder) is None
+
+
+def test_the_server_writes_to_disk_beside_other_work(folder: Path) -> None:
+    """A checkpoint that nobody waits for; a server whose URL is set is left alone."""
+
+    def checkpoints(database: Database) -> int:
+        with database.connection() as connection:
+            row = connection.execute("SELECT num_requested FROM pg_stat_checkpointer").fetchone()
+        assert row is not None
+        return int(row[0])
+
+    with Database(DatabaseLocation(folder.parent)) as database:
+        with Database(DatabaseLocation(folder.parent, url=database.url)) as elsewhere:
+            before = checkpoints(elsewhere)
+            elsewhere.write_out_beside()
+            assert checkpoints(elsewhere) == before
+        database.write_out_beside()
+        wait_until(lambda: checkpoints(database) == before + 1)
 
 
 @contextmanager

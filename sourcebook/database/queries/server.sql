@@ -39,3 +39,7 @@ SELECT 1 FROM pg_database WHERE datname = %(name)s;
 -- name: create_database
 -- Create a database.
 CREATE DATABASE {name};
+
+-- name: write_out
+-- Have the server write what it holds in memory to disk.
+CHECKPOINT;

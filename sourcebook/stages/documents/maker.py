@@ -2,11 +2,10 @@
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import attrgetter, itemgetter
 from typing import Any
-from urllib.parse import quote
 
 from psycopg import Connection, Cursor
 from psycopg.types.json import Jsonb
@@ -20,16 +19,17 @@ from sourcebook.errors import FailureClass, ParseError, SourcebookError, Tempora
 from sourcebook.files.reading import name_as_title
 from sourcebook.files.source import Source
 from sourcebook.model.content_hash import content_hash
-from sourcebook.model.document import Attachment, ParsedDocument
-from sourcebook.model.media_types import ARCHIVES, CONTAINERS, is_recording, media_type_of_name
+from sourcebook.model.document import ParsedDocument
+from sourcebook.model.media_types import ARCHIVES, CONTAINERS
 from sourcebook.model.report import StageReport
 from sourcebook.model.selection import Selection
 from sourcebook.model.transcript import Transcript
 from sourcebook.model.work import parsing_work
 from sourcebook.parsing.parser_pool import ParserPool
 from sourcebook.parsing.redacted_document import redacted_document
-from sourcebook.parsing.registry import PAGE, parser_for, skip_reason
+from sourcebook.parsing.registry import PAGE
 from sourcebook.redaction.redactor import Redactor
+from sourcebook.stages.documents.attachments import record_attachments
 from sourcebook.stages.documents.reader import ItemReader, Parse
 from sourcebook.stages.documents.rows import Content, StaleDocument, known_contents, page_contents
 from sourcebook.stages.ingest_redaction import Told, told_of
@@ -39,8 +39,8 @@ from sourcebook.telemetry.measurements import CACHE_HITS, CACHE_MISSES, measurem
 
 BATCH = 64
 """Items per batch."""
-BATCH_BYTES = 16_000_000
-"""Bytes of the items of a batch."""
+BATCH_BYTES = 8_000_000
+"""Bytes of the items of a batch; the next one is read and parsed while one is recorded."""
 RECORDED_EACH_SECONDS = 5.0
 """Seconds between two transactions: the work that a killed run loses, besides the current document."""
 _NOTHING_TO_READ = {
@@ -52,6 +52,8 @@ _NOT_WHOLE = "its parsed content is damaged: an ingest of the collection that it
 """Failure of a document of another collection: its content is parsed there, never here."""
 
 
+_Key = tuple[bytes, str]
+"""Hash of an item's bytes, and the identity of its parser."""
 _Started = tuple[StaleDocument, Parse]
 """An item as it was read, and the function that waits for its document."""
 
@@ -105,10 +107,26 @@ class DocumentMaker:
             items: stale items.
             returned: URIs of items that are already counted as returned.
         """
+        before = None
         for batch in batched_by_size(items, BATCH, BATCH_BYTES, size=attrgetter("size")):
-            yield from self._batch(batch, returned)
+            begun = self._begin(batch, returned, {} if before is None else before.parses)
+            if before is not None:
+                yield from self._finish(before, returned)
+                begun.take_known(before)
+            before = begun
+        if before is not None:
+            yield from self._finish(before, returned)
 
-    def _batch(self, batch: Sequence[StaleDocument], returned: set[str]) -> Iterator[int]:
+    def _begin(
+        self, batch: Sequence[StaleDocument], returned: set[str], parsed_before: Mapping[_Key, Parse]
+    ) -> "_Begun":
+        """Read a batch and have its items parsed; take those whose content is known.
+
+        Args:
+            batch: stale items.
+            returned: URIs of items that are already counted as returned.
+            parsed_before: functions that wait for the documents of the batch before, which are not recorded yet.
+        """
         known = known_contents(self._connection, [item for item in batch if item.is_taken or not self._selection.force])
         wanted = [item for item in batch if item.key not in known and not item.is_taken]
         self._marks.begin({item.uri for item in wanted})
@@ -120,9 +138,8 @@ class DocumentMaker:
             self._settings,
             self._redaction,
         )
-        outcome = _Outcome(self._collection, self._redactor, self._told)
-        started: list[_Started] = []
-        parses: dict[tuple[bytes, str], Parse] = {}
+        begun = _Begun(known, _Outcome(self._collection, self._redactor, self._told))
+        outcome, parses = begun.outcome, begun.parses
         for stale in batch:
             if stale.key in known:
                 content = known[stale.key]
@@ -133,8 +150,9 @@ class DocumentMaker:
             if stale.is_taken:
                 outcome.fail(stale, _NOT_WHOLE, FailureClass.MISSING, temporary=True)
                 continue
-            if stale.key in parses:
-                started.append((stale, parses[stale.key]))
+            parse = parses.get(stale.key) or parsed_before.get(stale.key)
+            if parse is not None:
+                begun.started.append((stale, parses.setdefault(stale.key, parse)))
                 continue
             try:
                 item, other, parse = reader.read(stale)
@@ -151,18 +169,13 @@ class DocumentMaker:
             if other is not None:
                 outcome.moved.append((item, other))
             if parse is not None:
-                started.append((item, parses.setdefault(item.key, parse)))
-        yield from self._finish(started, known, outcome, returned)
+                begun.started.append((item, parses.setdefault(item.key, parse)))
+        return begun
 
-    def _finish(
-        self,
-        started: Sequence["_Started"],
-        known: dict[tuple[bytes, str], Content],
-        outcome: "_Outcome",
-        returned: set[str],
-    ) -> Iterator[int]:
+    def _finish(self, begun: "_Begun", returned: set[str]) -> Iterator[int]:
+        known, outcome = begun.known, begun.outcome
         recorded = time.monotonic()
-        for item, parse in started:
+        for item, parse in begun.started:
             content = known.get(item.key)
             if content is None:
                 try:
@@ -212,6 +225,21 @@ class DocumentMaker:
         with self._connection.transaction(), self._connection.cursor() as cursor:
             outcome.record(cursor)
             self._marks.end(outcome.uris)
+
+
+@dataclass
+class _Begun:
+    """A batch that is being parsed."""
+
+    known: dict[_Key, Content]
+    """Contents that are recorded already, or with the items so far."""
+    outcome: "_Outcome"
+    started: list[_Started] = field(default_factory=list)
+    parses: dict[_Key, Parse] = field(default_factory=dict)
+
+    def take_known(self, before: "_Begun") -> None:
+        """Know the contents that the batch before has recorded since this one began."""
+        self.known |= {key: before.known[key] for key in self.parses.keys() & before.known.keys()}
 
 
 class _Outcome:
@@ -267,7 +295,7 @@ class _Outcome:
             ]
             cursor.executemany(queries["record_parsed_contents"], rows)
         for key, media_type in self._containers.items():
-            _record_attachments(cursor, key, self._parsed[key][0].attachments, in_archive=media_type in ARCHIVES)
+            record_attachments(cursor, key, self._parsed[key][0].attachments, in_archive=media_type in ARCHIVES)
         if self.made:
             rows = [self._facts(_row(self._collection, *pair)) for pair in self.made]
             cursor.executemany(queries["record_documents"], rows)
@@ -285,40 +313,6 @@ class _Outcome:
 def _transcripts(connection: Connection, items: Sequence[StaleDocument]) -> dict[tuple[int, str], Transcript]:
     recordings = [item for item in items if item.kind == "recording"]
     return transcripts_of_files(connection, [(item.source_id, item.uri) for item in recordings]) if recordings else {}
-
-
-def _record_attachments(
-    cursor: "Cursor[Any]", key: tuple[bytes, str], attachments: Sequence[Attachment], *, in_archive: bool
-) -> None:
-    cursor.execute(queries["forget_attachments"], {"sha256": key[0], "parser": key[1]})
-    cursor.execute(
-        queries["record_attachments"],
-        {
-            "container_sha256": key[0],
-            "container_parser": key[1],
-            "numbers": list(range(len(attachments))),
-            "paths": [quote(attachment.name, safe="/" if in_archive else "") for attachment in attachments],
-            "media_types": [attachment.media_type for attachment in attachments],
-            "sizes": [attachment.size for attachment in attachments],
-            "sha256s": [attachment.sha256 for attachment in attachments],
-            "skip_reasons": [_skip_reason(attachment, in_archive=in_archive) for attachment in attachments],
-        },
-    )
-
-
-def _skip_reason(attachment: Attachment, *, in_archive: bool) -> str | None:
-    if is_recording(attachment.media_type):
-        return (
-            "recordings within archives are not transcribed; unpack it into the source"
-            if in_archive
-            else "recordings within messages are not transcribed; save it beside the message"
-        )
-    if attachment.media_type in ARCHIVES:
-        if not in_archive:
-            return "archives within messages are not opened; save it beside the message"
-        if media_type_of_name(attachment.name) not in ARCHIVES:
-            return "an archive in an archive is opened by its ending, such as .zip; give it that, or unpack it"
-    return None if parser_for(attachment.media_type) is not None else skip_reason(attachment.media_type)
 
 
 def _identity(collection: str, item: StaleDocument) -> dict[str, Any]:
