@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import dagster as dg
 import pytest
@@ -70,7 +70,7 @@ def queue(database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def queued(instance: dg.DagsterInstance, partition: str, *uses: Use) -> str:
     """Put a run into the queue, as a sensor has it requested."""
     tags = {PARTITION: partition, **queued_run_tags(uses)}
-    origin = deserialize_value(_ORIGIN)
+    origin: Any = deserialize_value(_ORIGIN)
     run = dg.DagsterRun("ingest", tags=tags, status=dg.DagsterRunStatus.QUEUED, remote_job_origin=origin)
     return instance.add_run(run).run_id
 
