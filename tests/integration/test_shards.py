@@ -32,7 +32,7 @@ from sourcebook.database.lock import (
 from sourcebook.errors import ConfigurationError
 from sourcebook.model.selection import EVERYTHING, Selection
 from sourcebook.model.shard import Shard, bucket_of, shards_of
-from sourcebook.stages.raw_files import compare
+from sourcebook.stages.raw_files import Difference, compare
 from sourcebook.stages.shards import items_of_shard, settle_shard
 from sourcebook.web.due import due_pages
 from tests.integration.stages import Stages, html
@@ -93,7 +93,12 @@ def test_shards_make_what_one_makes(
     Beside its runs, which list for themselves, a command lists the sources once.
     """
     listed: list[int] = []
-    monkeypatch.setattr(pending, "compare", lambda *given: listed.append(1) or compare(*given))
+
+    def counted(*given: Any) -> Difference:
+        listed.append(1)
+        return compare(*given)
+
+    monkeypatch.setattr(pending, "compare", counted)
     assert sharded.rows("SELECT 1 FROM unnest(%(uris)s::text[]) AS uri WHERE item_bucket(uri) <> %(bucket)s",
                         uris=["https://A.example/ä?"], bucket=bucket_of("https://a.example/")) == []  # fmt: skip
     done = run(sharded)
