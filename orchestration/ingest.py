@@ -260,6 +260,7 @@ class _Runs:
         """Execute a run of a partition in this process."""
         from orchestration.instance import open_instance
         from orchestration.run import RunError, counts_of, execute_run
+        from resources.run_uses import Use, uses_of
         from sensors.abandoned_runs import free_abandoned_slots
 
         if not gc.get_freeze_count():  # once a process: what a run leaves behind is to be collected
@@ -270,6 +271,8 @@ class _Runs:
             self._stack.callback(self._instance.dispose)
         # A step takes a tenth of a second: a collection of texts needs neither a crawl nor transcripts.
         needed = {"crawled_pages": has_sites, "transcripts": pending.has_sound}
+        with self._database.connection() as connection:
+            uses = uses_of(connection, Shard.of_key(partition)[0], pending)
         if pending.has_sound and free_abandoned_slots(self._instance, self._database, partition):
             self._events.speech_is_busy(partition)
         try:
@@ -282,6 +285,7 @@ class _Runs:
                 selection=self._selection,
                 embedders=self._embedders,
                 plan=plan,
+                uses=uses | {Use.SPEECH} if pending.has_sound else uses,
             )
         except RunError as error:
             raise IngestError(f"collection {partition}: {error}") from error

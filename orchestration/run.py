@@ -1,6 +1,6 @@
 """Execution of one run of the job `ingest` in this process."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import dagster as dg
@@ -14,6 +14,7 @@ from resources.embedder import embedder_resource
 from resources.finished import hand_over
 from resources.knowledge import Knowledge
 from resources.plan import PLAN
+from resources.run_uses import Use, use_tags
 from resources.selection import RunSelection
 from sensors.abandoned_runs import IN_PROCESS, RECORDER, active_runs
 from sourcebook.admin.claimed_work import WorkStoppedError
@@ -83,6 +84,7 @@ def execute_run(
     selection: Selection = EVERYTHING,
     embedders: "EmbedderPool | None" = None,
     plan: str = "",
+    uses: Collection[Use] = (),
 ) -> dg.ExecuteInProcessResult:
     """Execute the job for one collection or shard.
 
@@ -95,6 +97,7 @@ def execute_run(
         selection: part of the partition.
         embedders: pool that outlives the run.
         plan: text of the run's tag `sourcebook/plan`.
+        uses: what the run uses, by which Dagster's queue counts it beside its own runs.
 
     Raises:
         RunError: the run failed.
@@ -104,7 +107,7 @@ def execute_run(
         instance,
         partition,
         assets,
-        tags={IN_PROCESS: "ingest", **({PLAN: plan} if plan else {})},
+        tags={IN_PROCESS: "ingest", **({PLAN: plan} if plan else {}), **use_tags(uses)},
         resources={
             "embedder": embedder_resource(embedders),
             "knowledge": Knowledge(config_path=str(configuration), lock=False),

@@ -3,9 +3,14 @@
 from typing import Any
 
 import dagster as dg
+from psycopg import Connection
 
 from orchestration.jobs import ingest
 from orchestration.partitions import COLLECTIONS
+from resources.knowledge import Knowledge
+from resources.partition import collection_of
+from resources.run_uses import Use, assets_of, queued_run_tags, uses_of_everything
+from sourcebook.errors import GoneCollectionError
 
 
 def _looking(**closer: bool) -> dict[str, Any]:
@@ -20,9 +25,9 @@ def _looking(**closer: bool) -> dict[str, Any]:
     default_status=dg.DefaultScheduleStatus.RUNNING,
     description="Ingests every collection at 02:00, and compares, counts and checks all of its rows.",
 )
-def nightly(context: dg.ScheduleEvaluationContext) -> dg.SkipReason | list[dg.RunRequest]:
+def nightly(context: dg.ScheduleEvaluationContext, knowledge: Knowledge) -> dg.SkipReason | list[dg.RunRequest]:
     """Request one run per collection."""
-    return _runs(context, "", _looking())
+    return _runs(context, knowledge, "", _looking())
 
 
 @dg.schedule(
@@ -32,19 +37,35 @@ def nightly(context: dg.ScheduleEvaluationContext) -> dg.SkipReason | list[dg.Ru
     default_status=dg.DefaultScheduleStatus.RUNNING,
     description="Reconciles every collection on Sundays at 04:00: as nightly, and hashes every file.",
 )
-def weekly(context: dg.ScheduleEvaluationContext) -> dg.SkipReason | list[dg.RunRequest]:
+def weekly(context: dg.ScheduleEvaluationContext, knowledge: Knowledge) -> dg.SkipReason | list[dg.RunRequest]:
     """Request one run per collection, as `sourcebook reconcile --deep` does."""
-    return _runs(context, "deep:", _looking(deep=True))
+    return _runs(context, knowledge, "deep:", _looking(deep=True))
 
 
 def _runs(
-    context: dg.ScheduleEvaluationContext, kind: str, configuration: dict[str, Any]
+    context: dg.ScheduleEvaluationContext, knowledge: Knowledge, kind: str, configuration: dict[str, Any]
 ) -> dg.SkipReason | list[dg.RunRequest]:
-    collections = sorted(context.instance.get_dynamic_partitions(COLLECTIONS))
-    if not collections:
+    partitions = sorted(context.instance.get_dynamic_partitions(COLLECTIONS))
+    if not partitions:
         return dg.SkipReason("there is no collection yet: create sourcebook.yaml")
     day = context.scheduled_execution_time.date().isoformat()
+    with knowledge.opened() as database, database.connection() as connection:
+        uses = {name: _uses(connection, name) for name in {collection_of(partition) for partition in partitions}}
     return [
-        dg.RunRequest(run_key=f"{kind}{day}:{name}", partition_key=name, run_config=configuration)
-        for name in collections
+        dg.RunRequest(
+            run_key=f"{kind}{day}:{partition}",
+            partition_key=partition,
+            asset_selection=assets_of(uses[collection_of(partition)]),
+            run_config=configuration,
+            tags=queued_run_tags(uses[collection_of(partition)]),
+        )
+        for partition in partitions
     ]
+
+
+def _uses(connection: Connection, collection: str) -> frozenset[Use]:
+    """Return what the run of a collection uses; all of it where the collection is not known yet."""
+    try:
+        return uses_of_everything(connection, collection)
+    except GoneCollectionError:
+        return frozenset(Use)

@@ -31,7 +31,7 @@ from sourcebook.stages.raw_files import Difference
 from sourcebook.stages.raw_files.repositories import fetch_repositories
 
 _MOST_ROUNDS: Final = 3
-"""Times that shards are looked at again: the work of one may leave some to another, such as a file that moved."""
+"""Times that shards are looked at: the work of one may leave some to another, such as a file that moved."""
 _SECONDS_BETWEEN_LOOKS: Final = 0.2
 _Counts = dict[str, dict[str, Any]]
 
@@ -85,7 +85,7 @@ def ingest_shards(
     readings: dict[Shard, str] = {}
     rounds = 1 if is_part else _MOST_ROUNDS if first.work or selection.force else 0
     for number in range(rounds):
-        waiting = _waiting(database, name, shards, selection, compared if number == 0 else {})
+        waiting = _waiting(database, name, shards, selection, compared)
         todo = [
             shard
             for shard, pending in waiting.items()
@@ -94,6 +94,7 @@ def ingest_shards(
         if not todo:
             break
         readings = {shard: pending.fingerprint for shard, pending in waiting.items()}
+        compared = {source: _taken_in(difference) for source, difference in compared.items()}
         parts = (
             _in_processes(configuration, database, todo, selection, workers)
             if workers > 1 and len(todo) > 1
@@ -122,12 +123,17 @@ def ingest_shards(
 def _waiting(
     database: Database, name: str, shards: Sequence[Shard], selection: Selection, compared: dict[int, Difference]
 ) -> dict[Shard, Pending]:
-    """Return the pending work of each shard; sources that are not in `compared` are listed once."""
+    """Return the pending work of each shard; sources that are not in `compared` are listed."""
     with database.connection() as connection:
         return {
             shard: find_pending(connection, name, replace(selection, shard=shard), compared=compared)
             for shard in shards
         }
+
+
+def _taken_in(difference: Difference) -> Difference:
+    """Return a difference without its files: runs have taken them in, and what they leave is in the ledger."""
+    return replace(difference, to_read=[], known={}, gone=[], new_folders=[])
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 import dagster as dg
 
 from resources.knowledge import Knowledge
+from resources.run_uses import uses_of
 from resources.source_events import FOLDERS
 from sensors.run_requests import Looked, look_at_collections, request_run
 from sourcebook.admin.collections import givers
@@ -60,6 +61,7 @@ def changed_files_sensor(context: dg.SensorEvaluationContext, knowledge: Knowled
                 partition,
                 pending.fingerprint,
                 lambda: plan_collection(connection, collection, pending).summary,
+                uses=uses_of(connection, collection, pending),
             )
         return Looked(outcome, pending.fingerprint, counts)
 

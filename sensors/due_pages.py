@@ -3,6 +3,7 @@
 import dagster as dg
 
 from resources.knowledge import Knowledge
+from resources.run_uses import uses_of_sources
 from resources.source_events import SITES
 from sensors.run_requests import Looked, look_at_collections, request_run
 from sourcebook.database.database import Database
@@ -26,7 +27,13 @@ def due_pages_sensor(context: dg.SensorEvaluationContext, knowledge: Knowledge) 
         with database.connection() as connection:
             due = due_pages(connection, collection, Selection(shard=shard))
             if due.urls:
-                outcome = request_run(context.instance, connection, partition, due.fingerprint)
+                outcome = request_run(
+                    context.instance,
+                    connection,
+                    partition,
+                    due.fingerprint,
+                    uses=uses_of_sources(connection, collection, sites=True),
+                )
                 return Looked(outcome, due.fingerprint, {"due_urls": due.urls})
             again = next_due(connection, collection)
         return Looked(f"no page is due before {again:%Y-%m-%d %H:%M} UTC" if again else "no web sites")

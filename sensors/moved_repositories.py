@@ -6,6 +6,7 @@ import time
 import dagster as dg
 
 from resources.knowledge import Knowledge
+from resources.run_uses import uses_of_sources
 from resources.source_events import FOLDERS
 from sensors.run_requests import Looked, look_at_collections, request_run
 from sourcebook.database.database import Database
@@ -38,7 +39,13 @@ def moved_repositories_sensor(context: dg.SensorEvaluationContext, knowledge: Kn
             if not moved:
                 return Looked("no repository is due, or none has moved")
             reading = hashlib.sha256("\n".join(moved).encode()).hexdigest()[:32]
-            outcome = request_run(context.instance, connection, partition, reading)
+            outcome = request_run(
+                context.instance,
+                connection,
+                partition,
+                reading,
+                uses=uses_of_sources(connection, collection, sites=False),
+            )
         return Looked(outcome, reading, {"moved_repositories": len(moved)})
 
     return look_at_collections(context, knowledge, FOLDERS, look)

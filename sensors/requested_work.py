@@ -10,6 +10,7 @@ from orchestration.partitions import COLLECTIONS
 from resources.knowledge import Knowledge
 from resources.partition import WHOLE, collection_of
 from resources.requested_run import WORK_REQUEST
+from resources.run_uses import assets_of, configured_tags, queued_run_tags, uses_of_request
 from sensors.abandoned_runs import UNFINISHED, active_runs, partitions_with_unfinished_runs
 from sensors.run_failures import failure_of
 from sourcebook.admin.claimed_work import DAGSTER, MOST_ATTEMPTS, recover_work, selection_of
@@ -44,6 +45,8 @@ def requested_work_sensor(context: dg.SensorEvaluationContext, knowledge: Knowle
         values = {"seconds": _SECONDS_FOR_THE_WATCH}
         waiting = [name for (name,) in connection.execute(queries["collections_with_waiting_work"], values)]
         busy = partitions_with_unfinished_runs(context.instance) if waiting else set()
+        if waiting:
+            configured_tags()  # a mistake in them is no reason to claim a request
         for name in waiting:
             if name not in known:
                 reasons.append(f"{name} has no partition yet")
@@ -67,6 +70,7 @@ def _claimed(connection: Connection, collection: str, partition: str) -> list[dg
     if selection is None:
         end_work(connection, request.id, "succeeded")
         return []
+    uses = uses_of_request(connection, collection, selection)
     chosen = {
         "documents": list(selection.documents),
         "sources": list(selection.sources),
@@ -77,8 +81,13 @@ def _claimed(connection: Connection, collection: str, partition: str) -> list[dg
         dg.RunRequest(
             run_key=f"work:{request.id}:{request.attempts}",
             partition_key=partition,
+            asset_selection=assets_of(uses),
             run_config={"resources": {"selection": {"config": chosen}}},
-            tags={WORK_REQUEST: str(request.id), **({} if partition == collection else {WHOLE: "true"})},
+            tags={
+                WORK_REQUEST: str(request.id),
+                **({} if partition == collection else {WHOLE: "true"}),
+                **queued_run_tags(uses),
+            },
         )
     ]
 

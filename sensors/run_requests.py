@@ -3,7 +3,7 @@
 import hashlib
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
@@ -15,6 +15,7 @@ from orchestration.partitions import COLLECTIONS
 from resources.knowledge import Knowledge
 from resources.partition import PARTITION
 from resources.plan import PLAN
+from resources.run_uses import Use, assets_of, queued_run_tags
 from resources.source_events import freshness_evaluation, observation
 from sensors.abandoned_runs import (
     IN_PROCESS,
@@ -109,6 +110,8 @@ def request_run(
     partition: str,
     reading: str,
     plan: Callable[[], str] | None = None,
+    *,
+    uses: Collection[Use] = (),
 ) -> str | dg.RunRequest:
     """Return a run request, or the reason for having none: the last runs for these changes failed or settled nothing.
 
@@ -122,6 +125,10 @@ def request_run(
         partition: the key of the partition.
         reading: digest of the changes.
         plan: returns the text of the tag `sourcebook/plan`; called for a run that is requested.
+        uses: what the run uses, by which the queue limits it.
+
+    Raises:
+        ConfigurationError: the file with the tags of runs is missing or malformed.
     """
     fingerprint = _fingerprint(connection, Shard.of_key(partition)[0], reading)
     of_changes = dg.RunsFilter(tags={CHANGES: fingerprint, PARTITION: partition})
@@ -150,7 +157,8 @@ def request_run(
     return dg.RunRequest(
         run_key=f"{partition}:{fingerprint}:{number}",
         partition_key=partition,
-        tags={CHANGES: fingerprint, **({PLAN: plan()} if plan else {})},
+        asset_selection=assets_of(uses),
+        tags={CHANGES: fingerprint, **({PLAN: plan()} if plan else {}), **queued_run_tags(uses)},
     )
 
 

@@ -66,6 +66,8 @@ class Pending:
     """Damaged items with the reasons."""
     has_sound: bool
     """Whether there are recordings, or new files that may be recordings."""
+    new_recordings: int
+    """Changed files that are recordings by their names."""
     differences: tuple[Difference, ...] = field(compare=False, repr=False)
     """Differences of the sources, for an update that follows at once."""
     settled_parsers: str | None = field(compare=False, repr=False)
@@ -94,6 +96,11 @@ class Pending:
     def needs_model(self) -> bool:
         """Whether an ingest may have chunks to embed."""
         return bool(self.readable_files or self.recordings or self.unmade_documents or self.index or self.damaged)
+
+    @property
+    def uses_speech(self) -> bool:
+        """Whether an ingest would transcribe, or look at what recordings it has transcribed."""
+        return bool(self.recordings or self.new_recordings or (self.has_sound and (self.suspicious or self.damaged)))
 
     @property
     def items(self) -> int:
@@ -142,7 +149,7 @@ def find_pending(
     damage = find_every_damage(connection, collection, deep=selection.deep) if selection.thorough else []
     row = connection.execute(queries["pending_removed_sources"], {"collection": collection}).fetchone()
     gone = int(row[0]) if row and stands_for_all else 0
-    changed = readable = 0
+    changed = readable = new_recordings = 0
     unlisted: list[str] = []
     differences: list[Difference] = []
     seen = hashlib.sha256()
@@ -161,6 +168,7 @@ def find_pending(
         changed += len(difference.to_read)
         readable += sum(_may_hold_text(source, entry) for entry in difference.to_read)
         has_sound = has_sound or any(_may_be_recording(entry.path) for entry in difference.to_read)
+        new_recordings += sum(_is_recording(entry.path) for entry in difference.to_read)
         gone += len(difference.gone)
         known_error = listing_errors.get(source.id) if shard else source.listing_error
         newly_unlisted = newly_unlisted or difference.error != known_error
@@ -195,6 +203,7 @@ def find_pending(
         suspicious=bool(suspicion),
         damage=tuple(damage),
         has_sound=has_sound,
+        new_recordings=new_recordings,
         differences=tuple(differences),
         settled_parsers=items.parsers if items.uris is None and not documents and not shard else None,
         unrelated=unrelated,
@@ -213,6 +222,10 @@ def _may_hold_text(source: Source, entry: FileEntry) -> bool:
         return False
     media_type = media_type_of_name(entry.path)
     return media_type is None or is_recording(media_type) or is_taken(media_type)
+
+
+def _is_recording(name: str) -> bool:
+    return is_recording(media_type_of_name(name) or "")
 
 
 def _may_be_recording(name: str) -> bool:

@@ -19,6 +19,7 @@ from orchestration.partitions import COLLECTIONS
 from resources.knowledge import Knowledge
 from sensors.changed_files import changed_files_sensor
 from sensors.collections import collections_sensor
+from sourcebook.admin import pending
 from sourcebook.admin.pending import find_pending
 from sourcebook.config.loading import load_configuration
 from sourcebook.database.lock import (
@@ -32,6 +33,7 @@ from sourcebook.database.lock import (
 from sourcebook.errors import ConfigurationError
 from sourcebook.model.selection import EVERYTHING, Selection
 from sourcebook.model.shard import Shard, bucket_of, shards_of
+from sourcebook.stages.raw_files import Difference, compare
 from sourcebook.stages.shards import items_of_shard, settle_shard
 from sourcebook.web.due import due_pages
 from tests.integration.stages import Stages, html
@@ -87,12 +89,24 @@ def tick(sensor: dg.SensorDefinition, instance: dg.DagsterInstance, cursor: str 
     return result
 
 
-def test_shards_make_what_one_makes(sharded: Stages, instance: dg.DagsterInstance) -> None:
-    """Each shard has runs of its own; documents and index are those of one run, through changes and removals."""
+def test_shards_make_what_one_makes(
+    sharded: Stages, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each shard has runs of its own; documents and index are those of one run, through changes and removals.
+
+    Beside its runs, which list for themselves, a command lists the sources once.
+    """
+    listed: list[int] = []
+
+    def counted(*given: Any) -> Difference:
+        listed.append(1)
+        return compare(*given)
+
+    monkeypatch.setattr(pending, "compare", counted)
     assert sharded.rows("SELECT 1 FROM unnest(%(uris)s::text[]) AS uri WHERE item_bucket(uri) <> %(bucket)s",
                         uris=["https://A.example/ä?"], bucket=bucket_of("https://a.example/")) == []  # fmt: skip
     done = run(sharded)
-    assert (done.failed_items, done.assets["documents"]["added"]) == (0, 21)
+    assert (done.failed_items, done.assets["documents"]["added"], len(listed)) == (0, 21, 1 + 3)
     roots = sharded.rows("SELECT uri, root, root_item('handbook', uri) FROM attachment_roots('handbook')")
     assert (
         [row["root"] for row in roots]
@@ -107,7 +121,10 @@ def test_shards_make_what_one_makes(sharded: Stages, instance: dg.DagsterInstanc
     sharded.write("notes/0.md", "# Note 0\n\nAnother sextant.\n")
     sharded.write("old.zip", zipped({"mast.txt": "A mast of pine."}))
     (sharded.root / "notes/1.md").unlink()
+    listed.clear()
+    before = instance.get_runs_count()
     run(sharded)
+    assert len(listed) == 1 + instance.get_runs_count() - before
     sharded.assert_sound()
     assert (sharded.found("sextant"), sharded.found("word1"), sharded.found("keel")) == ({"0.md"}, set(), set())
     with sharded.connection() as connection:

@@ -11,6 +11,7 @@ import dagster as dg
 import pytest
 from ruamel.yaml import YAML
 
+from resources.run_uses import PREFIX, VARIABLE, Use, configured_tags
 from tests.checkout import CHECKOUT
 
 LAUNCHERS = {"docker": "DockerRunLauncher", "kubernetes": "K8sRunLauncher", "celery": "CeleryRunLauncher"}
@@ -32,6 +33,20 @@ def instance_file(name: str) -> Any:
 def launcher_config(name: str) -> dict[str, Any]:
     config: dict[str, Any] = instance_file(name)["run_launcher"]["config"]
     return config
+
+
+def run_tags(name: str, monkeypatch: pytest.MonkeyPatch) -> dict[Use, dict[str, str]]:
+    """Read the tags of runs as the code location of a deployment does, whose environment names them in the image."""
+    where = {
+        "celery": lambda: read_yaml("deploy/celery.yml")["services"]["code"],
+        "kubernetes": lambda: read_yaml("deploy/helm/values.yaml")["dagster-user-deployments"]["deployments"][0],
+    }
+    named = Path(where[name]()["env" if name == "kubernetes" else "environment"][VARIABLE])
+    monkeypatch.setenv(VARIABLE, str(CHECKOUT / named.relative_to("/app")))
+    assert (
+        "WORKDIR /app\nCOPY --from=build /app/.venv /app/.venv\nCOPY . /app\n" in (CHECKOUT / "Dockerfile").read_text()
+    )
+    return configured_tags()
 
 
 @pytest.fixture(params=LAUNCHERS)
@@ -96,9 +111,14 @@ def test_a_file_differs_from_that_of_one_machine_in_launcher_and_numbers_alone(n
     one, other = read_yaml("orchestration/dagster.yaml"), instance_file(name)
     assert other.pop("run_launcher")["class"] == LAUNCHERS[name]
     for settings in (one, other):
+        runs, pools = settings["concurrency"]["runs"], settings["concurrency"]["pools"]
+        (of_speech,) = [each for each in runs["tag_concurrency_limits"] if each["key"] == f"{PREFIX}{Use.SPEECH}"]
+        assert of_speech["limit"] == pools["default_limit"], "a run leaves the queue when the pool has a place for it"
+        assert of_speech["limit"] <= runs["max_concurrent_runs"]
         for block, setting in (
-            (settings["concurrency"]["runs"], "max_concurrent_runs"),
-            (settings["concurrency"]["pools"], "default_limit"),
+            (of_speech, "limit"),
+            (runs, "max_concurrent_runs"),
+            (pools, "default_limit"),
             (settings["run_monitoring"], "max_runtime_seconds"),
         ):
             assert block.pop(setting) > 0
@@ -137,7 +157,7 @@ class TestDocker:
 
 
 class TestKubernetes:
-    def test_the_pods_are_valid(self) -> None:
+    def test_the_pods_are_valid(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Every field is one of Kubernetes' own models, and every mount has its volume."""
         job = pytest.importorskip("dagster_k8s.job")
         given = launcher_config("kubernetes")["run_k8s_config"]
@@ -147,6 +167,13 @@ class TestKubernetes:
         assert set(resources["limits"]) == {"cpu", "memory", "ephemeral-storage"}
         mounts = {mount["name"] for mount in config.container_config["volume_mounts"]}
         assert mounts == {volume["name"] for volume in config.pod_spec_config["volumes"]}
+        for use, tags in run_tags("kubernetes", monkeypatch).items():
+            (tag,) = tags
+            assert tag == "dagster-k8s/config", use
+            own = job.UserDefinedDagsterK8sConfig.from_dict(json.loads(tags[tag])).container_config
+            assert {name: set(each) for name, each in own["resources"].items()} == {
+                name: set(each) for name, each in resources.items()
+            }, "what a tag does not say the launcher's would stay for"
         given["container_config"]["resource"] = {}
         with pytest.raises(Exception, match="resource"):
             job.UserDefinedDagsterK8sConfig.from_dict(given)
@@ -193,6 +220,18 @@ class TestCelery:
         for name in ("code", "webserver", "daemon", "worker"):
             assert {launcher["broker"]["env"], launcher["backend"]["env"]} <= set(services[name]["environment"]), name
         assert services["worker"]["command"].endswith("-- --pool solo")
+
+    def test_runs_that_transcribe_have_workers_of_their_own(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The queue of the tag is that of a service with more memory; all other runs are in the launcher's."""
+        services = read_yaml("deploy/celery.yml")["services"]
+        tags = run_tags("celery", monkeypatch)
+        assert set(tags) == {Use.SPEECH}
+        queue = tags[Use.SPEECH]["dagster-celery/queue"]
+        assert f" -q {queue} " in services["worker-speech"]["command"]
+        assert " -q " not in services["worker"]["command"]
+        assert queue != launcher_config("celery")["default_queue"]
+        differing = {key for key, value in services["worker"].items() if services["worker-speech"][key] != value}
+        assert differing == {"mem_limit", "cpus", "command"}
 
     def test_dagsters_worker_takes_its_file(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """The file is valid for `dagster-celery worker start`."""
