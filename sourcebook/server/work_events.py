@@ -66,11 +66,6 @@ class WorkEvents:
         self.is_over = False
         """Whether the server ends, and every stream with it."""
 
-    @property
-    def followers(self) -> int:
-        """Number of streams that are open."""
-        return len(self._followers)
-
     @contextmanager
     def followed(self, number: int | None) -> Iterator[asyncio.Event]:
         """Give an event that is set whenever a request, or any where None, may have changed; for an event loop."""
