@@ -88,8 +88,8 @@ def collection_locks(
 def shard_lock(database: Database, shard: Shard, *, waiting: Callable[[], None] = lambda: None) -> Iterator[None]:
     """Hold the lock of a shard, beside the other shards of its collection, and alone with it.
 
-    Who waits for the whole collection is let in first. Shards of another number of shards, from before a change of the
-    settings, are waited for: their items overlap.
+    A process that waits for the whole collection is let in first. Shards of another number of shards, from before a
+    change of the settings, are waited for: their items overlap.
 
     Args:
         database: the database of the collection.

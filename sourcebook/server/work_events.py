@@ -1,6 +1,6 @@
 """Events of work requests: one connection of the server listens for all who follow a request.
 
-Whoever follows reads the row when it has changed, and waits again: there is no queue that a slow reader could fill.
+A follower reads the row when it has changed, and waits again: there is no queue that a slow reader could fill.
 """
 
 import asyncio
