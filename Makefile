@@ -76,7 +76,7 @@ bench: install ## print the figures of docs/figures.md
 bench-search: install ## print quality and speed of search, over judged sets and 100,000 passages
 	@$(BIN)/python -m benchmarks quality search search-large keyword-designs search-ingesting $(ARGS)
 
-constraints: python ## resolve every version anew and write constraints.txt
+constraints: python ## resolve every version again and write constraints.txt
 	rm -rf build/constraints
 	$(PYTHON) -m venv build/constraints
 	build/constraints/bin/python -m pip install --upgrade pip

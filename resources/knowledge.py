@@ -8,7 +8,6 @@ import dagster as dg
 from psycopg import Connection
 from pydantic import Field, PrivateAttr
 
-from resources.observed_run import observed_run
 from resources.partition import PARTITION, WHOLE, collection_of, shard_of
 from resources.requested_run import requested_run
 from sourcebook.admin.collections import apply, collection_names, collections_of_the_api
@@ -16,8 +15,12 @@ from sourcebook.config.loading import Configuration, configuration_path, load_co
 from sourcebook.database.database import Database
 from sourcebook.database.location import DatabaseLocation
 from sourcebook.database.lock import check_shard, collection_lock, shard_lock
+from sourcebook.database.measurement_writer import MeasurementWriter
+from sourcebook.database.pool import StatementLimits
 from sourcebook.database.server_keeper import keep_running
 from sourcebook.errors import ConfigurationError
+from sourcebook.telemetry.log_context import log_context
+from sourcebook.telemetry.spans import span
 
 LAST_GOOD = "the configuration has a mistake, and the last good one stays in force"
 """Beginning of the sentence that reports a mistake in the configuration file."""
@@ -120,11 +123,11 @@ class Knowledge(dg.ConfigurableResource["Knowledge"]):
     def yield_for_execution(self, context: dg.InitResourceContext) -> Iterator["Knowledge"]:
         """Open the database for a run and take the lock of its collection, once no other process holds it."""
         if context.run is None:  # a sensor's
-            with self.opened() as database, observed_run(database, None):
+            with self.opened() as database, _observed_run(database, None):
                 yield self
             return
         partition = context.run.tags.get(PARTITION)
-        with self._opened(DatabaseLocation.find(self.home)) as database, observed_run(database, context.run):
+        with self._opened(DatabaseLocation.find(self.home)) as database, _observed_run(database, context.run):
             if partition is None or not self.lock:
                 yield self
                 return
@@ -154,3 +157,23 @@ def _lock(database: Database, run: dg.DagsterRun, partition: str, waiting: Calla
             with database.connection() as connection:
                 check_shard(connection, partition, None)
         yield
+
+
+@contextmanager
+def _observed_run(database: Database, run: dg.DagsterRun | None) -> Iterator[None]:
+    """Observe the run of the block.
+
+    Args:
+        database: the database with the ledger.
+        run: the Dagster run; None outside one.
+    """
+    fields = {"run": run.run_id, "collection": collection_of(run.tags.get(PARTITION, ""))} if run else {}
+    connections = database.new_pool(1, StatementLimits())
+    writer = MeasurementWriter(connections)
+    writer.start()
+    try:
+        with log_context(**fields), span("run", fields):
+            yield
+    finally:
+        writer.close()
+        connections.close()

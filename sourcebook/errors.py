@@ -28,7 +28,7 @@ class DatabaseError(SourcebookError):
     """The database cannot be used: it is out of reach, too old, full, or lacks pgvector.
 
     Args:
-        detail: What happened.
+        detail: The event.
         remedy: Advice to a person, in the imperative.
     """
 
@@ -133,7 +133,7 @@ _DETERMINISTIC: Final = frozenset(
         FailureClass.EMPTY,
     }
 )
-"""Classes that depend on the content alone. What is too large may be allowed by other settings."""
+"""Classes that depend on the content alone. Other settings may allow larger content."""
 _HEAVY: Final = frozenset({FailureClass.MEMORY, FailureClass.TIMEOUT, FailureClass.CRASH})
 
 
@@ -256,7 +256,7 @@ class RateLimitError(AccessError):
     """A server has had as many requests as it takes from this key.
 
     Args:
-        detail: What the server says.
+        detail: Words of the server.
         seconds: Seconds after which it asks for the next request; None where it says nothing.
     """
 

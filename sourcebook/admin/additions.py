@@ -12,7 +12,7 @@ from sourcebook.config.edit import NewSource, add_sources
 from sourcebook.config.field_types import expand_user
 from sourcebook.config.loading import load_configuration
 from sourcebook.config.names import collection_name, unknown_collections
-from sourcebook.config.sites import SiteSource
+from sourcebook.config.sites import site_location
 from sourcebook.errors import ConfigurationError
 from sourcebook.files.patterns import PathFilter
 
@@ -142,8 +142,8 @@ def _url(url: str, known: Mapping[str, CollectionSettings], collection: str | No
     """Return the collection of a URL: a site of http or https, or a folder that fsspec reads."""
     if is_site(url):
         name = collection or _with_site(known, url) or _host_name(url)
-        has = name in known and any(site.location == _site(url) for site in known[name].sites)
-        return Named(name, None if has else NewSource(name, "sites", url, _site(url)))
+        has = name in known and any(site.location == site_location(url) for site in known[name].sites)
+        return Named(name, None if has else NewSource(name, "sites", url, site_location(url)))
     having = (name for name, each in known.items() if any(url == source.location for source in each.files))
     known_as = next(having, None)
     if known_as is not None and collection in {None, known_as}:
@@ -203,14 +203,9 @@ def _written(path: Path, folder: Path) -> str:
 
 def _with_site(known: Mapping[str, CollectionSettings], url: str) -> str | None:
     """Return the first collection that has a site."""
-    return next((name for name, each in known.items() if any(s.location == _site(url) for s in each.sites)), None)
-
-
-def _site(url: str) -> str:
-    try:
-        return SiteSource(url=url).location
-    except ValueError:
-        return url  # `add_sources` explains what is wrong with it
+    return next(
+        (name for name, each in known.items() if any(s.location == site_location(url) for s in each.sites)), None
+    )
 
 
 def _host_name(url: str) -> str:

@@ -149,7 +149,7 @@ class Contents(ABC):
         from sourcebook.admin.items import find_document
 
         name = document if isinstance(document, int) else str(document)
-        with self.database.connection() as connection, _needing("parsing"):
+        with self.database.connection() as connection, needing_extra("parsing"):
             return find_document(connection, name, next(iter(_names(collection)), None), unredacted=unredacted)
 
     def judge(
@@ -280,7 +280,7 @@ class Contents(ABC):
             MissingDependencyError: the extra `pipeline` is not installed.
             DatabaseError: the database is out of reach.
         """
-        with self.database.connection() as connection, _needing("pipeline"):
+        with self.database.connection() as connection, needing_extra("pipeline"):
             from sourcebook.admin.status import collection_statuses
 
             return collection_statuses(connection, _names(collections))
@@ -303,7 +303,7 @@ class Contents(ABC):
             MissingDependencyError: the extra `pipeline` is not installed.
             DatabaseError: the database is out of reach.
         """
-        with self.database.connection() as connection, _needing("pipeline"):
+        with self.database.connection() as connection, needing_extra("pipeline"):
             from sourcebook.admin.planning.plan import make_plans
             from sourcebook.config.loading import load_configuration
 
@@ -337,7 +337,7 @@ def _names(collections: Sequence[str] | str | None) -> tuple[str, ...]:
 
 
 @contextmanager
-def _needing(extra: str) -> Iterator[None]:
+def needing_extra(extra: str) -> Iterator[None]:
     """Name the command that installs an extra where a package of it is missing."""
     try:
         yield

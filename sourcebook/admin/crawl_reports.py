@@ -7,7 +7,7 @@ from psycopg import Connection
 from psycopg.rows import class_row, dict_row
 
 from sourcebook.admin.collections import check_collections
-from sourcebook.config.sites import SiteSource
+from sourcebook.config.sites import site_location
 from sourcebook.database.queries import queries
 from sourcebook.errors import QueryError
 from sourcebook.model.selection import Selection
@@ -54,7 +54,7 @@ def crawl_reports(connection: Connection, collections: list[str], location: str 
     """
     check_collections(connection, collections)
     names = collections or [name for (name,) in connection.execute(queries["collections"])]
-    sources = () if location is None else (_location(location),)
+    sources = () if location is None else (site_location(location),)
     reports = [
         report
         for name in names
@@ -64,13 +64,6 @@ def crawl_reports(connection: Connection, collections: list[str], location: str 
     if location is not None and not reports:
         raise QueryError(f"no collection has a site {location}")
     return reports
-
-
-def _location(url: str) -> str:
-    try:
-        return SiteSource(url=url).location
-    except ValueError:
-        return url
 
 
 def _report(connection: Connection, collection: str, site: Site) -> CrawlReport | None:

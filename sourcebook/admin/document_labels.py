@@ -9,6 +9,7 @@ from typing import Any, Final
 from psycopg import Connection
 from psycopg.types.json import Jsonb
 
+from sourcebook.admin.api_collections import merged
 from sourcebook.admin.audit import account, record_event
 from sourcebook.database.queries import queries
 from sourcebook.errors import QueryError
@@ -60,7 +61,7 @@ def change_labels(
         new_tags = list(given_tags or ()) if tags is None else checked_tags(tags)
         new_metadata = dict(given_metadata or {})
         if metadata is not None:
-            new_metadata = checked_metadata(_merged(new_metadata, _checked_patch(metadata)))
+            new_metadata = checked_metadata(merged(new_metadata, _checked_patch(metadata)))
             redactor = collection_redactor(connection, collection)
             new_metadata = new_metadata if redactor is None else redacted_facts(redactor, None, new_metadata)[1]
         if (new_tags, new_metadata) == (list(given_tags or ()), dict(given_metadata or {})):
@@ -150,16 +151,3 @@ def _check_value(value: Any, depth: int) -> None:
             _check_value(held, depth - 1)
     else:
         raise QueryError(f"the metadata have a {type(value).__name__}, which JSON does not have: give it as text")
-
-
-def _merged(target: Any, patch: Any) -> Any:
-    """Return a merge of JSON values by RFC 7396."""
-    if not isinstance(patch, Mapping):
-        return patch
-    merged = dict(target) if isinstance(target, Mapping) else {}
-    for name, value in patch.items():
-        if value is None:
-            merged.pop(name, None)
-        else:
-            merged[name] = _merged(merged.get(name), value)
-    return merged

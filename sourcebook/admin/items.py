@@ -198,7 +198,7 @@ def find_document(
 ) -> Document:
     """Return a document by its id, its URI, the path of its file, or an end of it that no other document has.
 
-    A number is an id; a text of digits may be a name as well. What its collection redacts is shown with `unredacted`.
+    A number is an id; a text of digits may be a name as well. Redacted values are shown with `unredacted`.
 
     Raises:
         UnknownDocumentError: there is no such document.

@@ -40,7 +40,7 @@ _hashed_lock = Lock()
 
 @dataclass(frozen=True, slots=True)
 class Original:
-    """The bytes that a document was made from. Whoever has it closes it."""
+    """The bytes that a document was made from. Its receiver closes it."""
 
     name: str
     """File name."""

@@ -137,7 +137,7 @@ def find_pending(
     Args:
         connection: to the knowledge base.
         collection: name of the collection.
-        selection: part of the collection. What concerns all shards alike counts for the first of them alone.
+        selection: part of the collection. Work that concerns all shards alike counts for the first of them alone.
         compared: differences of the sources by their ids, which the shards of a collection share; new ones are added.
     """
     shard = selection.shard

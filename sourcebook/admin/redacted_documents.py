@@ -69,7 +69,7 @@ def redact_titles(connection: Connection, titles: Sequence[tuple[str, int | None
 def redact_segments(connection: Connection, collection: str, segments: "Sequence[Segment]") -> "tuple[Segment, ...]":
     """Return the segments of a transcript, redacted where its collection asks for it.
 
-    What two segments share, such as a number that is spoken across their border, is found in their joined text.
+    A value that two segments share, such as a number that is spoken across their border, is found in their joined text.
     """
     settings = collection_redactions(connection, [collection]).get(collection)
     if settings is None:

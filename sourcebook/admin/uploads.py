@@ -72,7 +72,7 @@ class NewUpload:
 def add_uploads(connection: Connection, collection: str, new: Sequence[NewUpload], *, actor: str) -> list[Upload]:
     """Store bytes that have arrived, all of them or none, and return them as uploads.
 
-    The same bytes as the present version change nothing but the tags, where some are given.
+    Bytes equal to the present version change nothing but the tags, where some are given.
 
     Args:
         connection: in autocommit mode.
@@ -209,7 +209,7 @@ def delete_unreferenced_bytes(connection: Connection) -> int:
 
 
 def new_location() -> str:
-    """Return the location of the uploads of a collection, which does not tell its name."""
+    """Return the location of the uploads of a collection, which does not show its name."""
     return f"{SCHEME}{secrets.token_hex(_HALF)}"
 
 

@@ -1,6 +1,6 @@
 """Work requests: what a person, a program or an agent asked for, and how far it is.
 
-A request is a row. Whoever asks inserts it; a worker (`sourcebook ingest --requests`, or a run that the sensor
+A request is a row. The caller inserts it; a worker (`sourcebook ingest --requests`, or a run that the sensor
 `requested_work` asks Dagster for) claims it, records its progress there and ends it. The channel `sourcebook_work`
 carries the id of each request that changes.
 """

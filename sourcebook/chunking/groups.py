@@ -70,6 +70,6 @@ def _joins(group: Group, following: Section, index: TokenIndex, budget: int) -> 
 
 
 def _is_another_slide(section: Section, following: Section) -> bool:
-    """Tell whether the next section begins another page with a heading of the first level, as each slide does."""
+    """Return whether the next section begins another page with a heading of the first level, as each slide does."""
     page = following.blocks[0].page
     return following.blocks[0].level == 1 and page is not None and page != section.blocks[-1].page

@@ -39,6 +39,11 @@ def retry_note(*, failed: bool, parked: bool, attempts: int, next_retry_at: date
     return f"next retry {next_retry_at.astimezone():%Y-%m-%d %H:%M}" if next_retry_at else ""
 
 
+def say_waiting(collection: str) -> None:
+    """Say on standard error that the ingest of a collection is waited for."""
+    print(f"Waiting for the running ingest of {collection}.", file=sys.stderr, flush=True)
+
+
 def wraps() -> bool:
     """Return whether lines are wrapped: in a terminal, or where COLUMNS gives a width; never in a pipe."""
     return sys.stdout.isatty() or bool(os.environ.get("COLUMNS"))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class RemoteCollections(ABC):
     """Collections of a knowledge base behind a server; see `CollectionChanges` for the arguments.
 
-    Folders and paths are those of the server's machine. Who changes is whom the key names: `actor` stays None.
+    Folders and paths are those of the server's machine. The key names the actor: `actor` stays None.
     """
 
     @property

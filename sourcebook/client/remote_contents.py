@@ -5,6 +5,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from sourcebook.client.remote_reports import listed_names
+
 if TYPE_CHECKING:
     from sourcebook.admin.items import Document, Item
     from sourcebook.admin.status import CollectionStatus
@@ -60,7 +62,7 @@ class RemoteContents(ABC):
             DatabaseError: the server fails or is out of reach.
         """
         options: dict[str, object] = {
-            "collection": _names(collections),
+            "collection": listed_names(collections),
             "failed": failed,
             "removed": removed,
             "failure": failure,
@@ -131,7 +133,7 @@ class RemoteContents(ABC):
 
     def _about(self, path: str, collections: Sequence[str] | str | None) -> bytes:
         """Return what a path answers about collections."""
-        return self.server.get(path, {"collection": _names(collections)})
+        return self.server.get(path, {"collection": listed_names(collections)})
 
     def _items(
         self, options: dict[str, object], limit: int | None, offset: int, kinds: Sequence[str]
@@ -158,13 +160,6 @@ class RemoteContents(ABC):
                 offset += asked
             else:
                 return
-
-
-def _names(collections: Sequence[str] | str | None) -> list[str]:
-    """Return names of collections, each once; none for every collection."""
-    from sourcebook.search.request import checked_names
-
-    return list(dict.fromkeys(checked_names(collections) or ()))
 
 
 def _is_number(value: object) -> bool:

@@ -25,7 +25,7 @@ _NAME: Final = re.compile(r"filename\*=UTF-8''([^;\s]+)")
 
 
 class RemoteDocuments(ABC):
-    """Changes of documents behind a server, and their files. Who changes is whom the key names: `actor` stays None."""
+    """Changes of documents behind a server, and their files. The key names the actor: `actor` stays None."""
 
     @property
     @abstractmethod
@@ -116,7 +116,7 @@ class RemoteDocuments(ABC):
         """
         from sourcebook.admin.originals import Original
 
-        # Whoever gets the original closes it.
+        # The receiver of the original closes it.
         lifted = "?unredacted=true" if unredacted else ""
         stream = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115
         sha256, size = hashlib.sha256(), 0

@@ -40,7 +40,7 @@ class RemoteKnowledgeBase(
     """A knowledge base that `sourcebook serve` opens. Thread-safe.
 
     Methods, results and errors are those of `KnowledgeBase`. A server that is away raises `DatabaseUnavailableError`,
-    a key that is missing, invalid or not enough `AccessError`. What only reads is tried three times.
+    a key that is missing, invalid or not enough `AccessError`. Requests that only read are tried three times.
 
     Example:
         >>> with RemoteKnowledgeBase("https://knowledge.example", key="sb_…") as knowledge:  # doctest: +SKIP

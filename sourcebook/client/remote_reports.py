@@ -2,14 +2,13 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from sourcebook.client.of_the_server import check_actor
-from sourcebook.errors import MissingDependencyError, QueryError
+from sourcebook.errors import QueryError
 
 if TYPE_CHECKING:
     from sourcebook.admin.collection_sources import CollectionSources
@@ -95,10 +94,11 @@ class RemoteReports(ABC):
         """
         if configuration is not None:
             raise QueryError("a server plans by the settings as applied last: leave configuration out")
+        from sourcebook.admin.contents import needing_extra
         from sourcebook.client.answers import read_list
 
         content = self._report("/v1/plan", collections)
-        with _needing("pipeline"):
+        with needing_extra("pipeline"):
             from sourcebook.admin.planning.plan import CollectionPlan
         return read_list(CollectionPlan, content, "collections")
 
@@ -192,15 +192,3 @@ def duration_text(time: timedelta | None) -> str | None:
     seconds = max(1, math.ceil(time.total_seconds()))
     unit, length = next((unit for unit in _UNITS if seconds <= _LARGEST * unit[1]), _UNITS[-1])
     return f"{min(math.ceil(seconds / length), _LARGEST)}{unit}"
-
-
-@contextmanager
-def _needing(extra: str) -> Iterator[None]:
-    """Name the command that installs an extra where a package of it is missing."""
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        from sourcebook.installation import install_command
-
-        message = f"this needs {error.name}, which is not installed: {install_command(extra)}"
-        raise MissingDependencyError(message) from error

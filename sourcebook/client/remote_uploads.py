@@ -22,7 +22,7 @@ _MOST: Final = 1_000
 
 
 class RemoteUploads(ABC):
-    """Uploads of a knowledge base behind a server. Who uploads is whom the key names: `actor` stays None."""
+    """Uploads of a knowledge base behind a server. The key names the actor: `actor` stays None."""
 
     @property
     @abstractmethod

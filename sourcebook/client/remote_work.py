@@ -23,7 +23,7 @@ _PAUSES: Final = (0.2, 0.5, 1.0, 2.0, 4.0)
 
 
 class RemoteWork(ABC):
-    """Work requests of a knowledge base behind a server. Who asks is whom the key names: `actor` stays None."""
+    """Work requests of a knowledge base behind a server. The key names the actor: `actor` stays None."""
 
     @property
     @abstractmethod
@@ -115,7 +115,7 @@ class RemoteWork(ABC):
     def follow_work(self, number: int) -> "Iterator[WorkRequest]":
         """Yield a request as it is now and after each change, until it has ended.
 
-        Changes that come faster than the caller takes them are told as one. Where the server is away meanwhile, the
+        Changes that come faster than the caller takes them are reported as one. Where the server is away meanwhile, the
         next one is waited for a few seconds.
 
         Raises:

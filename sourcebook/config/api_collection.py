@@ -1,6 +1,6 @@
 """Settings of a collection that is made over the API: those of the file, less what would reach into the server.
 
-Whoever may write over the API is not whoever runs the server. Settings that read its environment, its files, its
+A caller that may write over the API does not run the server. Settings that read its environment, its files, its
 private network or its logins are left to `sourcebook.yaml`. A setting that is not named here is refused unless it has
 its default, so that a later one is thought about before the API takes it.
 """

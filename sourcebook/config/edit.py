@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from sourcebook.config.collection import CollectionSettings
 from sourcebook.config.loading import load_configuration
-from sourcebook.config.sites import SiteSource
+from sourcebook.config.sites import SiteSource, site_location
 from sourcebook.errors import ConfigurationError
 
 
@@ -106,18 +106,18 @@ def with_site(
             found = load_configuration(draft, folder=path.parent).collections[collection]
         except ConfigurationError as error:
             raise ConfigurationError(str(error).replace(str(draft), str(path))) from None
-    return found, next(site for site in found.sites if site.location == _location(url))
+    return found, next(site for site in found.sites if site.location == site_location(url))
 
 
 def _has(sites: Iterable[SiteSource], url: str) -> bool:
-    return any(site.location == _location(url) for site in sites)
+    return any(site.location == site_location(url) for site in sites)
 
 
 def _edited(path: Path, collection: str, url: str, settings: Mapping[str, Any]) -> tuple[str, str]:
     """Return the text of a configuration before and after a site is added or changed."""
     editor, file, before = _opened(path)
     sites = _sources(file, collection, "sites")
-    known = next((site for site in sites if _location(site.get("url", "")) == _location(url)), None)
+    known = next((site for site in sites if site_location(site.get("url", "")) == site_location(url)), None)
     if known is None:
         known = _mapping(url=url)
         sites.append(known)
@@ -167,13 +167,6 @@ def _read(text: str) -> tuple[Any, Any]:
     _, mapping, offset = load_yaml_guess_indent(text) if text else (None, 4, 2)
     editor.indent(mapping=2, sequence=mapping or 4, offset=offset if offset is not None else 2)
     return editor, (editor.load(text) if text else None) or _mapping()
-
-
-def _location(url: str) -> str:
-    try:
-        return SiteSource(url=url).location
-    except ValueError:
-        return url
 
 
 def _replace(path: Path, text: str) -> None:

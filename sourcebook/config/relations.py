@@ -86,8 +86,3 @@ class RelationSettings(Settings):
         description="a mapping from metadata fields to kinds, such as {requires: requires, Replaces: supersedes}",
     )
     links: bool = Field(default=True, strict=True, description="true or false: whether links are references")
-
-    @property
-    def own_patterns(self) -> tuple[RelationPattern, ...]:
-        """The patterns that are not ours."""
-        return tuple(pattern for pattern in self.patterns if pattern not in DEFAULT_PATTERNS)

@@ -176,3 +176,11 @@ class SiteSource(Settings):
         """The URL of the site in the ledger: scheme and host in lower case, with a path, without a fragment."""
         parts = urlsplit(self.url)
         return urlunsplit((parts.scheme.lower(), parts.netloc.lower(), parts.path or "/", parts.query, ""))
+
+
+def site_location(url: str) -> str:
+    """Return the location of the site that starts at a URL; the URL itself where it is none of a site."""
+    try:
+        return SiteSource(url=url).location
+    except ValueError:
+        return url

@@ -46,15 +46,22 @@ def collection_lock(
             time.sleep(0.5)
         if announced:
             connection.execute(queries["end_asking_for_collection"], scope)
-        place = _place(connection, collection)
-        _held[place] = connection
-        try:
+        with _holding(connection, collection):
             yield
-        finally:
-            if _held.get(place) is connection:  # another thread may have taken a lock that was lost
-                del _held[place]
-            with suppress(psycopg.OperationalError):  # a lost connection has lost the lock
-                connection.execute(queries["unlock_collection"], {"collection": collection})
+
+
+@contextmanager
+def _holding(connection: psycopg.Connection, collection: str) -> Iterator[None]:
+    """Know the session that holds the lock of a collection or of a shard, and release the lock at the end."""
+    place = _place(connection, collection)
+    _held[place] = connection
+    try:
+        yield
+    finally:
+        if _held.get(place) is connection:  # another thread may have taken a lock that was lost
+            del _held[place]
+        with suppress(psycopg.OperationalError):  # a lost connection has lost the lock
+            connection.execute(queries["unlock_everything"])
 
 
 @contextmanager
@@ -81,8 +88,8 @@ def collection_locks(
 def shard_lock(database: Database, shard: Shard, *, waiting: Callable[[], None] = lambda: None) -> Iterator[None]:
     """Hold the lock of a shard, beside the other shards of its collection, and alone with it.
 
-    Who waits for the whole collection is let in first. Shards of another number of shards, from before a change of the
-    settings, are waited for: their items overlap.
+    A process that waits for the whole collection is let in first. Shards of another number of shards, from before a
+    change of the settings, are waited for: their items overlap.
 
     Args:
         database: the database of the collection.
@@ -101,16 +108,9 @@ def shard_lock(database: Database, shard: Shard, *, waiting: Callable[[], None] 
                 waiting()
                 announced = True
             time.sleep(0.5)
-        place = _place(connection, shard.collection)
-        _held[place] = connection
-        connection.execute(queries["begin_shard_work"], scope)
-        try:
+        with _holding(connection, shard.collection):
+            connection.execute(queries["begin_shard_work"], scope)
             yield
-        finally:
-            if _held.get(place) is connection:
-                del _held[place]
-            with suppress(psycopg.OperationalError):
-                connection.execute(queries["unlock_everything"])
 
 
 def _lock_shard(connection: psycopg.Connection, shard: Shard) -> bool:

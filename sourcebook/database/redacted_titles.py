@@ -62,5 +62,5 @@ def redacted_titles(
 
 
 def has_digit(title: str) -> bool:
-    """Tell whether a title may hold a value that its document gives away: without a digit, none is looked for again."""
+    """Return whether a title may hold a value that its document gives away: none is looked for without a digit."""
     return any(map(str.isdigit, _PLACEHOLDER.sub("", title)))

@@ -1,6 +1,6 @@
 """Folders of bytes that are being written: one of each process, which holds its lock for as long as it lives.
 
-What a killed process has left is in a folder that nobody holds, also on a disk that containers share, whose process
+The files of a killed process are in a folder that nobody holds, also on a disk that containers share, whose process
 ids say nothing about each other.
 """
 

@@ -40,7 +40,7 @@ class RemoteBytes:
             return path, self._folder.written([path], lambda: self._system.open(path, "wb", block_size=_BLOCK))
 
     def publish(self, incoming: str, place: str, sha256: bytes, size: int) -> None:
-        """Move a whole file to its place. The same bytes there stay as they are, and damaged ones are replaced.
+        """Move a whole file to its place. Equal bytes there stay as they are, and damaged ones are replaced.
 
         Args:
             incoming: path of the file.

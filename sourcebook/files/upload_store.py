@@ -1,6 +1,6 @@
 """The store of uploaded bytes: one file for each content, named by its SHA-256, in a folder or at an fsspec URL.
 
-Bytes are written under a temporary name and get their place when they are whole. The same content has one place.
+Bytes are written under a temporary name and get their place when they are whole. Equal content has one place.
 """
 
 import errno

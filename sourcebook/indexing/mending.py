@@ -1,7 +1,7 @@
 """Mending of damaged generations, in one transaction for each.
 
-A damaged document is not taken out of the index: it is marked, and the stages prepare and publish it again. What is
-left of it stays searchable until that transaction replaces all of it. Vectors and statistics are mended at once, from
+A damaged document is not taken out of the index: it is marked, and the stages prepare and publish it again. The rest
+of it stays searchable until that transaction replaces all of it. Vectors and statistics are mended at once, from
 the entries.
 """
 

@@ -1,12 +1,16 @@
-"""Metrics of the counters of a process, or of their totals in the ledger."""
+"""Metrics of the counters of a process, or of their totals in the ledger, and of the replica that it searches."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
-from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
 
 from sourcebook.telemetry.measurements import METRICS, Metric, Part, measurements
+
+if TYPE_CHECKING:
+    from sourcebook.knowledge_base import KnowledgeBase
 
 PREFIX = "sourcebook_"
 """Beginning of every metric's name."""
@@ -30,6 +34,35 @@ class ProcessCollector(Collector):
     def describe(self) -> Families:
         """Yield every metric without values, so that registering reads nothing."""
         return counter_families({})
+
+
+class ReplicaCollector(Collector):
+    """How far the replica is behind, and whether it is searched; nothing before the first search, or without one.
+
+    Args:
+        knowledge: the knowledge base.
+    """
+
+    def __init__(self, knowledge: "KnowledgeBase") -> None:
+        self._knowledge = knowledge
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """Ask the replica."""
+        replica = self._knowledge.replica
+        if replica is None:
+            return
+        state = replica.state()
+        up = GaugeMetricFamily("sourcebook_search_replica_up", "Whether the replica is searched.")
+        up.add_metric([], float(state.error is None))
+        yield up
+        if state.seconds_behind is not None:
+            behind = GaugeMetricFamily("sourcebook_search_replica_seconds_behind", "Seconds behind the primary.")
+            behind.add_metric([], state.seconds_behind)
+            yield behind
+
+    def describe(self) -> Iterator[GaugeMetricFamily]:
+        """Yield nothing, so that registering asks nothing."""
+        yield from ()
 
 
 def counter_families(totals: Mapping[Part, float]) -> Families:

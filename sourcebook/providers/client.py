@@ -310,7 +310,7 @@ def _open(url: str, key: str | None, patience: Patience, hooks: Mapping[str, lis
         raise MissingDependencyError(
             f"a provider needs the package openai; install it with  {install_command('openai')}"
         ) from error
-    # What the environment says of OpenAI's account is not for other servers.
+    # The environment's variables of OpenAI's account are not for other servers.
     headers: dict[str, str | Omit] = {"OpenAI-Organization": Omit(), "OpenAI-Project": Omit()}
     timeout = httpx2.Timeout(patience.timeout, connect=min(CONNECT_SECONDS, patience.timeout))
     try:

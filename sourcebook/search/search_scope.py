@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 from psycopg import Connection, sql
+from psycopg.types.json import Jsonb
 
 from sourcebook.config.collection import EmbeddingSettings
 from sourcebook.config.names import unknown_collections
@@ -78,14 +79,21 @@ def find_scope(
     Raises:
         QueryError: a collection or a generation does not exist, or two generations are of one collection.
     """
-    wanted = None if collections is None else list(collections)
-    scope = {"collections": wanted, "generations": list(generations)}
-    rows = connection.execute(queries["chosen_scope" if generations else "search_scope"], scope).fetchall()
-    missing = sorted(set(wanted or ()) - {row[0] for row in rows})
+    chosen: list[tuple[str, int]] = []
+    if generations:
+        chosen = connection.execute(queries["chosen_generations"], {"generations": list(generations)}).fetchall()
+    wanted = [name for name, _ in chosen] if generations and collections is None else collections
+    scope = {
+        "collections": None if wanted is None else list(wanted),
+        "chosen": Jsonb(dict(chosen)) if chosen else None,
+    }
+    rows = connection.execute(queries["search_scope"], scope).fetchall()
+    names = {row[0] for row in rows}
+    missing = sorted(set(collections or ()) - names)
     if missing:
         known = [row[0] for row in connection.execute(queries["collections"])]
         raise UnknownCollectionError(unknown_collections(missing, known))
-    _check_chosen(generations, [(row[0], row[1]) for row in rows])
+    _check_chosen(generations, [each for each in chosen if each[0] in names])
     return SearchScope(
         tuple(
             ScopedGeneration(
@@ -100,7 +108,7 @@ def find_scope(
     )
 
 
-def _check_chosen(generations: Sequence[int], found: Sequence[tuple[str, int | None]]) -> None:
+def _check_chosen(generations: Sequence[int], found: Sequence[tuple[str, int]]) -> None:
     """Check that each chosen generation is covered, and each collection once."""
     absent = sorted(set(generations) - {number for _, number in found})
     if absent:

@@ -15,7 +15,7 @@ from sourcebook.errors import SourcebookError
 from sourcebook.files.upload_store import open_store
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.metrics import ProcessCollector
-from sourcebook.metrics.replica import ReplicaCollector
+from sourcebook.metrics.process import ReplicaCollector
 from sourcebook.server.access import KEY_SCHEME
 from sourcebook.server.adapters import dify, embeddings
 from sourcebook.server.body_limit import BodyLimit, upload_limit

@@ -2,9 +2,10 @@
 
 from typing import Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import ConfigDict, Field, JsonValue
 
 from sourcebook.config.field_types import NAME_RULE
+from sourcebook.server.types import Sent
 
 _NEW: Final[dict[str, JsonValue]] = {
     "name": "website",
@@ -13,13 +14,7 @@ _NEW: Final[dict[str, JsonValue]] = {
 _SOURCE: Final[dict[str, JsonValue]] = {"kind": "site", "source": {"url": "https://blog.example.com/"}}
 
 
-class _Sent(BaseModel):
-    """A request: unknown fields are refused."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class NewCollection(_Sent):
+class NewCollection(Sent):
     """A collection to make."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra={"examples": [_NEW]})
@@ -31,7 +26,7 @@ class NewCollection(_Sent):
     )
 
 
-class NewSource(_Sent):
+class NewSource(Sent):
     """A source to add to a collection."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra={"examples": [_SOURCE]})

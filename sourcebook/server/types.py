@@ -30,13 +30,13 @@ Number = Annotated[float, Field(strict=True)]
 Share = Annotated[Number, Field(ge=0, le=1)]
 
 
-class _Sent(BaseModel):
+class Sent(BaseModel):
     """A request: unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class FusionSettings(_Sent):
+class FusionSettings(Sent):
     """How the rankings of vector and keyword search are joined."""
 
     method: Literal["weighted", "rrf"] = "weighted"
@@ -47,7 +47,7 @@ class FusionSettings(_Sent):
     by_language: StrictBool = True
 
 
-class RerankingSettings(_Sent):
+class RerankingSettings(Sent):
     """Reranking of the first candidates by a cross encoder that is installed on the server."""
 
     model: str
@@ -59,7 +59,7 @@ class RerankingSettings(_Sent):
     max_length: Annotated[int, Field(strict=True, ge=8), BeforeValidator(as_whole)] | None = None
 
 
-class SearchQuery(_Sent):
+class SearchQuery(Sent):
     """A search; every option of `KnowledgeBase.search`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra={"examples": [_EXAMPLE]})
@@ -99,7 +99,7 @@ class SearchQuery(_Sent):
     )
 
 
-class SimilarQuery(_Sent):
+class SimilarQuery(Sent):
     """A search for documents similar to one; every option of `KnowledgeBase.similar`."""
 
     model_config = ConfigDict(

@@ -1,6 +1,6 @@
 """Events of work requests: one connection of the server listens for all who follow a request.
 
-Whoever follows reads the row when it has changed, and waits again: there is no queue that a slow reader could fill.
+A follower reads the row when it has changed, and waits again: there is no queue that a slow reader could fill.
 """
 
 import asyncio
@@ -65,11 +65,6 @@ class WorkEvents:
         self._thread: threading.Thread | None = None
         self.is_over = False
         """Whether the server ends, and every stream with it."""
-
-    @property
-    def followers(self) -> int:
-        """Number of streams that are open."""
-        return len(self._followers)
 
     @contextmanager
     def followed(self, number: int | None) -> Iterator[asyncio.Event]:

@@ -11,7 +11,7 @@ from sourcebook.redaction.redactor import Redactor
 def redacted_segments(redactor: Redactor, segments: Sequence[Segment]) -> tuple[Segment, ...]:
     """Return segments, redacted by their joined text.
 
-    What two segments share, such as a number that is spoken across their border, is replaced in both.
+    A value that two segments share, such as a number that is spoken across their border, is replaced in both.
     """
     joined, starts = "", []
     for segment in segments:

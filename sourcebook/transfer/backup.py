@@ -100,8 +100,8 @@ class Restored:
 def backup(database: Database, file: Path) -> BackedUp:
     """Write one moment of the knowledge base into a file, while ingests and searches go on.
 
-    A file of that name is replaced when the new one is complete, and stays where the backup fails. What killed backups
-    of that name have left beside it is deleted.
+    A file of that name is replaced when the new one is complete, and stays where the backup fails. Files that killed
+    backups of that name have left beside it are deleted.
 
     Raises:
         TransferError: the file cannot be written, or pg_dump failed.

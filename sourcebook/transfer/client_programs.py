@@ -41,8 +41,8 @@ def find_program(name: str) -> str:
 def connection_arguments(url: str) -> tuple[str, dict[str, str]]:
     """Return the `--dbname` of a program and its environment, which has the password: other users see arguments.
 
-    What the URL leaves open, such as host and password, the program takes from libpq's variables, as Sourcebook's own
-    connections do.
+    The program takes parts that the URL leaves open, such as host and password, from libpq's variables, as Sourcebook's
+    own connections do.
     """
     options: dict[str, Any] = dict(conninfo_to_dict(url))
     password = options.pop("password", None)

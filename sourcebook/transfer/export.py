@@ -63,8 +63,9 @@ def export_collections(
 ) -> Exported:
     """Write collections as they are at one moment into a folder, which must be empty or not exist.
 
-    Ingests and searches go on meanwhile. Memory stays flat: rows are read and written in parts. What killed exports of
-    that name have left beside a folder is deleted. At a URL the manifest comes last: without it there is no export.
+    Ingests and searches go on meanwhile. Memory stays flat: rows are read and written in parts. Folders that killed
+    exports of that name have left beside it are deleted. At a URL the manifest comes last: without it there is no
+    export.
 
     Args:
         database: the knowledge base.

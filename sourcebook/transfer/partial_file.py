@@ -17,7 +17,7 @@ from typing import Final
 _HEAD: Final = b"PGDMP"
 """First bytes of a backup: what begins otherwise is somebody else's file."""
 _LONGEST_NAME: Final = 100
-"""Characters of the backup's name in that of its hidden file."""
+"""Characters of the name of a backup or an export in the name of its hidden file or folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ def partial_file(target: Path) -> Iterator[PartialFile]:
 
 def remove_abandoned(target: Path) -> None:
     """Delete the hidden files of backups of this name whose writers were killed."""
-    names = re.compile(re.escape(_prefix(target)) + r"\d+(-[0-9a-f]+)?")
+    names = re.compile(re.escape(hidden_prefix(target)) + r"\d+(-[0-9a-f]+)?")
     with suppress(PermissionError):  # a folder that may be written but not listed
         _remove(path for path in list(target.parent.iterdir()) if names.fullmatch(path.name))
 
@@ -66,7 +66,7 @@ def _remove(paths: Iterable[Path]) -> None:
 
 def _create(target: Path) -> PartialFile:
     while True:
-        path = target.with_name(f"{_prefix(target)}{os.getpid()}-{secrets.token_hex(4)}")
+        path = target.with_name(f"{hidden_prefix(target)}{os.getpid()}-{secrets.token_hex(4)}")
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
         with suppress(OSError):  # a disk without locks: nobody can lock, and so delete, it
             fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -75,7 +75,8 @@ def _create(target: Path) -> PartialFile:
         os.close(descriptor)  # taken for abandoned before it was locked
 
 
-def _prefix(target: Path) -> str:
+def hidden_prefix(target: Path) -> str:
+    """Return the beginning of the names of hidden files and folders beside a backup or an export."""
     return f".{target.name[:_LONGEST_NAME]}.new-"
 
 

@@ -11,12 +11,9 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
 
 from sourcebook.transfer.manifest import CHECKSUMS
-
-_LONGEST_NAME: Final = 100
-"""Characters of the export's name in that of its hidden folder."""
+from sourcebook.transfer.partial_file import hidden_prefix
 
 
 @contextmanager
@@ -36,7 +33,7 @@ def partial_folder(target: Path) -> Iterator[Path]:
 
 def remove_abandoned(target: Path) -> None:
     """Delete the hidden folders of exports of this name whose writers were killed."""
-    names = re.compile(re.escape(_prefix(target)) + r"[a-z0-9_]{8}")
+    names = re.compile(re.escape(hidden_prefix(target)) + r"[a-z0-9_]{8}")
     with suppress(PermissionError):  # a folder that may be written but not listed
         for path in list(target.parent.iterdir()):
             if names.fullmatch(path.name):
@@ -56,7 +53,7 @@ def _remove(path: Path) -> None:
 
 def _create(target: Path) -> tuple[Path, int]:
     while True:
-        path = Path(tempfile.mkdtemp(prefix=_prefix(target), dir=target.parent))
+        path = Path(tempfile.mkdtemp(prefix=hidden_prefix(target), dir=target.parent))
         with suppress(FileNotFoundError):  # it was taken for abandoned before it was locked
             lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             with suppress(OSError):  # a disk without locks: nobody can lock, and so delete, it
@@ -64,7 +61,3 @@ def _create(target: Path) -> tuple[Path, int]:
             if path.is_dir():
                 return path, lock
             os.close(lock)
-
-
-def _prefix(target: Path) -> str:
-    return f".{target.name[:_LONGEST_NAME]}.new-"

@@ -1,18 +1,21 @@
-"""An ingest without Dagster, for tests that begin with a configuration file; and an instance of Dagster."""
+"""Fixtures of many modules: stages, knowledge bases, an ingest without Dagster, and an instance of Dagster."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import dagster as dg
 import pytest
+from psycopg import Connection
 
 from orchestration.instance import STORAGE_VARIABLE, open_instance
 from orchestration.partitions import COLLECTIONS
 from sourcebook.admin.collections import apply
 from sourcebook.config.loading import load_configuration
 from sourcebook.database.database import Database
+from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.embedding.onnx.embed import OnnxEmbedder
 from sourcebook.indexing.generations import ensure_generation
+from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.parsing.parser_pool import ParserPool
 from sourcebook.stages.chunks import prepare_chunks
 from sourcebook.stages.documents.update import update_documents
@@ -23,6 +26,7 @@ from tests.git_repository import GitRepository
 from tests.integration.cli.command import end_started
 from tests.integration.git_stages import GitStages
 from tests.integration.stages import Stages
+from tests.integration.word_corpus import word_database
 
 
 @pytest.fixture(autouse=True)
@@ -63,6 +67,35 @@ def ingest(database: Database, embedder: OnnxEmbedder, parsers: ParserPool) -> C
         return computed
 
     return run
+
+
+@pytest.fixture
+def connection(database: Database) -> Iterator[Connection]:
+    with database.connection() as connection:
+        yield connection
+
+
+@pytest.fixture
+def knowledge(base: Stages) -> KnowledgeBase:
+    """The knowledge base of the collections that a module's fixture `base` makes."""
+    return base.knowledge
+
+
+@pytest.fixture(scope="module")
+def shared_stages(
+    server: EmbeddedServer,
+    embedder: OnnxEmbedder,
+    parsers: ParserPool,
+    settle: Callable[[Path], None],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Stages]:
+    """Stages over a database of the tests of a module."""
+    root = tmp_path_factory.mktemp("shared") / "docs"
+    root.mkdir()
+    with word_database(server) as database:
+        stages = Stages(database, embedder, parsers, root, settle)
+        yield stages
+        stages.close()
 
 
 @pytest.fixture

@@ -211,6 +211,11 @@ class Stages:
             "search_index": self.search_index(),
         }
 
+    def run_all(self, *collections: str) -> None:
+        """Run every stage of each collection; the last one stays the present one."""
+        for self.collection in collections:
+            self.run()
+
     def pending(self, selection: Selection = EVERYTHING) -> Pending:
         """Return the pending work by the change sets, and assert that a comparison of all rows finds the same."""
         with self.connection() as connection:

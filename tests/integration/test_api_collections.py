@@ -32,11 +32,6 @@ def base(stages: Stages) -> Stages:
     return stages
 
 
-@pytest.fixture
-def knowledge(base: Stages) -> KnowledgeBase:
-    return base.knowledge
-
-
 def shared(base: Stages, name: str = "notes") -> str:
     return str(base.root.parent / "shared" / name)
 

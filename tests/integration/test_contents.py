@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +15,9 @@ from typer.testing import CliRunner
 from sourcebook import AsyncKnowledgeBase, Document, KnowledgeBase
 from sourcebook.cli.app import app
 from sourcebook.cli.output import print_json
-from sourcebook.database.embedded import EmbeddedServer
-from sourcebook.embedding.onnx.embed import OnnxEmbedder
 from sourcebook.errors import ConfigurationError, QueryError, UnknownDocumentError
-from sourcebook.parsing.parser_pool import ParserPool
 from tests.checkout import CHECKOUT
 from tests.integration.stages import Stages
-from tests.integration.word_corpus import word_database
 
 CONFIGURATION = """\
 collections:
@@ -34,28 +30,16 @@ Ask = Callable[[KnowledgeBase], Any]
 
 
 @pytest.fixture(scope="module")
-def base(
-    server: EmbeddedServer,
-    embedder: OnnxEmbedder,
-    parsers: ParserPool,
-    settle: Callable[[Path], None],
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[Stages]:
+def base(shared_stages: Stages) -> Stages:
     """Two collections with a document in common, a damaged file, and a file that waits; no test changes any."""
-    root = tmp_path_factory.mktemp("contents") / "docs"
-    root.mkdir()
-    with word_database(server) as database:
-        stages = Stages(database, embedder, parsers, root, settle)
-        stages.write("a.md", "# Tides\n\nThe gauge stands in the harbour.\n")
-        stages.write("b.md", "# Winds\n\nThe mast stands on the hill.\n")
-        stages.write("broken.docx", b"PK\x03\x04 this is no archive")
-        stages.write("picture.psd", b"8BPS\0\1")
-        stages.configure(CONFIGURATION)
-        for stages.collection in ("letters", "handbook"):
-            stages.run()
-        stages.write("c.md", "# Snow\n\nThe pole stands in the yard.\n")
-        yield stages
-        stages.close()
+    shared_stages.write("a.md", "# Tides\n\nThe gauge stands in the harbour.\n")
+    shared_stages.write("b.md", "# Winds\n\nThe mast stands on the hill.\n")
+    shared_stages.write("broken.docx", b"PK\x03\x04 this is no archive")
+    shared_stages.write("picture.psd", b"8BPS\0\1")
+    shared_stages.configure(CONFIGURATION)
+    shared_stages.run_all("letters", "handbook")
+    shared_stages.write("c.md", "# Snow\n\nThe pole stands in the yard.\n")
+    return shared_stages
 
 
 @pytest.fixture

@@ -45,15 +45,8 @@ def base(stages: Stages, chat: ChatServer) -> Stages:
     stages.write("handbook/seal.md", "# Seals\n\nThe seal of the housing is greased in spring.")
     stages.write("personnel/salaries.md", "# Salaries\n\nThe batteries engineer earns a bonus in winter.")
     stages.configure(CONFIGURATION.replace("URL", chat.url))
-    for name in ("handbook", "personnel"):
-        stages.collection = name
-        stages.run()
+    stages.run_all("handbook", "personnel")
     return stages
-
-
-@pytest.fixture
-def knowledge(base: Stages) -> KnowledgeBase:
-    return base.knowledge
 
 
 def key(stages: Stages, name: str, scope: Scope = "read", only: list[str] | None = None) -> tuple[AccessKey, str]:

@@ -36,12 +36,6 @@ def database(server: EmbeddedServer) -> Iterator[Database]:
 
 
 @pytest.fixture
-def connection(database: Database) -> Iterator[Connection]:
-    with database.connection() as connection:
-        yield connection
-
-
-@pytest.fixture
 def corpus(connection: Connection, monkeypatch: pytest.MonkeyPatch) -> WordCorpus:
     """A generation that is built beside an active one, with blocks of three entries."""
     monkeypatch.setattr(search_index, "BATCH", 1)

@@ -36,9 +36,7 @@ def base(stages: Stages) -> Stages:
     stages.write("handbook/light.md", "# Light\n" + section("Clockwork", LONG) + section("Lamp", "The lamp burns oil."))
     stages.write("personnel/salaries.md", "---\nreview: {by: Ada}\n---\n# Salaries\n\nThe batteries engineer earns.\n")
     stages.configure(CONFIGURATION)
-    for name in ("personnel", "handbook"):
-        stages.collection = name
-        stages.run()
+    stages.run_all("personnel", "handbook")
     return stages
 
 

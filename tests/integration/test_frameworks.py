@@ -82,9 +82,7 @@ def test_in_their_environment(frameworks: Path, stages: Stages, exported_model: 
     stages.write("handbook/winter.md", WINTER)
     stages.write("personnel/salaries.md", SALARIES)
     stages.configure(CONFIGURATION)
-    for name in ("personnel", "handbook"):
-        stages.collection = name
-        stages.run()
+    stages.run_all("personnel", "handbook")
     with stages.connection() as connection:
         _, key = create_key(connection, "frameworks", ("read",), actor="test")
     plugins = ("pytest_timeout", "pytest_asyncio.plugin", "pytest_socket", "no:cacheprovider")

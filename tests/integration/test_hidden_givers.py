@@ -21,9 +21,7 @@ collections:
 def base(stages: Stages) -> Stages:
     stages.write("power.md", "# Power\n\nThe batteries of the tide gauge last fourteen months.")
     stages.configure(CONFIGURATION)
-    for name in (GIVER, "all"):
-        stages.collection = name
-        stages.run()
+    stages.run_all(GIVER, "all")
     return stages
 
 

@@ -26,12 +26,6 @@ def database(server: EmbeddedServer) -> Iterator[Database]:
         yield database
 
 
-@pytest.fixture
-def connection(database: Database) -> Iterator[Connection]:
-    with database.connection() as connection:
-        yield connection
-
-
 def ranked(corpus: WordCorpus, query: str, depth: int = 10, *, by: Connection | None = None) -> LegRanking:
     connection = by or corpus.connection
     scope = corpus.scope()

@@ -1,6 +1,5 @@
 """The Python interface on a real database, with the real model."""
 
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import FrozenInstanceError
 from itertools import product
@@ -11,14 +10,10 @@ import pytest
 
 from sourcebook import KnowledgeBase
 from sourcebook.database.database import Database
-from sourcebook.database.embedded import EmbeddedServer
-from sourcebook.embedding.onnx.embed import OnnxEmbedder
 from sourcebook.errors import DatabaseError, QueryError
-from sourcebook.parsing.parser_pool import ParserPool
 from sourcebook.search.results import SearchResults
 from tests.integration.hostile_queries import HOSTILE
 from tests.integration.stages import Stages
-from tests.integration.word_corpus import word_database
 
 TIDES = """# Tide gauge
 
@@ -35,26 +30,15 @@ MODES = ("hybrid", "vector", "keyword")
 
 
 @pytest.fixture(scope="module")
-def filled(
-    server: EmbeddedServer,
-    embedder: OnnxEmbedder,
-    parsers: ParserPool,
-    settle: Callable[[Path], None],
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[Stages]:
+def filled(shared_stages: Stages) -> Stages:
     """Two documents, read by all tests and changed by none; and a collection that was applied and never ingested."""
-    root = tmp_path_factory.mktemp("filled") / "docs"
-    root.mkdir()
-    with word_database(server) as database:
-        stages = Stages(database, embedder, parsers, root, settle)
-        stages.write("tides.md", TIDES)
-        stages.write("cooking.md", BREAD)
-        stages.configure(
-            "collections:\n  handbook:\n    files: [{root: ./docs}]\n  planned:\n    files: [{root: ./docs}]\n"
-        )
-        stages.run()
-        yield stages
-        stages.close()
+    shared_stages.write("tides.md", TIDES)
+    shared_stages.write("cooking.md", BREAD)
+    shared_stages.configure(
+        "collections:\n  handbook:\n    files: [{root: ./docs}]\n  planned:\n    files: [{root: ./docs}]\n"
+    )
+    shared_stages.run()
+    return shared_stages
 
 
 def names(hits: SearchResults) -> list[str]:

@@ -35,15 +35,8 @@ def base(stages: Stages) -> Stages:
     stages.write("handbook/log.md", LOG)
     stages.write("personnel/salaries.md", SALARY)
     stages.configure(CONFIGURATION)
-    for name in ("personnel", "handbook"):
-        stages.collection = name
-        stages.run()
+    stages.run_all("personnel", "handbook")
     return stages
-
-
-@pytest.fixture
-def knowledge(base: Stages) -> KnowledgeBase:
-    return base.knowledge
 
 
 @pytest.mark.parametrize("version", VERSIONS)

@@ -1,17 +1,12 @@
 """Relevance with the real model: an answer is told from the best of what does not answer."""
 
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from sourcebook.cli.passages import show_results
-from sourcebook.database.embedded import EmbeddedServer
-from sourcebook.embedding.onnx.embed import OnnxEmbedder
-from sourcebook.parsing.parser_pool import ParserPool
 from sourcebook.search.relevance import RELEVANT_FROM
 from tests.integration.stages import Stages
-from tests.integration.word_corpus import word_database
 
 DOCUMENTS = {
     "tides.md": "# Tide gauge\n\nThe station runs on its batteries for thirty hours when the mains fail. "
@@ -35,24 +30,13 @@ UNANSWERED = (
 
 
 @pytest.fixture(scope="module")
-def filled(
-    server: EmbeddedServer,
-    embedder: OnnxEmbedder,
-    parsers: ParserPool,
-    settle: Callable[[Path], None],
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[Stages]:
+def filled(shared_stages: Stages) -> Stages:
     """Four documents, read by all tests and changed by none."""
-    root = tmp_path_factory.mktemp("relevance") / "docs"
-    root.mkdir()
-    with word_database(server) as database:
-        stages = Stages(database, embedder, parsers, root, settle)
-        for name, text in DOCUMENTS.items():
-            stages.write(name, text)
-        stages.configure()
-        stages.run()
-        yield stages
-        stages.close()
+    for name, text in DOCUMENTS.items():
+        shared_stages.write(name, text)
+    shared_stages.configure()
+    shared_stages.run()
+    return shared_stages
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "vector", "keyword"])

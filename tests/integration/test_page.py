@@ -59,9 +59,7 @@ def base(stages: Stages) -> Stages:
 
 
 def _take_in(stages: Stages, *collections: str) -> None:
-    for name in collections:
-        stages.collection = name
-        stages.run()
+    stages.run_all(*collections)
 
 
 def look(client: Client, path: str, **headers: str) -> Page:

@@ -22,9 +22,7 @@ def base(stages: Stages) -> Stages:
         "  handbook: {files: [{root: ./docs/handbook}]}\n"
         "  personnel: {files: [{root: ./docs/personnel}]}\n"
     )
-    for name in ("handbook", "personnel"):
-        stages.collection = name
-        stages.run()
+    stages.run_all("handbook", "personnel")
     return stages
 
 

@@ -27,9 +27,7 @@ def base(stages: Stages) -> Stages:
     stages.write("handbook/power.md", POWER)
     stages.write("handbook/report.pdf", REPORT)
     stages.configure(CONFIGURATION)
-    for name in ("handbook", "all"):
-        stages.collection = name
-        stages.run()
+    stages.run_all("handbook", "all")
     return stages
 
 

@@ -39,16 +39,9 @@ def base(stages: Stages) -> Stages:
     stages.write("handbook/broken.pdf", b"%PDF-1.7 no more than this")
     stages.write("personnel/salaries.md", "# Salaries\n\nThe batteries engineer earns a bonus in winter.")
     stages.configure(CONFIGURATION)
-    for name in ("personnel", "handbook"):
-        stages.collection = name
-        stages.run()
+    stages.run_all("personnel", "handbook")
     stages.write("handbook/new.md", "# New\n\nNothing is known of it yet.")
     return stages
-
-
-@pytest.fixture
-def knowledge(base: Stages) -> KnowledgeBase:
-    return base.knowledge
 
 
 @pytest.fixture

@@ -55,15 +55,8 @@ def base(stages: Stages) -> Stages:
     stages.write("personnel/salaries.md", "# Salaries\n\nThe batteries engineer earns a marmalade bonus in winter.")
     stages.write("personnel/old/seal.md", "# Seals\n\nThe seal of the archive is never broken.")
     stages.configure(CONFIGURATION)
-    for name in ("personnel", "handbook"):
-        stages.collection = name
-        stages.run()
+    stages.run_all("personnel", "handbook")
     return stages
-
-
-@pytest.fixture
-def knowledge(base: Stages) -> KnowledgeBase:
-    return base.knowledge
 
 
 @pytest.fixture

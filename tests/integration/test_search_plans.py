@@ -33,12 +33,6 @@ def database(server: EmbeddedServer) -> Iterator[Database]:
         yield database
 
 
-@pytest.fixture
-def connection(database: Database) -> Iterator[Connection]:
-    with database.connection() as connection:
-        yield connection
-
-
 @pytest.fixture(scope="module")
 def corpora(database: Database) -> Iterator[tuple[WordCorpus, WordCorpus]]:
     """A generation of many entries beside another, most of them in a block; indexes built and statistics fresh."""

@@ -18,7 +18,7 @@ from sourcebook.database.replica import Replica, ReplicaSettings, replica_state
 from sourcebook.database.server_account import ServerAccount
 from sourcebook.errors import ConfigurationError, DatabaseUnavailableError, ReplicaError
 from sourcebook.knowledge_base import KnowledgeBase
-from sourcebook.metrics.replica import ReplicaCollector
+from sourcebook.metrics.process import ReplicaCollector
 from sourcebook.model.access import Grant
 from sourcebook.server.mcp.arguments import ContextArguments, SearchArguments
 from sourcebook.server.mcp.tools.context import get_context

@@ -1,18 +1,13 @@
 """Strategy by query with the real model: what is asked for by name, and questions of several parts."""
 
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sourcebook.database.embedded import EmbeddedServer
-from sourcebook.embedding.onnx.embed import OnnxEmbedder
-from sourcebook.parsing.parser_pool import ParserPool
 from sourcebook.search.reranking.settings import Reranking
 from sourcebook.search.strategy import WORDS_FIRST
 from tests.integration.stages import Stages
-from tests.integration.word_corpus import word_database
 from tests.tiny_cross_encoder import build_cross_encoder
 
 DOCUMENTS = {
@@ -26,24 +21,13 @@ TWO = "How long do the batteries last and who may sign contracts?"
 
 
 @pytest.fixture(scope="module")
-def filled(
-    server: EmbeddedServer,
-    embedder: OnnxEmbedder,
-    parsers: ParserPool,
-    settle: Callable[[Path], None],
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[Stages]:
+def filled(shared_stages: Stages) -> Stages:
     """Five documents, read by all tests and changed by none."""
-    root = tmp_path_factory.mktemp("strategy") / "docs"
-    root.mkdir()
-    with word_database(server) as database:
-        stages = Stages(database, embedder, parsers, root, settle)
-        for name, text in DOCUMENTS.items():
-            stages.write(name, text)
-        stages.configure()
-        stages.run()
-        yield stages
-        stages.close()
+    for name, text in DOCUMENTS.items():
+        shared_stages.write(name, text)
+    shared_stages.configure()
+    shared_stages.run()
+    return shared_stages
 
 
 def names(filled: Stages, query: str, **options: Any) -> list[str]:

@@ -28,15 +28,8 @@ def base(stages: Stages) -> Stages:
     stages.write("handbook/seal.md", "# Seals\n\nThe seal of the housing is greased in spring.")
     stages.write("personnel/salaries.md", SALARY)
     stages.configure(CONFIGURATION)
-    for name in ("personnel", "handbook"):
-        stages.collection = name
-        stages.run()
+    stages.run_all("personnel", "handbook")
     return stages
-
-
-@pytest.fixture
-def knowledge(base: Stages) -> KnowledgeBase:
-    return base.knowledge
 
 
 def key(stages: Stages, name: str, *scopes: str, only: list[str] | None = None, lasts: timedelta | None = None) -> str:

@@ -23,16 +23,9 @@ def base(stages: Stages) -> Stages:
     stages.write("handbook/broken.docx", b"PK\x03\x04 no document")
     stages.write("personnel/salaries.md", "# Salaries\n\nThe engineer earns a bonus of marmalade.")
     stages.configure(CONFIGURATION)
-    for name in ("handbook", "personnel", "all"):
-        stages.collection = name
-        stages.run()
+    stages.run_all("handbook", "personnel", "all")
     stages.collection = "handbook"
     return stages
-
-
-@pytest.fixture
-def knowledge(base: Stages) -> KnowledgeBase:
-    return base.knowledge
 
 
 def key(base: Stages, name: str, scope: str, only: list[str] | None = None) -> str:

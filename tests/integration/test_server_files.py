@@ -33,16 +33,9 @@ def base(stages: Stages) -> Stages:
         stages.write(f"handbook/{name}", f"# A title\n\n<p>{HOSTILE} The batteries of {len(name)} last.</p>\n")
     stages.write("handbook/report.pdf", REPORT)
     stages.configure(CONFIGURATION)
-    for name in ("handbook", "all"):
-        stages.collection = name
-        stages.run()
+    stages.run_all("handbook", "all")
     stages.collection = "handbook"
     return stages
-
-
-@pytest.fixture
-def knowledge(base: Stages) -> KnowledgeBase:
-    return base.knowledge
 
 
 def number(base: Stages, name: str) -> int:

@@ -18,15 +18,8 @@ def base(stages: Stages) -> Stages:
     stages.write("handbook/seal.md", "# Seals\n\nThe seal of the housing is greased in spring.")
     stages.write("personnel/salaries.md", "# Salaries\n\nThe batteries engineer earns a marmalade bonus in winter.")
     stages.configure(CONFIGURATION.replace("personnel: {", "personnel: {retention: {queries: 30d}, "))
-    for name in ("personnel", "handbook"):
-        stages.collection = name
-        stages.run()
+    stages.run_all("personnel", "handbook")
     return stages
-
-
-@pytest.fixture
-def knowledge(base: Stages) -> KnowledgeBase:
-    return base.knowledge
 
 
 def listed_keys(base: Stages) -> list[AccessKey]:

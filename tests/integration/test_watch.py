@@ -67,8 +67,7 @@ def test_a_collection_that_takes_documents_is_ingested_after_the_one_that_it_tak
     rule = "{files: [{root: ./other}], from: {collection: handbook, tags: [policy]}}"
     stages.configure(f"collections:\n  a: {rule}\n  handbook: {{files: [{{root: ./docs}}]}}\n")
     stages.write("near.md", "# Near\n\nThe light is green.\n")
-    for stages.collection in ("handbook", "a"):
-        stages.run()
+    stages.run_all("handbook", "a")
     file = stages.write("near.md", "---\ntags: [policy]\n---\n# Near\n\nThe light is green.\n")
     other.joinpath("unseen.md").write_text("# Unseen\n\nThe light is white.\n")
     watch = FolderWatch(tmp_path / "sourcebook.yaml", stages.database, threading.Event())

@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING
 
 from sourcebook.admin.doctor.check import Check, fail, ok, warn
 from sourcebook.admin.doctor.database import check_database
-from sourcebook.admin.doctor.machine import check_browser, check_disk, check_python, check_state_folder
+from sourcebook.admin.doctor.machine import check_browser, check_disk, check_git, check_python, check_state_folder
 from sourcebook.admin.doctor.model import check_models
 from sourcebook.admin.doctor.packages import check_orchestration_versions, check_packages
 from sourcebook.admin.doctor.parsing import check_parsing
-from sourcebook.admin.doctor.repositories import check_git
 from sourcebook.admin.doctor.speech import check_speech
 from sourcebook.errors import ConfigurationError
 from sourcebook.installation import install_command

@@ -1,16 +1,25 @@
-"""Checks of Python, the state folder, its disk and the browser."""
+"""Checks of Python, the state folder, its disk, the browser and the git command."""
 
 import os
 import platform
+import re
 import shutil
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sourcebook.admin.doctor.check import Check, fail, ok, warn
+from sourcebook.errors import ListingError
+from sourcebook.git.command import INSTALL, find_git
 from sourcebook.web.browser.chromium import REMEDY, VARIABLE, find_chromium
 
+if TYPE_CHECKING:
+    from sourcebook.config.loading import Configuration
+
 OLDEST_PYTHON = (3, 11)
+OLDEST_GIT = (2, 29)
 FREE_BYTES = (500_000_000, 5_000_000_000)
 """Free bytes on the disk below which the check fails, and below which it warns."""
 
@@ -63,3 +72,20 @@ def check_browser() -> Check:
     if not os.access(found, os.X_OK):
         return warn("browser", f"{VARIABLE} is {found}, which is not a program", REMEDY)
     return ok("browser", f"{found}, for pages that need scripts")
+
+
+def check_git(configuration: "Configuration | None") -> list[Check]:
+    """Check the git command where a collection has a repository; no check otherwise."""
+    if configuration is None or not any(each.repositories for each in configuration.collections.values()):
+        return []
+    try:
+        git = find_git()
+        said = subprocess.run([git, "--version"], capture_output=True, text=True, timeout=30, check=True).stdout.strip()
+    except ListingError as error:
+        return [fail("git", str(error), INSTALL)]
+    except (OSError, subprocess.SubprocessError) as error:
+        return [fail("git", f"it does not start: {error}", INSTALL)]
+    version = re.search(r"(\d+)\.(\d+)", said)
+    if version is None or (int(version[1]), int(version[2])) < OLDEST_GIT:
+        return [fail("git", said, f"install git {'.'.join(map(str, OLDEST_GIT))} or newer")]
+    return [ok("git", f"{said.removeprefix('git version ')} at {git}")]

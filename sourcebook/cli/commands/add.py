@@ -25,8 +25,8 @@ def add(
 ) -> None:
     """Add folders, files and web sites to `sourcebook.yaml`, without reading them.
 
-    The file and the collection are made where they are missing; comments and order stay. What a collection has already
-    is not added again. `sourcebook ingest` with the same arguments adds and reads.
+    The file and the collection are made where they are missing; comments and order stay. A source that
+    the collection has already is not added again. `sourcebook ingest` with the same arguments adds and reads.
 
     **Example:** `sourcebook add ./docs https://docs.example.com/ -c handbook`
     """

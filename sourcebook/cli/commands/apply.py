@@ -65,7 +65,7 @@ def _show(applied: "Applied", file: Path | None, *, dry_run: bool) -> None:
     if applied.removed:
         console().print("Removed collections are kept, but not searched. Delete them: sourcebook purge", soft_wrap=True)
     if dry_run:
-        console().print("Nothing was recorded. What an ingest would do: sourcebook plan", soft_wrap=True)
+        console().print("Nothing was recorded. The work of an ingest: sourcebook plan", soft_wrap=True)
         return
     command = "sourcebook" if file is None else f"sourcebook --config {file}"
     console().print(safe(f"Next: {command} ingest"), soft_wrap=True)

@@ -7,7 +7,7 @@ import typer
 
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Json
-from sourcebook.cli.output import console, counted, print_json, safe
+from sourcebook.cli.output import console, counted, print_json, safe, say_waiting
 
 
 def register(app: typer.Typer) -> None:
@@ -63,13 +63,9 @@ def restore(
 
     context = CommandContext.of(ctx)
     with context.open_database() as database:
-        done = read_backup(database, file, replace=replace, waiting=_waiting)
+        done = read_backup(database, file, replace=replace, waiting=say_waiting)
     if as_json:
         print_json(done.as_dict())
         return
     names = ", ".join(done.collections) or "no collection"
     console().print(safe(f"{names}: {counted(done.documents, 'document')}. Next: sourcebook ingest"), soft_wrap=True)
-
-
-def _waiting(collection: str) -> None:
-    typer.echo(f"Waiting for the running ingest of {collection}.", err=True)

@@ -6,7 +6,7 @@ import typer
 
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Json
-from sourcebook.cli.output import console, counted, print_json, safe
+from sourcebook.cli.output import console, counted, print_json, safe, say_waiting
 
 
 def register(app: typer.Typer) -> None:
@@ -35,7 +35,7 @@ def import_(
 
     context = CommandContext.of(ctx)
     with context.open_database() as database, passage_bar("importing", quiet=as_json) as progress:
-        imported = import_collections(database, folder, progress=progress, waiting=_waiting)
+        imported = import_collections(database, folder, progress=progress, waiting=say_waiting)
     if as_json:
         print_json(imported.as_dict())
         return
@@ -46,7 +46,3 @@ def import_(
         ),
         soft_wrap=True,
     )
-
-
-def _waiting(collection: str) -> None:
-    typer.echo(f"Waiting for the running ingest of {collection}.", err=True)

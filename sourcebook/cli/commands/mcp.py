@@ -15,12 +15,43 @@ from sourcebook.installation import install_command
 
 if TYPE_CHECKING:
     from sourcebook.knowledge_base import KnowledgeBase
-    from sourcebook.server.mcp.opened import OpenedOnce
-
 _log = logging.getLogger(__name__)
 ChatGpt = Annotated[
     bool, typer.Option("--chatgpt", help="Offer the tools `search` and `fetch` in ChatGPT's shape as well.")
 ]
+
+
+class _OpenedOnce:
+    """A knowledge base that is opened by the first request, or before it in a thread of its own.
+
+    Each request that meets a failure gets it; the next one tries again.
+
+    Args:
+        open_base: opens it.
+    """
+
+    def __init__(self, open_base: "Callable[[], KnowledgeBase]") -> None:
+        self._open = open_base
+        self._lock = threading.Lock()
+        self._knowledge: KnowledgeBase | None = None
+
+    def __call__(self) -> "KnowledgeBase":
+        """Return the knowledge base.
+
+        Raises:
+            SourcebookError: it cannot be opened.
+        """
+        with self._lock:
+            if self._knowledge is None:
+                self._knowledge = self._open()
+            return self._knowledge
+
+    def close(self) -> None:
+        """Close it where it was opened."""
+        with self._lock:
+            if self._knowledge is not None:
+                self._knowledge.close()
+                self._knowledge = None
 
 
 def register(app: typer.Typer) -> None:
@@ -58,10 +89,8 @@ def mcp(
 
     wire = take_wire()  # before anything else is imported, which might print
 
-    from sourcebook.server.mcp.opened import OpenedOnce
-
     context = CommandContext.of(ctx)
-    knowledge = OpenedOnce(lambda: _open(context, folder))
+    knowledge = _OpenedOnce(lambda: _open(context, folder))
     loaded = threading.Event()
     threading.Thread(target=_prepare, args=(knowledge, collections, loaded), daemon=True).start()
     try:
@@ -98,7 +127,7 @@ def _open(context: CommandContext, folders: list[str] | None) -> "KnowledgeBase"
     return knowledge
 
 
-def _prepare(knowledge: "OpenedOnce", collections: list[str] | None, loaded: threading.Event) -> None:
+def _prepare(knowledge: _OpenedOnce, collections: list[str] | None, loaded: threading.Event) -> None:
     """Open the knowledge base, and load its models, so that the first search does not wait for them.
 
     Opening mostly waits for the embedded server to start, so it may go on beside the import of the SDK. Loading models

@@ -6,7 +6,7 @@ import typer
 
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Json, as_duration, duration
-from sourcebook.cli.output import console, counted, print_json
+from sourcebook.cli.output import console, counted, print_json, say_waiting
 
 if TYPE_CHECKING:
     from sourcebook.admin.removal import Purged
@@ -67,7 +67,7 @@ def purge(
                 if not yes:
                     console().print(f"This deletes {_listed(counts)} from the database permanently.", soft_wrap=True)
                     typer.confirm("Delete them?", abort=True)
-                counts = removal.purge(database, older_than=age, waiting=_waiting)
+                counts = removal.purge(database, older_than=age, waiting=say_waiting)
     if as_json:
         print_json({"purged": counts.as_dict(), "dry_run": dry_run})
     elif not counts.total:
@@ -79,7 +79,3 @@ def purge(
 def _listed(counts: "Purged") -> str:
     parts = [counted(number, *_NOUNS[name]) for name, number in counts.as_dict().items() if number]
     return " and ".join([", ".join(parts[:-1]), parts[-1]]) if len(parts) > 1 else parts[0]
-
-
-def _waiting(collection: str) -> None:
-    typer.echo(f"Waiting for the running ingest of {collection}.", err=True)

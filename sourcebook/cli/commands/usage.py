@@ -59,7 +59,7 @@ def usage(
 
     Models of this machine have the provider `local` and cost nothing. Other costs go by the list of the package
     genai-prices, or by the prices that a collection sets (`usage.prices`, and `answering.prices` of answers, in US
-    dollars per million tokens). What nobody knows is `?`, and `null` with `--json`: never 0.
+    dollars per million tokens). A sum that nobody knows is `?`, and `null` with `--json`: never 0.
 
     **Examples:**
 

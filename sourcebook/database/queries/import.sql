@@ -91,8 +91,8 @@ WHERE chunk.generation_id = %(generation)s;
 
 -- name: lock_passages
 -- Let one import or purge at a time, and no ingest beside it, write passages.
--- Attaching a partition of entries needs this lock anyway. What an import finds there already, such as the content of a
--- document, no purge deletes before its end.
+-- Attaching a partition of entries needs this lock anyway. No purge deletes a row, such as the content of a
+-- document, that an import finds there, before the import has ended.
 LOCK TABLE chunk IN SHARE ROW EXCLUSIVE MODE;
 
 -- name: create_unattached_partition

@@ -2,10 +2,6 @@
 -- Return whether this session has obtained the lock of a collection.
 SELECT pg_try_advisory_lock(hashtextextended('sourcebook collection ' || %(collection)s, 0));
 
--- name: unlock_collection
--- Release the lock of a collection.
-SELECT pg_advisory_unlock(hashtextextended('sourcebook collection ' || %(collection)s, 0));
-
 -- name: is_alive
 -- Return whether the server still serves this session.
 SELECT true;

@@ -1,6 +1,6 @@
 -- name: search_scope
--- Return each requested collection with its active generation, its entries, and the names of its HNSW indexes.
--- Where none is named, these are all but those that only take documents of others.
+-- Return each requested collection with its chosen or else its active generation, its entries, and the names of its
+-- HNSW indexes. Where none is named, these are all but those that only take documents of others.
 SELECT collection.name, generation.id, generation.model, generation.embedding, generation.dimensions,
        ARRAY(SELECT known.name FROM text_configuration known
              WHERE known.generation_id = generation.id AND known.entries > 0 ORDER BY known.name) AS configurations,
@@ -16,7 +16,8 @@ SELECT collection.name, generation.id, generation.model, generation.embedding, g
                  WHERE nullif(taken.settings -> 'redaction', 'null') IS NOT NULL
                  ORDER BY taken.name LIMIT 1)) AS redaction
 FROM collection
-LEFT JOIN generation ON generation.id = collection.active_generation_id
+LEFT JOIN generation
+    ON generation.id = coalesce((%(chosen)s::jsonb ->> collection.name)::bigint, collection.active_generation_id)
 WHERE collection.removed_at IS NULL
   AND CASE WHEN %(collections)s::text[] IS NOT NULL THEN collection.name = ANY(%(collections)s)
       ELSE NOT (collection.settings ? 'from' AND NOT collection.settings ? 'repositories'
@@ -24,30 +25,9 @@ WHERE collection.removed_at IS NULL
                 AND NOT EXISTS (SELECT FROM source WHERE source.collection = collection.name AND kind = 'uploads')) END
 ORDER BY collection.name;
 
--- name: chosen_scope
--- Return each requested collection with the chosen one of its generations, or else with its active one; see search_scope.
--- Where no collection is named, those of the chosen generations are meant.
-SELECT collection.name, generation.id, generation.model, generation.embedding, generation.dimensions,
-       ARRAY(SELECT known.name FROM text_configuration known
-             WHERE known.generation_id = generation.id AND known.entries > 0 ORDER BY known.name) AS configurations,
-       generation.entry_count,
-       ARRAY(SELECT relname::text FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
-             WHERE indrelid = to_regclass('sourcebook.search_entry_' || generation.id) AND indisvalid
-               AND relname LIKE 'search\_entry\_%%\_vector%%') AS vector_indexes,
-       collection.settings #>> '{retention,queries}' IS NOT NULL AS is_logged,
-       coalesce(nullif(collection.settings -> 'redaction', 'null'),
-                (SELECT taken.settings -> 'redaction'
-                 FROM jsonb_path_query(collection.settings, '$.from[*].collection') AS named
-                 JOIN collection taken ON taken.name = named #>> '{}'
-                 WHERE nullif(taken.settings -> 'redaction', 'null') IS NOT NULL
-                 ORDER BY taken.name LIMIT 1)) AS redaction
-FROM collection
-LEFT JOIN generation chosen
-    ON chosen.collection = collection.name AND chosen.id = ANY(%(generations)s) AND chosen.retired_at IS NULL
-LEFT JOIN generation ON generation.id = coalesce(chosen.id, collection.active_generation_id)
-WHERE collection.removed_at IS NULL
-  AND (collection.name = ANY(%(collections)s) OR (%(collections)s::text[] IS NULL AND chosen.id IS NOT NULL))
-ORDER BY collection.name;
+-- name: chosen_generations
+-- Return the collection of each chosen generation that is not retired.
+SELECT collection, id FROM generation WHERE id = ANY(%(generations)s) AND retired_at IS NULL;
 
 -- name: collection_redactions
 -- Return the settings of redaction of collections that have any: their own, or else of one whose documents they take.

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 import pydantic_core
-from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from pydantic import ValidationError
 from starlette.applications import Starlette
@@ -25,7 +25,6 @@ from sourcebook.embedding.preparation import shortened_rows
 from sourcebook.errors import ModelError
 from sourcebook.server.access import names_this_machine
 from sourcebook.server.embedding_service.batching import Batches, Computing, Counted, FullQueueError, StoppedError
-from sourcebook.server.embedding_service.counters import Counters
 from sourcebook.server.embedding_service.texts import Prompts, Wanted, answer, most_read
 
 _log = logging.getLogger("sourcebook.server")
@@ -72,7 +71,7 @@ class EmbeddingService:
         self._names = {model.name, model.name.rpartition("/")[2], model.identity}
         self._batches: Batches | None = None
         self._registry = CollectorRegistry()
-        self._counters = Counters(self._registry, lambda: 0 if self._batches is None else self._batches.waiting)
+        self._counters = _Counters(self._registry, lambda: 0 if self._batches is None else self._batches.waiting)
 
     def app(self) -> Starlette:
         """Return the app."""
@@ -228,3 +227,34 @@ def _refusal(refused: _RefusedError) -> Response:
     if refused.status == 401:
         headers["WWW-Authenticate"] = "Bearer"
     return Response(pydantic_core.to_json({"error": error}), refused.status, headers, "application/json")
+
+
+class _Counters:
+    """The metrics of one service.
+
+    Args:
+        registry: registry that they are registered in.
+        waiting: returns the number of texts that wait.
+    """
+
+    def __init__(self, registry: CollectorRegistry, waiting: Callable[[], int]) -> None:
+        name = "sourcebook_embedding_service_"
+        self._requests = Counter(
+            f"{name}requests", "Requests by path and status.", ("path", "status"), registry=registry
+        )
+        self._seconds = Histogram(f"{name}seconds", "Seconds of requests for vectors.", registry=registry)
+        self._texts = Counter(f"{name}texts", "Texts that were embedded.", registry=registry)
+        self._tokens = Counter(f"{name}tokens", "Tokens that the model read.", registry=registry)
+        gauge = Gauge(f"{name}waiting_texts", "Texts that wait.", registry=registry)
+        gauge.set_function(waiting)
+
+    def count(self, path: str, status: int, seconds: float) -> None:
+        """Count a request."""
+        self._requests.labels(path, str(status)).inc()
+        if path.endswith("/embeddings"):
+            self._seconds.observe(seconds)
+
+    def computed(self, texts: int, tokens: int) -> None:
+        """Count texts that were embedded."""
+        self._texts.inc(texts)
+        self._tokens.inc(tokens)

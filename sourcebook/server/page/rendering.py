@@ -37,7 +37,7 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
         values: what the template shows.
     """
     text, token = _written(request, template, values)
-    # What is shown depends on the key: no cache keeps it, not even that of the browser after signing out.
+    # The content depends on the key: no cache keeps it, not even that of the browser after signing out.
     response = HTMLResponse(text, status, {"Cache-Control": "no-store", "Vary": "Cookie, HX-Request"})
     if token is not None and request.cookies.get(FORM_COOKIE) != token:
         keep(response, request, FORM_COOKIE, token)

@@ -4,9 +4,12 @@ import warnings
 from collections.abc import Sequence
 
 import torch
+import torch.nn.functional as F  # noqa: N812 - torch's own name for it
 import whisper
+from torch import Tensor
 from whisper.audio import HOP_LENGTH, N_SAMPLES
 from whisper.decoding import DecodingOptions, DecodingResult
+from whisper.model import Whisper
 from whisper.timing import find_alignment, merge_punctuations
 from whisper.tokenizer import get_tokenizer
 from whisper.utils import compression_ratio
@@ -16,7 +19,6 @@ from sourcebook.processes.device import DeviceName
 from sourcebook.speech.decoding import Samples
 from sourcebook.speech.engine import BEAMS, LANGUAGE_CONTEXT, LANGUAGE_SECONDS, Heard, Word
 from sourcebook.speech.engines.shared_audio import BatchedDecoding, DecoderOfEncodedSound
-from sourcebook.speech.engines.short_audio import language_probabilities
 from sourcebook.speech.engines.tokens import BEFORE_WORDS, BEHIND_WORDS, text_tokens
 
 _OTHER_TEMPERATURE = 0.4
@@ -61,7 +63,7 @@ class OpenAiWhisper:
                 self._spectrogram(sound[:most], round(LANGUAGE_CONTEXT * SAMPLE_RATE))
                 for sound in sounds[first : first + _LANGUAGE_BATCH]
             ]
-            found += language_probabilities(self._model, torch.stack(batch))
+            found += _language_probabilities(self._model, torch.stack(batch))
         return found
 
     @torch.inference_mode()
@@ -108,3 +110,31 @@ class OpenAiWhisper:
             float(result.no_speech_prob),
             compression_ratio(text) if (text := tokenizer.decode(tokens)) else 0.0,
         )
+
+
+def _language_probabilities(model: Whisper, spectrograms: Tensor) -> list[dict[str, float]]:
+    """Return the probability of each language, by Whisper's code, for each sound, without silence up to thirty seconds.
+
+    openai-whisper's encoder takes thirty seconds only. Its layers take any length: the positions are cut to it.
+
+    Args:
+        model: Multilingual model, on the device of the spectrograms.
+        spectrograms: Log-Mel spectrograms of equal length, (sounds, bands, frames), at most thirty seconds each.
+    """
+    tokenizer = get_tokenizer(multilingual=True, num_languages=model.num_languages)
+    features = _encoded(model, spectrograms)
+    beginning = torch.tensor([[tokenizer.sot]] * len(spectrograms), device=features.device)
+    logits = model.logits(beginning, features)[:, 0, list(tokenizer.all_language_tokens)]
+    return [
+        dict(zip(tokenizer.all_language_codes, row.tolist(), strict=True)) for row in logits.float().softmax(dim=-1)
+    ]
+
+
+def _encoded(model: Whisper, spectrograms: Tensor) -> Tensor:
+    encoder = model.encoder
+    state = F.gelu(encoder.conv2(F.gelu(encoder.conv1(spectrograms)))).permute(0, 2, 1)
+    state = state + encoder.positional_embedding[: state.shape[1]]
+    for block in encoder.blocks:
+        state = block(state)
+    encoded: Tensor = encoder.ln_post(state)
+    return encoded

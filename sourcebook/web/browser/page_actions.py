@@ -67,7 +67,7 @@ class PageActions:
         """Prepare the actions.
 
         Args:
-            settings: What to do.
+            settings: The actions.
             page: The page.
             world: Its isolated world.
             traffic: Its requests.

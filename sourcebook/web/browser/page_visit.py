@@ -68,7 +68,7 @@ class PageVisit:
             max_bytes: Limit on the serialized page.
             seconds: Seconds after which the page is read, ready or not.
             own: Headers for requests to the site.
-            browser: What is done on the page before it is read.
+            browser: The actions on the page before it is read.
         """
         self.page: Page | None = None
         self.crashed = False
