@@ -65,8 +65,8 @@ def _heed_signals() -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Let the longest files begin, so that processes side by side end at about the same time."""
-    seconds = durations.recorded()
-    items.sort(key=lambda item: -seconds.get(item.nodeid.partition("::")[0], 0))
+    places = durations.places()
+    items.sort(key=lambda item: places.get(item.nodeid.partition("::")[0], 1.0))
 
 
 def pytest_collection_finish() -> None:

@@ -1,4 +1,4 @@
-"""Seconds of the files of tests: the longest begin, so that processes side by side end at about the same time.
+"""Seconds of the files of tests: the longest of a folder begin, so that processes side by side end at about one time.
 
 `TEST_DURATIONS=write make test`, on a machine with nothing else to do, writes `tests/durations.txt` again. A file that
 is not in it takes a moment, or is new and is recorded with the next writing.
@@ -24,6 +24,24 @@ def recorded() -> dict[str, int]:
     """Return the seconds of each recorded file."""
     lines = RECORD.read_text(encoding="utf-8").splitlines() if RECORD.exists() else []
     return {path: int(seconds) for seconds, path in (line.split() for line in lines)}
+
+
+def places() -> dict[str, float]:
+    """Return the place of each recorded file in the order of its layer: the share of its folder's seconds before it.
+
+    The longest files of a folder begin, and the folders of a layer keep step: tests that wait run beside those that
+    compute until the end.
+    """
+    files: dict[str, list[tuple[int, str]]] = defaultdict(list)
+    for path, seconds in recorded().items():
+        files[path.split("/")[1]].append((seconds, path))
+    found: dict[str, float] = {}
+    for folder in files.values():
+        before, total = 0, sum(seconds for seconds, _ in folder)
+        for seconds, path in sorted(folder, reverse=True):
+            found[path] = before / total
+            before += seconds
+    return found
 
 
 def are_wanted() -> bool:

@@ -36,6 +36,8 @@ FOR_UNIT_TESTS = min(CORES + CORES // 2, ROOM)
 """Processes that run unit tests side by side: each waits a third of its time for children that it started."""
 FOR_THE_OTHERS = min(CORES * 3, ROOM)
 """Processes that run the other tests side by side: they wait for databases, daemons, sensors and browsers."""
+THE_OTHERS = "the others"
+"""Name of the layer of integration, acceptance and browser: each process makes its database, model and parsers once."""
 ALONE = "alone"
 """Name of the layer of tests that run one after the other, and of their mark."""
 BYTECODE_VARIABLE = "PYTHONDONTWRITEBYTECODE"
@@ -77,8 +79,7 @@ def main(arguments: list[str]) -> int:
     )
     layers = {
         "unit": ["tests/unit", *side_by_side(FOR_UNIT_TESTS)],
-        "integration": ["tests/integration", *side_by_side(FOR_THE_OTHERS)],
-        "acceptance and browser": ["tests/acceptance", "tests/browser", *side_by_side(FOR_THE_OTHERS)],
+        THE_OTHERS: ["tests/integration", "tests/acceptance", "tests/browser", *side_by_side(FOR_THE_OTHERS)],
         ALONE: [*alone, "-m", "alone"],
     }
     results: list[Result] = []

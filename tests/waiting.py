@@ -11,9 +11,17 @@ import psutil
 
 T = TypeVar("T")
 
+_SHORTEST_PAUSE = 0.02
+_LONGEST_PAUSE = 0.5
+"""Seconds between two looks at a condition."""
+
 
 def wait_until(
-    condition: Callable[[], T], *, what: str = "the condition holds", seconds: float = 60.0, every: float = 0.02
+    condition: Callable[[], T],
+    *,
+    what: str = "the condition holds",
+    seconds: float = 60.0,
+    every: float | None = None,
 ) -> T:
     """Wait until a condition is true, and return its value.
 
@@ -21,27 +29,45 @@ def wait_until(
         condition: asked again and again; a true value ends the wait.
         what: the event, for the failure's message.
         seconds: the longest wait; generous, as only a failing test spends it.
-        every: seconds between two looks.
+        every: seconds between two looks; where None, a costly look is followed by a longer pause.
 
     Raises:
         AssertionError: the condition did not hold in time.
     """
     deadline = time.monotonic() + seconds
+    begun = time.monotonic()
     while not (found := condition()):
-        assert time.monotonic() < deadline, f"after {seconds:g} s: not yet {what}"
-        time.sleep(every)  # between two looks
+        looked = time.monotonic()
+        assert looked < deadline, f"after {seconds:g} s: not yet {what}"
+        time.sleep(_pause(looked - begun) if every is None else every)  # between two looks
+        begun = time.monotonic()
     return found
 
 
 async def until(
-    condition: Callable[[], T], *, what: str = "the condition holds", seconds: float = 60.0, every: float = 0.02
+    condition: Callable[[], T],
+    *,
+    what: str = "the condition holds",
+    seconds: float = 60.0,
+    every: float | None = None,
 ) -> T:
     """Wait as `wait_until` does, while the event loop goes on."""
     deadline = time.monotonic() + seconds
+    begun = time.monotonic()
     while not (found := condition()):
-        assert time.monotonic() < deadline, f"after {seconds:g} s: not yet {what}"
-        await asyncio.sleep(every)  # between two looks
+        looked = time.monotonic()
+        assert looked < deadline, f"after {seconds:g} s: not yet {what}"
+        await asyncio.sleep(_pause(looked - begun) if every is None else every)  # between two looks
+        begun = time.monotonic()
     return found
+
+
+def _pause(seconds: float) -> float:
+    """Return the seconds until the next look: four times those of the last one, so that looks take a fifth of a core.
+
+    A search, a list of processes or a question to Dagster fifty times a second keeps the tests beside it waiting.
+    """
+    return min(max(_SHORTEST_PAUSE, 4 * seconds), _LONGEST_PAUSE)
 
 
 def is_running(pid: int) -> bool:

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -38,12 +39,21 @@ def before_call(context, case, kwargs):
     if str((case.path_parameters or {}).get("key")) == "OWN":
         case.path_parameters["key"] = 1  # a run that revokes its own key sees nothing but 401 from there on
 """
+PHASES: Final = ("examples", "coverage", "fuzzing", "stateful")
+"""Phases of a run: the description's examples, boundary values, random cases, and cases that use answers of others."""
 TIMEOUT: Final = 400
 """Seconds of a run, at most."""
 
 
 def run_schemathesis(
-    port: int, key: tuple[AccessKey, str], folder: Path, *, examples: int, seed: int, seconds: int | None = None
+    port: int,
+    key: tuple[AccessKey, str],
+    folder: Path,
+    *,
+    examples: int,
+    seed: int,
+    seconds: int | None = None,
+    phases: Sequence[str] = PHASES,
 ) -> tuple[int, str]:
     """Run examples, boundary values, random and stateful requests; return the exit status and the output.
 
@@ -54,12 +64,14 @@ def run_schemathesis(
         examples: random cases of an operation.
         seed: of the random cases.
         seconds: budget of the run; none where None.
+        phases: those of `PHASES` to run.
     """
     (folder / "schemathesis.toml").write_text(CONFIGURATION.format(key=key[1]), encoding="utf-8")
     (folder / "hooks.py").write_text(HOOKS.replace("OWN", str(key[0].id)), encoding="utf-8")
     command = [sys.executable, "-m", "schemathesis.cli", "--config-file", "schemathesis.toml", "--no-color", "run"]
     command += [f"http://127.0.0.1:{port}/openapi.json", "--checks", "all", "--warnings", "off"]
     command += ["--max-examples", str(examples), "--seed", str(seed), "--generation-database", "none"]
+    command += ["--phases", ",".join(phases)]
     command += [] if seconds is None else ["--max-time", str(seconds)]
     done = subprocess.run(
         command,

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from sentence_transformers import CrossEncoder
+from numpy.typing import NDArray
 
 from sourcebook.database.usage_log import UsageLog
 from sourcebook.embedding.weights import bundled_folder
@@ -25,10 +25,21 @@ from tests.tiny_cross_encoder import build_cross_encoder
 WORDS = ["the", "tide", "is", "high", "low", "water", "harbour", "boat", "sea", "moon", "noon", "when", "does", "turn"]
 QUERY = "when does the tide turn"
 
+Floats = NDArray[np.float32]
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build_cross_encoder(tmp_path_factory.mktemp("reranking") / "tiny", WORDS)
+
+
+def expected_scores(folder: Path, pairs: list[tuple[str, str]], max_length: int | None = None) -> Floats:
+    """Return the scores of `CrossEncoder.predict`."""
+    # Here, as importing it takes seconds in every process that collects tests.
+    from sentence_transformers import CrossEncoder
+
+    scores: Floats = CrossEncoder(str(folder), max_length=max_length).predict(pairs)
+    return scores
 
 
 @pytest.fixture
@@ -83,7 +94,7 @@ def ranking(count: int) -> list[Candidate]:
 def test_the_order_is_that_of_the_models_own_scores(folder: Path, reranker: Reranker, batch_size: int) -> None:
     """The first ones stand as CrossEncoder.predict scores them, with these scores; the others behind, as they were."""
     texts = {100 + place: text for place, text in enumerate(passages(40))}
-    expected = CrossEncoder(str(folder)).predict([(QUERY, texts[100 + place]) for place in range(30)])
+    expected = expected_scores(folder, [(QUERY, texts[100 + place]) for place in range(30)])
     assert len(set(expected.round(4).tolist())) > 20, "a model that finds everything alike would test nothing"
     reranked = rerank(
         reranker, Reranking(str(folder), top=30, batch_size=batch_size, timeout=None), QUERY, ranking(40), texts
@@ -172,7 +183,7 @@ def test_after_a_timeout_the_same_search_goes_on_where_it_stopped(folder: Path, 
     assert sum(slow.batches) == 12
     assert patient.note is None
     assert again.candidates == patient.candidates
-    expected = CrossEncoder(str(folder)).predict([(QUERY, texts[100 + place]) for place in range(12)])
+    expected = expected_scores(folder, [(QUERY, texts[100 + place]) for place in range(12)])
     told = {each.chunk_id: each.rerank_score or 0.0 for each in patient.candidates}
     assert np.allclose([told[100 + place] for place in range(12)], expected, atol=1e-5)
 
@@ -188,8 +199,7 @@ def test_several_searches_at_once_each_get_their_own_scores(folder: Path, rerank
     texts = passages(24)
     reranking = Reranking(str(folder), batch_size=5, timeout=None)
     queries = [f"{word} tide" for word in WORDS[:8]]
-    model = CrossEncoder(str(folder))
-    expected = {query: model.predict([(query, text) for text in texts]) for query in queries}
+    expected = {query: expected_scores(folder, [(query, text) for text in texts]) for query in queries}
     found: dict[str, tuple[float, ...] | None] = {}
     models: set[int] = set()
 
@@ -228,7 +238,7 @@ def test_what_is_beyond_the_limit_is_cut_off(folder: Path, reranker: Reranker) -
     long = " ".join(["tide"] * 30 + ["moon"] * 500)
     whole = reranker.score(Reranking(str(folder), timeout=None), QUERY, [long]).scores
     short = reranker.score(Reranking(str(folder), timeout=None, max_length=16), QUERY, [long]).scores
-    expected = CrossEncoder(str(folder), max_length=16).predict([(QUERY, long)])
+    expected = expected_scores(folder, [(QUERY, long)], max_length=16)
     assert whole is not None
     assert short is not None
     assert np.allclose(short, expected, atol=1e-5)
