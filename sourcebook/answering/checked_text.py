@@ -29,7 +29,10 @@ _HALF_LINK: Final = re.compile(r"\]\([^)\n]*\)?")
 _REFERENCE: Final = re.compile(r"^[ \t]{0,3}\[[^\]\n]+\]:[ \t]*\S+.*$", re.MULTILINE)
 _TAG: Final = re.compile(
     r"<\s*/?\s*(?:a|area|audio|base|body|button|embed|form|frame|frameset|html|iframe|image|img|input|link|map|math|meta"
-    r"|object|picture|portal|script|source|style|svg|template|track|video)\b[^<>\n]*>?",
+    r"|object|picture|portal|script|source|style|svg|template|track|video)\b[^<>\n]*>?"
+    r"|<[a-z][^<>\n]*[\s\"'/](?:on(?:load|error|click|mouse|pointer|key|focus|blur|toggle|begin|anim|trans|touch|drag"
+    r"|wheel|scroll|input|change|submit|play|page|resize)[a-z]*|style|src|srcset|href|action|formaction|background)"
+    r"\s*=[^<>\n]*>?",
     re.IGNORECASE,
 )
 _OPEN_MARK: Final = re.compile(r"(?:\[|【)\s*\d[^\]】\n]{0,640}$")
@@ -50,6 +53,8 @@ _REPLACED: Final = (
     (_HALF_LINK, "]"),
     (_TAG, ""),
 )
+_ROUNDS: Final = 8
+"""Times that a text is searched for tags and links: what is left of one in another one may be one itself."""
 _LONGEST_SENTENCE: Final = 4_000
 """Characters after which a text without an end of a sentence is checked as one."""
 
@@ -155,9 +160,15 @@ class CheckedText:
         if not any(sign in text for sign in ("](", "<", ":", "//", "www.", "WWW.", "![")):
             return text
         count = 0
-        for pattern, replacement in _REPLACED:
-            text, number = pattern.subn(replacement, text)
-            count += number
+        for _ in range(_ROUNDS):
+            former = count
+            for pattern, replacement in _REPLACED:
+                text, number = pattern.subn(replacement, text)
+                count += number
+            if count == former:
+                break
+        else:
+            text = text.replace("<", " ").replace("](", "] (")
         text, number = self._without_foreign_urls(text)
         self.removed_links += count + number
         return text
