@@ -20,9 +20,11 @@ _MARK: Final = re.compile(
     r"(?:\s*[:,]?\s*(?P<quote>[\"“„«][^\n]{1,600}?[\"”“»]))?\s*(?:\]|】)(?P<target>\([^)\s]{0,2000}\))?"
 )
 _SENTENCE_END: Final = re.compile(
-    r"(?:(?<=[.!?…])[\"'”’»)]*(?:[ \t]*(?:\[|【)[^\]】\n]{1,640}(?:\]|】))*(?=[ \t]+[^\s\[【])"
-    r"|(?<=[。！？])(?:[ \t]*(?:\[|【)[^\]】\n]{1,640}(?:\]|】))*(?=[^\s\[【])|\n+(?=[^\n\[【]))"
+    r"(?:(?<=[.!?…])[\"'”’»)]*+(?:[ \t]*(?:\[|【)[^\]】\n]{1,640}+(?:\]|】))*+(?=[ \t]+[^\s\[【])"
+    r"|(?<=[。！？])(?:[ \t]*(?:\[|【)[^\]】\n]{1,640}+(?:\]|】))*+(?=[^\s\[【])|\n+(?=[^\n\[【]))"
 )
+_REACH: Final = 700
+"""Characters behind which a place that ends no sentence will end none whatever follows, where no mark is closed."""
 _PICTURE: Final = re.compile(r"!\[([^\]\n]*)\](?:\([^)\n]*\)?|\[[^\]\n]*\])?")
 _LINK: Final = re.compile(r"\[([^\]\n]*)\]\([^)\n]*\)?")
 _HALF_LINK: Final = re.compile(r"\]\([^)\n]*\)?")
@@ -78,6 +80,8 @@ class CheckedText:
     """Text that was given back so far."""
     _begin: str = ""
     _waiting: str = ""
+    _settled: int = 0
+    """Place in the waiting text before which no sentence ends."""
     _held: str = ""
     _is_code: bool = False
 
@@ -102,9 +106,14 @@ class CheckedText:
         return self._begin == NO_ANSWER
 
     def _sentence_end(self) -> int | None:
-        for found in _SENTENCE_END.finditer(self._waiting):
-            if found.end() and _OPEN_MARK.search(self._waiting, max(0, found.end() - 700), found.end()) is None:
+        for found in _SENTENCE_END.finditer(self._waiting, self._settled):
+            if found.end() and _OPEN_MARK.search(self._waiting, max(0, found.end() - _REACH), found.end()) is None:
+                self._settled = 0
                 return found.end()
+        is_marked = "]" in self._waiting or "】" in self._waiting
+        self._settled = 0 if is_marked else max(0, len(self._waiting) - _REACH)
+        if len(self._waiting) > _LONGEST_SENTENCE:
+            self._settled = 0
         return len(self._waiting) if len(self._waiting) > _LONGEST_SENTENCE else None
 
     def _show(self, sentence: str) -> Iterator[str]:
