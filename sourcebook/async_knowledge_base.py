@@ -288,8 +288,8 @@ class AsyncKnowledgeBase:
             while (event := await self._run(partial(next, events, None))) is not None:
                 yield event
         finally:
-            with suppress(RuntimeError):  # the pool has been shut down
-                self._threads.submit(events.close)
+            with suppress(RuntimeError):  # the loop ends
+                asyncio.get_running_loop().run_in_executor(None, events.close)  # threads of the pool may all wait
 
     async def _run(self, work: "partial[Answer]") -> Answer:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)

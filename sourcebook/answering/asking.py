@@ -97,7 +97,8 @@ class Asking(ABC):
             asked = asked_collections(connection, names, answering)
         reach = Reach(self.search, self.show, list(asked.names) or None, request.filters)
         usage = self._ready().usage
-        return AskEvents(session_of(question, asked, reach, self.database.connection, usage))
+        session = session_of(question, asked, reach, self.database.connection, usage)
+        return AskEvents(session.events(), session.leave)
 
     def tool_schemas(self, format: "ToolFormat" = "openai") -> list[dict[str, Any]]:  # noqa: A002 - as in `context`
         """Return the tools `search` and `fetch` as a model's protocol describes functions, for agents of one's own.
