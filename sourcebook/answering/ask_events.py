@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class AskEvents(Iterator["AskEvent"]):
-    """Events of one question. Unlike a generator's, `close` does no harm while another thread waits for the next one."""
+    """Events of one question. Unlike a generator's, `close` may come while another thread waits."""
 
     def __init__(self, events: "Iterator[AskEvent]", leave: Callable[[], None] = lambda: None) -> None:
         """Prepare; nothing is searched or sent.
