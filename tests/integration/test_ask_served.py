@@ -171,15 +171,15 @@ def test_whoever_leaves_ends_the_request_to_the_model(
         chat.script(Silence())
         found = await AsyncKnowledgeBase(knowledge).ask_stream(QUESTION, "handbook")
         assert isinstance(await anext(found), ToolUse)
-        waiting = asyncio.create_task(anext(found))
+        waiting = asyncio.ensure_future(anext(found))
         await until(lambda: chat.asked)
         waiting.cancel()
         await asyncio.wait([waiting])
 
     asyncio.run(cancel())
     assert chat.left.wait(10)
-    failed = wait_until(lambda: found if len(found := knowledge.llm_calls(failed=True)) == 5 else [])
-    assert {each.failure for each in failed} == {"The caller left before the answer ended."}
+    wait_until(lambda: len(knowledge.llm_calls(failed=True)) == 5)
+    assert {each.failure for each in knowledge.llm_calls(failed=True)} == {"The caller left before the answer ended."}
 
 
 def test_the_client_and_the_event_loop(base: Stages, chat: ChatServer) -> None:
