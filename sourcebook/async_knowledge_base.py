@@ -1,7 +1,7 @@
 """The public asyncio interface: open a knowledge base, search it, and ask what it holds."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from sourcebook.admin.work_requests import WorkRequest
     from sourcebook.answering.answer import Answer as ModelAnswer
     from sourcebook.answering.answer import AskEvent
+    from sourcebook.answering.ask_events import AskEvents
     from sourcebook.answering.logged_calls import CallStatistics, LoggedCall
     from sourcebook.context.results import ContextResult
     from sourcebook.embedding.embedder import QueryEmbedder
@@ -281,14 +282,14 @@ class AsyncKnowledgeBase:
         """Close it."""
         await self.close()
 
-    async def _pulled(self, events: "Iterator[AskEvent]") -> "AsyncIterator[AskEvent]":
+    async def _pulled(self, events: "AskEvents") -> "AsyncIterator[AskEvent]":
         """Yield events of an iterator that runs in threads of the pool."""
         try:
             while (event := await self._run(partial(next, events, None))) is not None:
                 yield event
         finally:
-            with suppress(ValueError):  # a thread still waits for the model, and ends by itself
-                getattr(events, "close", lambda: None)()
+            with suppress(RuntimeError):  # the loop ends
+                asyncio.get_running_loop().run_in_executor(None, events.close)  # threads of the pool may all wait
 
     async def _run(self, work: "partial[Answer]") -> Answer:
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)

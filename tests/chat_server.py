@@ -71,7 +71,14 @@ class Raw:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-Answer = Callable[[AskedChat], Chat | Raw]
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """The beginning of a completion, behind which nothing comes until the client leaves."""
+
+    text: str = ""
+
+
+Answer = Callable[[AskedChat], Chat | Raw | Silence]
 
 
 class ChatServer:
@@ -80,6 +87,8 @@ class ChatServer:
     def __init__(self) -> None:
         self.answer: Answer = quoting
         self.asked: list[AskedChat] = []
+        self.left = threading.Event()
+        """Whether a client has left a silence."""
         handler = type("Handler", (_Handler,), {"chat": self})
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self._server.daemon_threads = True
@@ -90,9 +99,10 @@ class ChatServer:
         """URL that a client is given."""
         return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
 
-    def script(self, *answers: Chat | Raw) -> None:
+    def script(self, *answers: Chat | Raw | Silence) -> None:
         """Answer one request after the other; the last answer stays."""
         left = list(answers)
+        self.left.clear()
         self.asked.clear()
         self.answer = lambda asked: left.pop(0) if len(left) > 1 else left[0]
 
@@ -147,6 +157,13 @@ class _Handler(BaseHTTPRequestHandler):
             if isinstance(answer, Raw):
                 self._head(answer.status, answer.content_type, answer.headers)
                 self.wfile.write(answer.content)
+            elif isinstance(answer, Silence):
+                self._head(200, "text/event-stream", {})
+                for event in events_of(Chat(answer.text)):
+                    self.wfile.write(f"data: {json.dumps(event)}\n\n".encode())
+                self.connection.settimeout(60)
+                self.rfile.read(1)
+                self.chat.left.set()
             else:
                 self._stream(answer, asked)
         except OSError:

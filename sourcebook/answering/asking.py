@@ -4,14 +4,15 @@ A module is imported by the first call that needs it, so that a program that onl
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sourcebook.admin.items import Document
-    from sourcebook.answering.answer import Answer, AskEvent
+    from sourcebook.answering.answer import Answer
+    from sourcebook.answering.ask_events import AskEvents
     from sourcebook.answering.logged_calls import CallStatistics, LoggedCall
     from sourcebook.answering.tools import ToolFormat
     from sourcebook.config.answering import AnsweringSettings
@@ -78,12 +79,14 @@ class Asking(ABC):
         *,
         filters: "Filters | Mapping[str, Any] | None" = None,
         answering: "AnsweringSettings | Mapping[str, Any] | None" = None,
-    ) -> "Iterator[AskEvent]":
+    ) -> "AskEvents":
         """Yield what happens on the way to an answer, its text sentence by sentence as it is checked, and the answer.
 
-        Arguments and errors are those of `ask`. Closing the iterator ends the request to the model.
+        Arguments and errors are those of `ask`. Closing the iterator ends the request to the model, also while another
+        thread waits for it.
         """
         from sourcebook.answering.answering_settings import asked_collections
+        from sourcebook.answering.ask_events import AskEvents
         from sourcebook.answering.question import session_of
         from sourcebook.answering.tools import Reach
         from sourcebook.search.request import SearchRequest, checked_names
@@ -94,7 +97,8 @@ class Asking(ABC):
             asked = asked_collections(connection, names, answering)
         reach = Reach(self.search, self.show, list(asked.names) or None, request.filters)
         usage = self._ready().usage
-        return session_of(question, asked, reach, self.database.connection, usage).events()
+        session = session_of(question, asked, reach, self.database.connection, usage)
+        return AskEvents(session.events(), session.leave)
 
     def tool_schemas(self, format: "ToolFormat" = "openai") -> list[dict[str, Any]]:  # noqa: A002 - as in `context`
         """Return the tools `search` and `fetch` as a model's protocol describes functions, for agents of one's own.

@@ -20,16 +20,21 @@ _MARK: Final = re.compile(
     r"(?:\s*[:,]?\s*(?P<quote>[\"“„«][^\n]{1,600}?[\"”“»]))?\s*(?:\]|】)(?P<target>\([^)\s]{0,2000}\))?"
 )
 _SENTENCE_END: Final = re.compile(
-    r"(?:(?<=[.!?…])[\"'”’»)]*(?:[ \t]*(?:\[|【)[^\]】\n]{1,640}(?:\]|】))*(?=[ \t]+[^\s\[【])"
-    r"|(?<=[。！？])(?:[ \t]*(?:\[|【)[^\]】\n]{1,640}(?:\]|】))*(?=[^\s\[【])|\n+(?=[^\n\[【]))"
+    r"(?:(?<=[.!?…])[\"'”’»)]*+(?:[ \t]*(?:\[|【)[^\]】\n]{1,640}+(?:\]|】))*+(?=[ \t]+[^\s\[【])"
+    r"|(?<=[。！？])(?:[ \t]*(?:\[|【)[^\]】\n]{1,640}+(?:\]|】))*+(?=[^\s\[【])|\n+(?=[^\n\[【]))"
 )
+_REACH: Final = 700
+"""Characters behind which a place that ends no sentence will end none whatever follows, where no mark is closed."""
 _PICTURE: Final = re.compile(r"!\[([^\]\n]*)\](?:\([^)\n]*\)?|\[[^\]\n]*\])?")
 _LINK: Final = re.compile(r"\[([^\]\n]*)\]\([^)\n]*\)?")
 _HALF_LINK: Final = re.compile(r"\]\([^)\n]*\)?")
 _REFERENCE: Final = re.compile(r"^[ \t]{0,3}\[[^\]\n]+\]:[ \t]*\S+.*$", re.MULTILINE)
 _TAG: Final = re.compile(
     r"<\s*/?\s*(?:a|area|audio|base|body|button|embed|form|frame|frameset|html|iframe|image|img|input|link|map|math|meta"
-    r"|object|picture|portal|script|source|style|svg|template|track|video)\b[^<>\n]*>?",
+    r"|object|picture|portal|script|source|style|svg|template|track|video)\b[^<>\n]*>?"
+    r"|<[a-z][^<>\n]*[\s\"'/](?:on(?:load|error|click|mouse|pointer|key|focus|blur|toggle|begin|anim|trans|touch|drag"
+    r"|wheel|scroll|input|change|submit|play|page|resize)[a-z]*|style|src|srcset|href|action|formaction|background)"
+    r"\s*=[^<>\n]*>?",
     re.IGNORECASE,
 )
 _OPEN_MARK: Final = re.compile(r"(?:\[|【)\s*\d[^\]】\n]{0,640}$")
@@ -50,6 +55,8 @@ _REPLACED: Final = (
     (_HALF_LINK, "]"),
     (_TAG, ""),
 )
+_ROUNDS: Final = 8
+"""Times that a text is searched for tags and links: what is left of one in another one may be one itself."""
 _LONGEST_SENTENCE: Final = 4_000
 """Characters after which a text without an end of a sentence is checked as one."""
 
@@ -73,6 +80,8 @@ class CheckedText:
     """Text that was given back so far."""
     _begin: str = ""
     _waiting: str = ""
+    _settled: int = 0
+    """Place in the waiting text before which no sentence ends."""
     _held: str = ""
     _is_code: bool = False
 
@@ -97,9 +106,14 @@ class CheckedText:
         return self._begin == NO_ANSWER
 
     def _sentence_end(self) -> int | None:
-        for found in _SENTENCE_END.finditer(self._waiting):
-            if found.end() and _OPEN_MARK.search(self._waiting, max(0, found.end() - 700), found.end()) is None:
+        for found in _SENTENCE_END.finditer(self._waiting, self._settled):
+            if found.end() and _OPEN_MARK.search(self._waiting, max(0, found.end() - _REACH), found.end()) is None:
+                self._settled = 0
                 return found.end()
+        is_marked = "]" in self._waiting or "】" in self._waiting
+        self._settled = 0 if is_marked else max(0, len(self._waiting) - _REACH)
+        if len(self._waiting) > _LONGEST_SENTENCE:
+            self._settled = 0
         return len(self._waiting) if len(self._waiting) > _LONGEST_SENTENCE else None
 
     def _show(self, sentence: str) -> Iterator[str]:
@@ -155,9 +169,15 @@ class CheckedText:
         if not any(sign in text for sign in ("](", "<", ":", "//", "www.", "WWW.", "![")):
             return text
         count = 0
-        for pattern, replacement in _REPLACED:
-            text, number = pattern.subn(replacement, text)
-            count += number
+        for _ in range(_ROUNDS):
+            former = count
+            for pattern, replacement in _REPLACED:
+                text, number = pattern.subn(replacement, text)
+                count += number
+            if count == former:
+                break
+        else:
+            text = text.replace("<", " ").replace("](", "] (")
         text, number = self._without_foreign_urls(text)
         self.removed_links += count + number
         return text

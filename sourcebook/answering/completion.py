@@ -4,6 +4,7 @@ Nothing of it is trusted: a stream without an end is no answer, a count that is 
 """
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -16,6 +17,8 @@ MOST_CALLS: Final = 8
 _MOST_TOKENS: Final = 1 << 31
 _LONGEST_NAME, _LONGEST_ARGUMENTS = 100, 20_000
 _DONE: Final = "[DONE]"
+_HALF: Final = re.compile("[\ud800-\udbff]\\Z")
+"""First half of a character beyond the basic plane, whose second half comes with the next piece."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +51,16 @@ class _Parts:
     text: list[str] = field(default_factory=list)
     characters: int = 0
     calls: dict[int, list[str]] = field(default_factory=dict)
-    """[id, name, arguments] by index."""
+    """[id, name, arguments] in the order of the indexes."""
+    places: dict[int, int] = field(default_factory=dict)
+    """Key of the last call of an index: some servers give every call the index 0."""
+    half: str = ""
+    """First half of a character at the end of the last piece."""
     finish: str | None = None
+    is_whole: bool = False
+    """Whether the tokens have come behind the end, after which nothing comes."""
+    has_failed: bool = False
+    """Whether the server has sent an error."""
     usage: Any = None
 
 
@@ -67,12 +78,16 @@ def read_completion(answer: StreamedAnswer, most_characters: int) -> Iterator[st
     if not answer.has_events:
         yield from _take(parts, answer.json(), "message", most_characters)
     else:
-        for data in answer.events():
-            if data.strip() == _DONE:
-                break
-            yield from _take(parts, _object(data), "delta", most_characters)
-            if parts.characters >= most_characters:
-                break
+        try:
+            for data in answer.events():
+                if data.strip() == _DONE:
+                    break
+                yield from _take(parts, _object(data), "delta", most_characters)
+                if parts.characters >= most_characters or parts.is_whole:
+                    break
+        except RequestFailedError:
+            if parts.finish is None or parts.has_failed:  # a completion with its end is whole, whatever comes behind it
+                raise
     if parts.finish is None:
         raise invalid("it stops before its end")
     prompt, written = _tokens(parts.usage, "prompt_tokens"), _tokens(parts.usage, "completion_tokens")
@@ -84,23 +99,29 @@ def _take(parts: _Parts, event: Any, name: str, most_characters: int) -> Iterato
     if not isinstance(event, dict):
         raise invalid("a completion is no object")
     if event.get("error"):
+        parts.has_failed = True
         raise _of_error(event["error"])
     parts.usage = event.get("usage") or parts.usage
     choices = event.get("choices") or []
     if not isinstance(choices, list) or (choices and not isinstance(choices[0], dict)):
         raise invalid("choices are no list of objects")
     if not choices:
+        parts.is_whole = parts.finish is not None and bool(event.get("usage"))
         return
     held = choices[0].get(name) or {}
     if not isinstance(held, dict):
         raise invalid(f"{name} is no object")
-    text = held.get("content") or held.get("refusal") or ""
+    text = _text_of(held.get("content")) or held.get("refusal") or ""
     if not isinstance(text, str):
         raise invalid("content is no text")
     _take_calls(parts, held.get("tool_calls") or [])
     if choices[0].get("finish_reason"):
         parts.finish = str(choices[0]["finish_reason"])[:40]
-    text = text[: most_characters - parts.characters].encode("utf-8", "replace").decode().replace("\0", "")
+    text, parts.half = parts.half + text, ""
+    if half := _HALF.search(text):
+        text, parts.half = text[: half.start()], half[0]
+    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # halves that have met are one
+    text = text[: most_characters - parts.characters].replace("\0", "")
     if text:
         parts.text.append(text)
         parts.characters += len(text)
@@ -109,21 +130,36 @@ def _take(parts: _Parts, event: Any, name: str, most_characters: int) -> Iterato
         yield text
 
 
+def _text_of(content: Any) -> Any:
+    """Return a content, of one in parts those that are text: others are the model's reasoning."""
+    if not isinstance(content, list):
+        return content
+    texts = [each.get("text") for each in content if isinstance(each, dict) and each.get("type") == "text"]
+    return "".join(each for each in texts if isinstance(each, str))
+
+
 def _take_calls(parts: _Parts, calls: Any) -> None:
     if not isinstance(calls, list):
         raise invalid("tool_calls are no list")
-    for place, call in enumerate(calls):
+    for listed, call in enumerate(calls):
         function = call.get("function") if isinstance(call, dict) else None
         if not isinstance(function, dict):
             raise invalid("a call of a tool has no function")
-        index = call.get("index", place)
+        index = call.get("index")
+        index = listed if index is None else index
         if isinstance(index, bool) or not isinstance(index, int):
             raise invalid("the index of a call is no number")
-        if index not in parts.calls and len(parts.calls) >= MOST_CALLS:
+        number, name = (str(each or "")[:_LONGEST_NAME] for each in (call.get("id"), function.get("name")))
+        place = parts.places.get(index)
+        former = None if place is None else parts.calls.get(place)
+        if place is None or former is None or (number and name and former[0] not in {"", number}):
+            place = index if index not in parts.calls else max(parts.calls) + 1
+            parts.places[index] = place
+        if place not in parts.calls and len(parts.calls) >= MOST_CALLS:
             continue
-        held = parts.calls.setdefault(index, ["", "", ""])
-        held[0] = held[0] or str(call.get("id") or "")[:_LONGEST_NAME]
-        held[1] += str(function.get("name") or "")[:_LONGEST_NAME]
+        held = parts.calls.setdefault(place, ["", "", ""])
+        held[0] = held[0] or number
+        held[1] += name
         arguments = function.get("arguments")
         held[2] += arguments if isinstance(arguments, str) else json.dumps(arguments) if arguments else ""
         if len(held[2]) > _LONGEST_ARGUMENTS:

@@ -73,22 +73,36 @@ def import_log(connection: Connection, file: Path) -> ImportedLog:
     imported = known = 0
     rejected: list[RejectedRow] = []
     turns: dict[str, int] = {}
+    seen: set[tuple[str, str]] = set()
     with connection.transaction():
-        for place, row in _rows(file):
+        for table, place, row in _rows(file):
             try:
                 values = _values(row, texts)
             except _RejectedError as error:
                 rejected.append(RejectedRow(place, str(error)))
                 continue
+            if (table, values["imported_id"]) in seen:
+                rejected.append(RejectedRow(place, "an earlier row of its table has the same id"))
+                continue
+            seen.add((table, values["imported_id"]))
             turns[values["session"]] = values["turn"] = turns.get(values["session"], 0) + 1
             is_new = connection.execute(queries["log_llm_call"], values).rowcount
+            if not is_new and _is_another(connection, values):
+                rejected.append(RejectedRow(place, "another call with the same id was imported before"))
+                continue
             imported += is_new
             known += not is_new
     return ImportedLog(imported, known, tuple(rejected))
 
 
-def _rows(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the rows of the tables of a log, with their places."""
+def _is_another(connection: Connection, values: Mapping[str, Any]) -> bool:
+    """Return whether the call that was imported with an id is not the same."""
+    held = connection.execute(queries["imported_llm_call"], values).fetchone()
+    return held is not None and held != (values["model"], values["asked_at"])
+
+
+def _rows(file: Path) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """Yield the rows of the tables of a log, with their tables and places."""
     path = file.expanduser()
     if not path.is_file():
         raise ConfigurationError(f"{path}: there is no such file")
@@ -105,7 +119,7 @@ def _rows(file: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
                     values = {name: row[name] for name in row.keys()}  # noqa: SIM118 - a row iterates over its values
                     name = values.get("id")
                     shown = name.decode("utf-8", "replace")[:_LONGEST_NAME] if isinstance(name, bytes) else str(number)
-                    yield f"{table} {shown}", values
+                    yield table, f"{table} {shown}", values
     except sqlite3.Error as error:
         raise ConfigurationError(f"{path}: it cannot be read as a log of the command llm: {error}") from None
 

@@ -81,6 +81,10 @@ class ModelClient:
 
         return self._client.stream("/chat/completions", body, parts)
 
+    def end(self) -> None:
+        """End the request that another thread waits for."""
+        self._client.end()
+
     def close(self) -> None:
         """Close the connections."""
         self._client.close()

@@ -14,6 +14,7 @@ from sourcebook.answering.citations import Citation, RemovedCitation
 from sourcebook.answering.completion import Completion, ToolCall
 from sourcebook.answering.model_client import Message, ModelClient, most_tokens, provider_of, without_loss
 from sourcebook.answering.prompt import asked, rules
+from sourcebook.answering.reasoning import WithoutReasoning
 from sourcebook.answering.sources import Source, Sources
 from sourcebook.answering.tools import Reach, Tools
 from sourcebook.config.answering import AnsweringSettings
@@ -66,6 +67,14 @@ class Session:
     _turns: int = 0
     _is_doubtful: bool = False
     _begun: float = field(default_factory=time.monotonic)
+    _client: ModelClient | None = None
+    _has_left: bool = False
+
+    def leave(self) -> None:
+        """End the request to the model, and make no other one; for a thread beside the one that waits for events."""
+        self._has_left = True
+        if self._client is not None:
+            self._client.end()
 
     def events(self) -> Iterator[AskEvent]:
         """Yield what happens on the way to the answer, and the answer.
@@ -83,6 +92,9 @@ class Session:
         reason: Refusal | None = "nothing_relevant"
         if is_relevant:
             with ModelClient(self.settings) as client:
+                self._client = client
+                if self._has_left:
+                    self.leave()
                 reason = yield from self._turns_of(client, tools, budget, found)
         yield self._answer(reason, tools, budget)
 
@@ -141,10 +153,12 @@ class Session:
             text = CheckedText(
                 self._sources, self.question, has_begun=bool(self._citations), is_doubtful=self._is_doubtful
             )
+            answer = WithoutReasoning()
             for part in parts:
                 if isinstance(part, str):
-                    yield from text.add(part)
+                    yield from text.add(answer.add(part))
                 else:
+                    yield from text.add(answer.end())
                     calls = part.calls if offered == "auto" else ()
                     yield from text.end(is_answer=not calls)
                     yield _Turn(text, part, calls)
@@ -159,7 +173,7 @@ class Session:
                     yield AnswerText(part)
             failure = None
         except ProviderError as error:
-            failure = str(error)
+            failure = _LEFT if self._has_left else str(error)
             raise
         finally:
             end = turn.end if turn is not None else None

@@ -11,6 +11,7 @@ from sourcebook.errors import DatabaseUnavailableError, QueryError
 
 if TYPE_CHECKING:
     from sourcebook.answering.answer import Answer, AskEvent
+    from sourcebook.answering.ask_events import AskEvents
     from sourcebook.answering.logged_calls import CallStatistics, LoggedCall
     from sourcebook.answering.tools import ToolFormat
     from sourcebook.client.server_connection import ServerConnection
@@ -61,8 +62,9 @@ class RemoteAnswers(ABC):
         *,
         filters: "Filters | Mapping[str, Any] | None" = None,
         answering: "AnsweringSettings | Mapping[str, Any] | None" = None,
-    ) -> "Iterator[AskEvent]":
+    ) -> "AskEvents":
         """Yield what happens on the way to an answer, its text as it is checked, and the answer; see `ask`."""
+        from sourcebook.answering.ask_events import AskEvents
         from sourcebook.client.filter_values import plain_filters
         from sourcebook.search.request import SearchRequest
 
@@ -73,7 +75,7 @@ class RemoteAnswers(ABC):
         body: dict[str, Any] = {"question": question.encode("utf-8", "replace").decode(), "stream": True}
         body |= {"collections": names} if names else {}
         body |= {"filters": plain_filters(filters)} if filters else {}
-        return self._events(body)
+        return AskEvents(self._events(body))
 
     def _events(self, body: Mapping[str, Any]) -> "Iterator[AskEvent]":
         from sourcebook.answering.answer import Answer, AnswerText, ToolUse

@@ -202,7 +202,8 @@ class CollectionSettings(Settings):
     types: dict[TypeName, DocumentType] = Field(
         default=DEFAULT_TYPES,
         max_length=50,
-        description="a mapping from names of types to {paths: ['adr/**'], fields: [status, date]}, at most 50",
+        description="a mapping from names of types, of small letters, digits, - and _, to "
+        "{paths: ['adr/**'], fields: [status, date]}, at most 50",
     )
     relations: RelationSettings = Field(
         default=RelationSettings(),

@@ -17,7 +17,7 @@ MOST_PROBLEMS = 20
 _TOLD = frozenset(
     {"same_root", "same_site", "pattern", "overlap", "site_url", "header", "network", "membership", "basic", "login"}
     | {"proxy", "browser", "selector", "viewport", "locale"}
-    | {"same_repository", "git_url", "git_path", "revision", "web"}
+    | {"same_repository", "git_url", "git_path", "revision", "web", "match", "target"}
     | {"server_url", "variable", "provider"}
 )
 """Types of errors whose message is part of the explanation."""
@@ -94,6 +94,11 @@ def _problem(details: ErrorDetails, text: ConfigurationText, model: type[BaseMod
         case "header" if at[-1] == "[key]":
             at = at[:-1]
             return text.position(at, of_key=True), f"{describe(at)}: found the name {_found(at[-1])} ({details['msg']})"
+        case _ if at and at[-1] == "[key]":
+            at = at[:-1]
+            return text.position(at, of_key=True), (
+                f"{describe(at)}: found the name {_found(at[-1])}; allowed: {_allowed(model, at[:-1])}"
+            )
         case "no_source":
             lists = "; ".join(
                 f"{key}, {_allowed(model, (*at, key))}" for key in ("files", "sites", "repositories", "from")

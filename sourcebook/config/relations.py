@@ -1,7 +1,7 @@
 """Settings of relations: `relations:` of a collection."""
 
 import re
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -36,15 +36,33 @@ class RelationPattern(Settings):
 
     @model_validator(mode="after")
     def _is_a_pattern(self) -> "RelationPattern":
-        try:
-            pattern = re.compile(self.match)
-        except re.error as error:
-            raise PydanticCustomError("match", "match is no regular expression") from error
+        if self in DEFAULT_PATTERNS:
+            return self
+        pattern = _compiled(self.match)
         if pattern.match("") is not None:
             raise PydanticCustomError("match", "match matches the empty text; make it need a character")
         if any(int(place) > pattern.groups for place in _PLACE.findall(self.target)):
             raise PydanticCustomError("target", "target names a group that match does not have")
         return self
+
+
+def _compiled(match: str) -> Any:
+    """Return a pattern compiled by RE2; by Python, which knows nearly the same, where that is not installed."""
+    try:
+        import re2
+    except ImportError:
+        try:
+            return re.compile(match)
+        except re.error as error:
+            raise PydanticCustomError("match", "match is no regular expression") from error
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        return re2.compile(match, options)
+    except re2.error as error:
+        raise PydanticCustomError(
+            "match", "match is no pattern of RE2, which has no look-around and no back-references"
+        ) from error
 
 
 DEFAULT_FIELDS: Final = {
@@ -66,10 +84,10 @@ DEFAULT_FIELDS: Final = {
 }
 """Kinds by metadata fields, where the settings name none of their own."""
 DEFAULT_PATTERNS: Final = (
-    RelationPattern(match=r"\bADR[- ]?(\d{1,5})\b", target="adr-{1}"),
-    RelationPattern(match=r"\bRFC[- ]?(\d{1,5})\b", target="rfc-{1}"),
+    RelationPattern.model_construct(kind="references", match=r"\bADR[- ]?(\d{1,5})\b", target="adr-{1}"),
+    RelationPattern.model_construct(kind="references", match=r"\bRFC[- ]?(\d{1,5})\b", target="rfc-{1}"),
 )
-"""Patterns of ids, where the settings name none of their own."""
+"""Patterns of ids, where the settings name none of their own; not checked, so that they load no RE2."""
 
 
 class RelationSettings(Settings):

@@ -38,6 +38,7 @@ _BELIEVED: Final = 16
 _UNREAD: Final = {"X-Stainless-Raw-Response": "stream"}
 """Header by which the package openai leaves the body of a response to the caller."""
 _STREAMED: Final = {"Accept": "text/event-stream, application/json"}
+_CLOSED: Final = "is no longer asked: its client has been closed"
 _BODY_TIMEOUTS: Final = 5
 """Times the timeout for a whole answer that comes byte by byte."""
 _log = logging.getLogger("sourcebook.providers")
@@ -161,6 +162,8 @@ class ProviderClient:
                         has_begun = True
                         yield result
             except RequestFailedError as failure:
+                if self._closed.is_set():
+                    raise self._error(_CLOSED) from None
                 self._note(failure)
                 if has_begun:
                     raise self._error(f"{failure}, in the middle of an answer: ask again") from None
@@ -168,6 +171,11 @@ class ProviderClient:
             else:
                 self._breaker.succeeded()
                 return
+
+    def end(self) -> None:
+        """End all requests from another thread than theirs, which fail at once; the client is closed by its own."""
+        self._closed.set()
+        self._sockets.end()
 
     def close(self) -> None:
         """Close the connections and end all waiting; may be called more than once."""
@@ -245,7 +253,7 @@ class ProviderClient:
         import openai
 
         if self._closed.is_set():
-            raise self._error("is no longer asked: its client has been closed")
+            raise self._error(_CLOSED)
         sent: dict[str, str | openai.Omit] = {**_UNREAD, **headers}
         if self._key is None:
             sent["Authorization"] = openai.Omit()
@@ -280,7 +288,7 @@ class ProviderClient:
 
     def _pause(self, seconds: float) -> None:
         if self._closed.wait(seconds):
-            raise self._error("is no longer asked: its client has been closed")
+            raise self._error(_CLOSED)
 
     def _error(self, predicate: str) -> ProviderError:
         return ProviderError(f"The provider {self.url} {without_key(predicate, self._key)}.")

@@ -17,6 +17,7 @@ class Sockets:
     def __init__(self) -> None:
         self._streams: WeakSet[Any] = WeakSet()
         self._lock = Lock()
+        self._has_ended = False
 
     def watch(self, request: "httpx2.Request") -> None:
         """Note the connections of a request; a hook that the client calls before it."""
@@ -51,6 +52,15 @@ class Sockets:
         if name.endswith(".complete") and hasattr(stream, "get_extra_info"):
             with self._lock:
                 self._streams.add(stream)
+                is_late = self._has_ended
+            if is_late:
+                self._end_all()
+
+    def end(self) -> None:
+        """End every connection, and those that are opened from now on; their requests fail."""
+        with self._lock:
+            self._has_ended = True
+        self._end_all()
 
     def _end_all(self) -> None:
         with self._lock:

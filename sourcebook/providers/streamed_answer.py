@@ -1,6 +1,7 @@
 """The answer of a provider as it comes: server-sent events or one JSON, within limits of size and time."""
 
 import json
+import re
 import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
@@ -15,6 +16,10 @@ MOST_BYTES: Final = 16 << 20
 MOST_EVENT_BYTES: Final = 1 << 20
 """Bytes of one event, at most."""
 _EVENTS: Final = "text/event-stream"
+_BREAK: Final = re.compile(rb"\r\n|\n|\r(?=[^\n])")
+"""Ends of lines; behind a `\\r` at the end of a piece a `\\n` may come with the next one."""
+_MARK: Final = b"\xef\xbb\xbf"
+"""Byte order mark, which may stand before the first line."""
 
 
 class StreamedAnswer:
@@ -79,14 +84,16 @@ class StreamedAnswer:
             yield _text(b"\n".join(data))
 
     def _lines(self) -> Iterator[bytes]:
-        rest = b""
+        rest, mark = b"", _MARK
         for piece in self._pieces():
-            *lines, rest = (rest + piece).replace(b"\r\n", b"\n").split(b"\n")
-            yield from lines
+            *lines, rest = _BREAK.split(rest + piece)
+            for line in lines:
+                yield line.removeprefix(mark)
+                mark = b""
             if len(rest) > MOST_EVENT_BYTES:
                 raise RequestFailedError("sends an event of more than 1 MiB", Cure.NONE)
         if rest:
-            yield rest.removesuffix(b"\r")
+            yield rest.removesuffix(b"\r").removeprefix(mark)
 
     def _pieces(self) -> Iterator[bytes]:
         import httpx2

@@ -18,6 +18,9 @@ REORDERED: Final = 100
 """Candidates among which superseded documents move: as no page changes it, pages are slices of one list."""
 MOST_LINKED: Final = 20
 """Documents of `SearchResults.linked`, at most."""
+MOST_SUPERSEDING: Final = 20
+"""Documents of `SearchResult.superseded_by`, at most: a thousand may say that they supersede the same one."""
+_EVERY: Final = 1 << 62
 
 
 def behind_successors(connection: Connection, scope: SearchScope, candidates: Sequence[Candidate]) -> list[Candidate]:
@@ -37,11 +40,12 @@ def behind_successors(connection: Connection, scope: SearchScope, candidates: Se
     for place, candidate in enumerate(first):
         if (document := documents.get(candidate.chunk_id)) is not None:
             best.setdefault(document, place)
+    after = {each: _after(successors, each) for each in set(documents.values())}
     places = []
     for place, candidate in enumerate(first):
         document = documents.get(candidate.chunk_id)
         # A document has more successors than each of them has: they are its own, without that one.
-        later = [best[each] for each in _reached(successors, document) if each in best]
+        later = [best[each] for each in _reached(after, document) if each in best]
         places.append((max(place, *later), len(later), place) if later else (place, 0, place))
     return [first[place] for _, _, place in sorted(places)] + list(candidates[REORDERED:])
 
@@ -64,7 +68,7 @@ def with_relations(
     if not ids:
         return tuple(results), ()
     with connection.cursor(row_factory=dict_row) as cursor:
-        rows = cursor.execute(queries["superseding_documents"], {"documents": ids}).fetchall()
+        rows = cursor.execute(queries["superseding_documents"], {"documents": ids, "most": MOST_SUPERSEDING}).fetchall()
         scope = {"documents": ids, "kinds": list(kinds), "limit": MOST_LINKED}
         linked = cursor.execute(queries["linked_documents"], scope).fetchall() if kinds else []
     every = [*rows, *linked]
@@ -86,20 +90,22 @@ def with_relations(
 def _successors(connection: Connection, documents: set[int]) -> dict[int, set[int]]:
     """Return the documents that supersede some of a set, as far as they are in it."""
     found: dict[int, set[int]] = {}
-    rows = connection.execute(queries["superseding_documents"], {"documents": list(documents)})
+    scope = {"documents": list(documents), "most": _EVERY}
+    rows = connection.execute(queries["superseding_documents"], scope)
     for superseded, successor, *_ in rows:
         found.setdefault(superseded, set()).add(successor)
     return found
 
 
-def _reached(successors: Mapping[int, set[int]], document: int | None) -> set[int]:
+def _reached(after: Mapping[int, set[int]], document: int | None) -> set[int]:
     """Return the documents that supersede one, and those that supersede these; none of a circle that it is in."""
-    return {each for each in _after(successors, document) if document not in _after(successors, each)}
+    found = after.get(document, set()) if document is not None else set()
+    return {each for each in found if document not in after.get(each, ())}
 
 
-def _after(successors: Mapping[int, set[int]], document: int | None) -> set[int]:
+def _after(successors: Mapping[int, set[int]], document: int) -> set[int]:
     reached: set[int] = set()
-    waiting = [] if document is None else list(successors.get(document, ()))
+    waiting = list(successors.get(document, ()))
     while waiting:
         following = waiting.pop()
         if following not in reached:

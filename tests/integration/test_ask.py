@@ -13,7 +13,7 @@ from sourcebook.async_knowledge_base import AsyncKnowledgeBase
 from sourcebook.client import RemoteKnowledgeBase
 from sourcebook.errors import ModelError, QueryError
 from sourcebook.knowledge_base import KnowledgeBase
-from tests.chat_server import AskedChat, Chat, ChatServer, Raw, quoting
+from tests.chat_server import AskedChat, Chat, ChatServer, Raw, Silence, quoting
 from tests.integration.stages import Stages
 
 QUESTION = "How long do the batteries of the tide gauge last?"
@@ -337,7 +337,7 @@ def document_id(base: Stages, name: str) -> int:
     return int(base.rows("SELECT id FROM document WHERE uri LIKE %(end)s", end=f"%/{name}")[0]["id"])
 
 
-def last_cited(chat: Chat | Raw, asked: AskedChat) -> Chat | Raw:
+def last_cited(chat: Chat | Raw | Silence, asked: AskedChat) -> Chat | Raw | Silence:
     """Return a completion that cites the last source that was shown."""
     if isinstance(chat, Chat) and "[LAST]" in chat.text:
         return Chat(chat.text.replace("[LAST]", f"[{max(asked.sources)}]"))

@@ -4,26 +4,30 @@ import asyncio
 import json
 import sqlite3
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import timedelta
 from http.client import HTTPConnection
 from pathlib import Path
+from socket import SHUT_RDWR
 from typing import Any
 
 import pytest
 
 from sourcebook.admin.access_keys import create_key
 from sourcebook.admin.audit import audit_events
-from sourcebook.answering.answer import AnswerText
+from sourcebook.answering.answer import AnswerText, ToolUse
 from sourcebook.answering.log_import import import_log
 from sourcebook.answering.logged_calls import delete_old_calls
 from sourcebook.async_knowledge_base import AsyncKnowledgeBase
 from sourcebook.client import RemoteKnowledgeBase
 from sourcebook.errors import ConfigurationError, ModelError, QueryError
-from tests.chat_server import Chat, ChatServer, Raw, quoting
+from sourcebook.server.routes import ask
+from tests.chat_server import Chat, ChatServer, Raw, Silence, quoting
 from tests.integration.event_stream import Event, events
 from tests.integration.http_server import Client, serving
 from tests.integration.stages import Stages
+from tests.waiting import until, wait_until
 
 QUESTION = "How long do the batteries of the tide gauge last?"
 ANSWER = "The batteries of the tide gauge last fourteen months [1]."
@@ -128,6 +132,54 @@ def test_answers_over_http(base: Stages, chat: ChatServer) -> None:
         assert manager.get("/v1/llm-calls/statistics").json["models"][0]["calls"] == 4
         assert manager.request("DELETE", "/v1/llm-calls").json == {"calls": 4}
         assert len(base.knowledge.llm_calls()) == 1
+
+
+def test_whoever_leaves_ends_the_request_to_the_model(
+    base: Stages, chat: ChatServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A model that is silent is not waited for until its timeout of 20 s."""
+    monkeypatch.setattr(ask, "_SECONDS_BETWEEN_LOOKS", 0.05)
+    knowledge = base.knowledge
+    sent = {"question": QUESTION, "collections": "handbook"}
+    with serving(knowledge, requires_key=False) as client:
+        for is_streamed, shown in ((True, ""), (True, ANSWER), (False, ANSWER)):
+            chat.script(Silence(shown + " And so"))
+            connection = HTTPConnection("127.0.0.1", client.port, timeout=30)
+            body = json.dumps({**sent, "stream": is_streamed})
+            connection.request("POST", "/v1/ask", body, {"Content-Type": "application/json"})
+            held = connection.sock
+            if is_streamed:
+                told = events(connection.getresponse())
+                assert next(told).name == "tool_use"
+                assert not shown or next(told).data == {"text": shown}
+            wait_until(lambda: chat.asked)
+            held.shutdown(SHUT_RDWR)
+            assert chat.left.wait(10), (is_streamed, shown)
+            connection.close()
+    chat.script(Silence(ANSWER + " And so"))
+    found = knowledge.ask_stream(QUESTION, "handbook")
+    assert [type(next(found)) for _ in range(2)] == [ToolUse, AnswerText]
+    with ThreadPoolExecutor(1) as beside:
+        waiting = beside.submit(next, found)
+        wait_until(lambda: chat.asked)
+        found.close()
+        with pytest.raises(ModelError, match="no longer asked"):
+            waiting.result(10)
+    assert chat.left.wait(10)
+
+    async def cancel() -> None:
+        chat.script(Silence())
+        found = await AsyncKnowledgeBase(knowledge).ask_stream(QUESTION, "handbook")
+        assert isinstance(await anext(found), ToolUse)
+        waiting = asyncio.ensure_future(anext(found))
+        await until(lambda: chat.asked)
+        waiting.cancel()
+        await asyncio.wait([waiting])
+
+    asyncio.run(cancel())
+    assert chat.left.wait(10)
+    wait_until(lambda: len(knowledge.llm_calls(failed=True)) == 5)
+    assert {each.failure for each in knowledge.llm_calls(failed=True)} == {"The caller left before the answer ended."}
 
 
 def test_the_client_and_the_event_loop(base: Stages, chat: ChatServer) -> None:
@@ -238,6 +290,16 @@ def test_the_log_of_llm_is_imported_with_a_reason_for_each_rejected_row(base: St
     assert calls["c1", 1].prompt == "system: Be brief\n\nuser: Mail [EMAIL_1]"
     assert calls["c2", 1].cost == pytest.approx(0.00021)  # at 0.15 and 0.60 a million
     assert (calls["c2", 2].cost, calls["c2", 2].provider) == (None, "unknown")
+    with closing(sqlite3.connect(path)) as log, log:
+        log.execute("DELETE FROM responses")
+        log.execute("DELETE FROM turns")
+        rows = [(*good[:7], "2024-05-02"), ("r2", *good[1:]), ("r2", *good[1:])]
+        log.executemany("INSERT INTO responses VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+    with base.connection() as connection:
+        done = import_log(connection, path)
+    assert (done.imported, done.known, [each.reason for each in done.rejected]) == (
+        1, 0, ["an earlier row of its table has the same id", "another call with the same id was imported before"],
+    )  # fmt: skip
     for content in (b"", b"no database at all" * 100):
         path.write_bytes(content)
         with base.connection() as connection, pytest.raises(ConfigurationError, match=r"logs\.db"):

@@ -59,6 +59,12 @@ def test_other_types_are_applied_to_the_stored_documents(base: Stages) -> None:
     assert not base.pending().work
 
 
+def test_types_that_are_none_stand_in_the_place_of_the_usual_ones(base: Stages) -> None:
+    base.configure("collections: {handbook: {files: [{root: ./docs}], types: {}}}")
+    base.run()
+    assert base.knowledge.statistics()[0].types == {}
+
+
 def test_documents_of_a_type_alone_are_brought_up_to_date(base: Stages) -> None:
     request = base.knowledge.request_work("handbook", types=["adr"])
     assert {Path(uri).name for uri in request.arguments["documents"]} == {"0001-rows.md", "0002-cron.md", "q3.md"}

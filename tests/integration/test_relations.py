@@ -13,6 +13,7 @@ from sourcebook.admin.access_keys import create_key
 from sourcebook.client import RemoteKnowledgeBase
 from sourcebook.database.queries import queries
 from sourcebook.errors import QueryError
+from sourcebook.search.superseding import MOST_SUPERSEDING
 from sourcebook.server.mcp.budget import FEWEST_TOKENS
 from sourcebook.stages.relations.update import update_relations
 from tests.integration.http_server import serving
@@ -135,7 +136,7 @@ def test_a_search_looks_relations_up_by_indexes(base: Stages) -> None:
     with base.connection() as connection:
         connection.execute("SET enable_seqscan = off")
         statement = sql.SQL("EXPLAIN ") + queries["superseding_documents"]
-        plan = "\n".join(row[0] for row in connection.execute(statement, {"documents": [1, 2]}))
+        plan = "\n".join(row[0] for row in connection.execute(statement, {"documents": [1, 2], "most": 20}))
     assert len(re.findall(r"(?:using|on) document_relation_\w+", plan)) >= 2  # one for each end of a relation
     assert "Seq Scan" not in plan
 
@@ -190,6 +191,16 @@ def test_a_search_says_what_supersedes_and_puts_it_first(base: Stages) -> None:
     assert plain.linked == ()
     with pytest.raises(QueryError, match="expand"):
         base.search("queues", expand="likes")
+
+
+def test_a_result_names_some_of_the_many_that_supersede_it(base: Stages) -> None:
+    for number in range(MOST_SUPERSEDING + 3):
+        base.write(f"many/{number:03}.md", "---\nreplaces: ADR-0001\n---\n# Another\n\nOther words.\n")
+    base.run()
+    (found,) = base.search("rows", limit=1, **BY_WORD)
+    assert [Path(each.uri).name for each in found.superseded_by] == [
+        f"{each:03}.md" for each in range(MOST_SUPERSEDING)
+    ]
 
 
 def test_a_context_follows_relations_within_a_share_of_its_budget(base: Stages) -> None:

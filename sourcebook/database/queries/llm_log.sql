@@ -16,6 +16,10 @@ VALUES (%(session)s, %(turn)s, %(origin)s, %(imported_id)s, %(collections)s, %(p
         %(asked_at)s, %(expires_at)s)
 ON CONFLICT (imported_id) DO NOTHING;
 
+-- name: imported_llm_call
+-- Return what tells the call that was imported with an id from another one.
+SELECT model, asked_at FROM llm_call WHERE imported_id = %(imported_id)s;
+
 -- name: delete_old_llm_calls
 -- Delete the calls that are older than the log keeps them, and those of collections that are no longer there.
 DELETE FROM llm_call

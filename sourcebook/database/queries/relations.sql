@@ -123,9 +123,10 @@ ORDER BY array_position(ARRAY['supersedes', 'requires', 'implements', 'part_of',
 LIMIT %(limit)s;
 
 -- name: superseding_documents
--- Return the live documents that supersede some documents.
-SELECT found.superseded_id, successor.id AS document_id, successor.collection, successor.uri, successor.title,
-       'supersedes' AS kind
+-- Return the live documents that supersede some documents, of each so many at most.
+SELECT superseded_id, document_id, collection, uri, title, 'supersedes' AS kind
+FROM (SELECT found.superseded_id, successor.id AS document_id, successor.collection, successor.uri, successor.title,
+             row_number() OVER (PARTITION BY found.superseded_id ORDER BY successor.uri) AS place
 FROM (
     SELECT resolved_id AS superseded_id, document_id AS successor_id FROM document_relation
     WHERE resolved_id = ANY(%(documents)s::bigint[]) AND kind = 'supersedes' AND NOT is_inverse
@@ -134,8 +135,9 @@ FROM (
     WHERE document_id = ANY(%(documents)s::bigint[]) AND kind = 'supersedes' AND is_inverse
 ) found
 JOIN document successor ON successor.id = found.successor_id AND successor.removed_at IS NULL
-WHERE found.superseded_id <> found.successor_id
-ORDER BY successor.uri;
+WHERE found.superseded_id <> found.successor_id) placed
+WHERE place <= %(most)s
+ORDER BY uri;
 
 -- name: linked_documents
 -- Return the live documents that some documents refer to by relations of some kinds, those that most of them name first.

@@ -2,8 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable
 from functools import partial
 from typing import Any, Final, TypeVar
 
@@ -17,6 +16,7 @@ from starlette.responses import Response
 
 from sourcebook.answering.answer import Answer, AnswerText, AskEvent, ToolUse
 from sourcebook.answering.answering_settings import answering_names
+from sourcebook.answering.ask_events import AskEvents
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.model.problem_types import ProblemType
@@ -30,6 +30,8 @@ from sourcebook.server.work_events import SECONDS_BETWEEN_SIGNS, EventStream
 router = APIRouter(tags=["search"])
 _NAMES: Final = {ToolUse: "tool_use", AnswerText: "text", Answer: "answer"}
 _ERROR: Final = "error"
+_LEFT: Final = 499
+"""Status of an answer to a client that has left, for the log of requests."""
 _FAILS: Final = "the server of the language model refuses or fails; the log of this server says why"
 _EXAMPLE: Final[dict[str, JsonValue]] = {"question": "How long do the batteries last?", "collections": ["handbook"]}
 _EVENT: Final = {
@@ -42,6 +44,8 @@ _EVENT: Final = {
 }
 _AT_ONCE: Final = CapacityLimiter(16)
 """Questions that wait for a model at the same time, beside the threads of all other requests."""
+_SECONDS_BETWEEN_LOOKS: Final = 1.0
+"""Seconds after which it is looked whether the client of a whole answer is still there."""
 Result = TypeVar("Result")
 _log = logging.getLogger(__name__)
 
@@ -78,14 +82,10 @@ async def ask(asked: AskQuery, request: Request, knowledge: Knowledge, grant: Re
         return EventStream(
             _stream(events, first, request), headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
         )
-    try:
-        answer = await _in_a_thread(lambda: list(events)[-1])
-    except ProviderError as error:
-        return _failure(error)
-    return Response(_as_json(answer), media_type="application/json")
+    return await _whole(events, request)
 
 
-def _events(knowledge: KnowledgeBase, grant: Grant, asked: AskQuery) -> Iterator[AskEvent]:
+def _events(knowledge: KnowledgeBase, grant: Grant, asked: AskQuery) -> AskEvents:
     named = [asked.collections] if isinstance(asked.collections, str) else asked.collections
     collections = seen_collections(knowledge, grant, named)
     if not named and collections is not None:
@@ -97,7 +97,22 @@ def _events(knowledge: KnowledgeBase, grant: Grant, asked: AskQuery) -> Iterator
     return knowledge.ask_stream(asked.question, collections, filters=asked.filters)
 
 
-async def _stream(events: Iterator[AskEvent], first: AskEvent, request: Request) -> AsyncIterator[bytes]:
+async def _whole(events: AskEvents, request: Request) -> Response:
+    """Return the answer; where the client leaves, nobody needs it, and the model is asked no further."""
+    waiting = asyncio.ensure_future(_in_a_thread(lambda: list(events)[-1]))
+    has_left = False
+    while not (await asyncio.wait([waiting], timeout=_SECONDS_BETWEEN_LOOKS))[0]:
+        if not has_left and await request.is_disconnected():
+            has_left = True
+            _end(events)
+    try:
+        answer = waiting.result()
+    except ProviderError as error:
+        return Response(status_code=_LEFT) if has_left else _failure(error)
+    return Response(_as_json(answer), media_type="application/json")
+
+
+async def _stream(events: AskEvents, first: AskEvent, request: Request) -> AsyncIterator[bytes]:
     """Yield the events of an answer; a sign of life where the model takes its time."""
     event: AskEvent | None = first
     try:
@@ -112,8 +127,12 @@ async def _stream(events: Iterator[AskEvent], first: AskEvent, request: Request)
         answer = _failure(error) if isinstance(error, ProviderError) else await answer_to(request, error)
         yield format_sse_event(event=_ERROR, data_str=bytes(answer.body).decode())
     finally:
-        with suppress(ValueError):  # a thread still waits for the model, and ends by itself
-            getattr(events, "close", lambda: None)()
+        _end(events)
+
+
+def _end(events: AskEvents) -> None:
+    """End the request to the model, beside the threads of questions, which may all be taken."""
+    asyncio.get_running_loop().run_in_executor(None, events.close)
 
 
 async def _in_a_thread(function: Callable[[], Result]) -> Result:

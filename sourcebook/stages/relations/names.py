@@ -22,6 +22,8 @@ _NUMBERED_START: Final = re.compile(r"([a-z]{2,20})-?0*(\d{1,9})(?=-|$)")
 _NUMBER_FIRST: Final = re.compile(r"0*(\d{1,5})(?=-|$)(?!-\d)")
 _TITLE_ID: Final = re.compile(r"\s*([A-Za-z]{2,10})[- #]?0*(\d{1,6})\s*(?:[:.–—]|\s-\s|$)")
 _ROOT: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/]*")
+_FILE_QUERY: Final = re.compile(r"(?<=\.)([a-z]{1,8})\?[^#]*(?=#|\Z)", re.IGNORECASE)
+"""Query of a link between files, such as `guide.md?plain=1`, which pages that show them understand."""
 _WEB: Final = re.compile(r"https?://", re.IGNORECASE)
 _SERIES_OF_FOLDERS: Final = {
     "adr": "adr", "adrs": "adr", "decisions": "adr", "decision-records": "adr", "architecture-decisions": "adr",
@@ -65,6 +67,8 @@ def joined(uri: str, link: str, root: str) -> str:
     """
     if _ROOT.match(link):
         return link
+    if not _WEB.match(uri):
+        link = _FILE_QUERY.sub(r"\1", link)
     base = _ROOT.match(uri)
     authority = base[0] if base else ""
     if link.startswith("//"):

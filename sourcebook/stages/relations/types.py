@@ -23,9 +23,10 @@ def type_of(
         metadata: its metadata; `type` names a type, whatever the path is.
         types: the types by their names; of several whose paths match, the first one counts.
     """
-    named = metadata.get("type")
-    name = _SEPARATORS.sub("-", named.strip().casefold()) if isinstance(named, str) else ""
-    if name not in types:
+    named = next((value for key, value in metadata.items() if key.casefold() == "type"), None)
+    written = _normal(named) if isinstance(named, str) else ""
+    name = next((each for each in types if _normal(each) == written), "")
+    if not name:
         path = _path_below(uri, root)
         name = next((each for each, kind in types.items() if any(_matches(glob, path) for glob in kind.paths)), "")
     if not name:
@@ -33,9 +34,14 @@ def type_of(
     return name, [field for field in types[name].fields if _is_missing(metadata, field)]
 
 
+def _normal(name: str) -> str:
+    return _SEPARATORS.sub("-", name.strip().casefold())
+
+
 def _is_missing(metadata: Mapping[str, Any], field: str) -> bool:
     held = {key.casefold(): value for key, value in metadata.items()}
-    return held.get(field.casefold()) in (None, "", [], {})
+    value = held.get(field.casefold())
+    return (value.strip() if isinstance(value, str) else value) in (None, "", [], {})
 
 
 def _path_below(uri: str, root: str) -> str:

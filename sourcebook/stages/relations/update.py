@@ -26,7 +26,7 @@ from sourcebook.stages.relations.names import names_of
 from sourcebook.stages.relations.types import type_of
 from sourcebook.stages.relations.written import WritingDocument, written_relations
 
-REVISION: Final = 1
+REVISION: Final = 2
 """Number to be counted up when a change of this code changes what is read from a document."""
 _BATCH: Final = 64
 _MOST_ANALYZED: Final = 200
@@ -47,7 +47,11 @@ class _Rules:
 def _rules(connection: Connection, collection: str) -> _Rules:
     row = connection.execute(queries["relation_settings"], {"collection": collection}).fetchone() or (None, None, None)
     relations = RelationSettings.model_validate(row[0]) if row[0] else RelationSettings()
-    types = {name: DocumentType.model_validate(each) for name, each in row[1].items()} if row[1] else DEFAULT_TYPES
+    types = (
+        {name: DocumentType.model_validate(each) for name, each in row[1].items()}
+        if row[1] is not None
+        else DEFAULT_TYPES
+    )
     described = json.dumps({name: each.model_dump(mode="json") for name, each in types.items()})
     digest = hashlib.sha256(f"{REVISION} {relations.model_dump_json()} {described}".encode()).hexdigest()
     return _Rules(relations, types, digest, row[2] == digest)

@@ -1,6 +1,7 @@
 """Only what holds leaves an answer, however its pieces come."""
 
 import re
+import time
 
 import pytest
 from hypothesis import given, settings
@@ -61,6 +62,10 @@ def checked(text: str, size: int = 5) -> tuple[str, CheckedText]:
         ("The batteries last fourteen months [1]. [Here](https://ok.example/manual)", "… [1]. Here"),
         ("The batteries last fourteen months [1]. ![a. b](//evil.example/i.png)", "… [1]. ![a. b]"),
         ("The batteries last fourteen months [1]. <img src='//evil.example/i.png'>", "… [1]. "),
+        ("The batteries last fourteen months [1]. <im<img>g src=x>Good", "… [1]. Good"),
+        ("The batteries last fourteen months [1]. [a]<img>(/logout)", "… [1]. a"),
+        ("The batteries last fourteen months [1]. <div onclick=x()>Good", "… [1]. Good"),
+        ("The batteries last fourteen months [1], if List<String> a<b, style of c.", None),
         ("The batteries last fourteen months [1]. javascript:alert(1)", "… [1]. [link removed])"),
         ("The batteries last fourteen months [1].\n[x]: http://evil.example", "… [1].\n"),
         ("The batteries last fourteen months [1] or//evil.example.", "… [1] or[link removed]."),
@@ -85,7 +90,7 @@ def test_what_is_shown(written: str, shown: str | None) -> None:
             (
                 *("The batteries last fourteen months", " [1]", "[1]", "[99]", "[2, 1]", '[1: "x', '"]', ". ", "\n"),
                 *("](", "![", ")", "http://evil.example/", "`", "```\n", "[", "]", "【1】", "。", "NO_ANSWER"),
-                *("<img src=", "//evil.example", ">"),
+                *("<img src=", "//evil.example", ">", "<im", "g src=", "<img>"),
             )
         ),
         max_size=14,
@@ -97,6 +102,7 @@ def test_no_order_of_pieces_lets_anything_through(pieces: list[str], size: int) 
     shown, found = checked(text, size)
     assert shown == found.shown
     assert "evil.example" not in shown
+    assert "<img" not in shown
     outside = re.sub(r"`[^`\n]*`|^[ \t]*```.*?(^[ \t]*```|\Z)", "", shown, flags=re.MULTILINE | re.DOTALL)
     if "`" not in outside:
         assert {int(number) for number in re.findall(r"\[(\d+)\]", outside)} <= {
@@ -104,6 +110,15 @@ def test_no_order_of_pieces_lets_anything_through(pieces: list[str], size: int) 
         }
     assert all(TEXT[each.start : each.end] == each.quote for each in found.citations)
     assert all(TEXT[each.start_char : each.end_char] == each.quote for each in found.citations)
+
+
+@pytest.mark.parametrize("unit", ["![", ". [1", "<im<img>g ", '[1: "'])
+def test_a_model_that_repeats_itself_costs_little(unit: str) -> None:
+    """Each piece once was searched with all that waited: 8,000 characters took minutes."""
+    text = unit * (8_000 // len(unit))
+    begun = time.process_time()
+    checked(text)
+    assert time.process_time() - begun < 3
 
 
 def test_spans() -> None:

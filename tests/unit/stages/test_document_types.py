@@ -31,6 +31,10 @@ def test_the_first_type_with_the_path_counts(path: str, kind: str) -> None:
 def test_front_matter_comes_before_paths_and_promises_are_kept_in_any_case() -> None:
     assert type_of(f"{ROOT}/a.md", ROOT, {"type": "ADR", "Status": "accepted", "date": "2024"}, TYPES) == ("adr", [])
     assert type_of(f"{ROOT}/adr/a.md", ROOT, {"status": ""}, TYPES) == ("adr", ["status", "Date"])
+    assert type_of(f"{ROOT}/adr/a.md", ROOT, {"Status": " \n", "date": 0}, TYPES) == ("adr", ["status"])
+    assert type_of(f"{ROOT}/a.md", ROOT, {"Type": "adr"}, TYPES)[0] == "adr"
+    for written in ("design_doc", "Design Doc", "design-doc"):
+        assert type_of(f"{ROOT}/a.md", ROOT, {"type": written}, {"design_doc": DocumentType()}) == ("design_doc", [])
     assert type_of(f"{ROOT}/a.md", ROOT, {"type": "Standards Track"}, {"adr": TYPES["adr"]}) == (None, [])
 
 

@@ -46,6 +46,15 @@ def test_fields_name_their_targets_as_people_write_them() -> None:
     assert found("", supersedes="[[ADR-2]], [[ADR-3|three]]") == {*old, ("supersedes", False, "adr-3")}
 
 
+def test_the_query_of_a_link_between_files_is_no_part_of_its_target() -> None:
+    plain = found("[a](guide.md)")
+    for written in ("guide.md?plain=1", "guide.md?plain=1#L3", "./guide.md#L3?x"):
+        assert found(f"[a]({written})") == plain, written
+    assert found("[a](<Who?.md>)") != found("[a](Who)")
+    assert found("[a](?q=1)", uri="https://example.org/x.md") == set()
+    assert found("[a](b.md?q=1)", uri="https://example.org/x.md") != found("[a](b.md)", uri="https://example.org/x.md")
+
+
 def test_no_name_holds_what_the_database_cannot() -> None:
     """One link with %00 must not stop the ingest of its collection."""
     relations = found("[a](%00.md) [b](x%ED%A0%80.md) [[c\0]] [d](http://e.org/?q=\0)", supersedes="a\0b")
