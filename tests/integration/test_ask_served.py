@@ -154,7 +154,7 @@ def test_whoever_leaves_ends_the_request_to_the_model(
                 assert not shown or next(told).data == {"text": shown}
             wait_until(lambda: chat.asked)
             held.shutdown(SHUT_RDWR)
-            assert chat.left.wait(10), (is_streamed, shown)
+            assert chat.left.wait(15), (is_streamed, shown)  # before the model's timeout
             connection.close()
     chat.script(Silence(ANSWER + " And so"))
     found = knowledge.ask_stream(QUESTION, "handbook")
@@ -164,8 +164,8 @@ def test_whoever_leaves_ends_the_request_to_the_model(
         wait_until(lambda: chat.asked)
         found.close()
         with pytest.raises(ModelError, match="no longer asked"):
-            waiting.result(10)
-    assert chat.left.wait(10)
+            waiting.result(15)  # before the model's timeout
+    assert chat.left.wait(15)  # before the model's timeout
 
     async def cancel() -> None:
         chat.script(Silence())
@@ -177,7 +177,7 @@ def test_whoever_leaves_ends_the_request_to_the_model(
         await asyncio.wait([waiting])
 
     asyncio.run(cancel())
-    assert chat.left.wait(10)
+    assert chat.left.wait(15)  # before the model's timeout
     wait_until(lambda: len(knowledge.llm_calls(failed=True)) == 5)
     assert {each.failure for each in knowledge.llm_calls(failed=True)} == {"The caller left before the answer ended."}
 

@@ -1,6 +1,6 @@
 -- name: search_scope
--- Return each requested collection with its chosen or else its active generation, its entries, and the names of its
--- HNSW indexes. Where none is named, these are all but those that only take documents of others.
+-- Return each requested collection with its chosen or else its active generation, its entries and its HNSW indexes.
+-- Where none is named, these are all but those that only take documents of others.
 SELECT collection.name, generation.id, generation.model, generation.embedding, generation.dimensions,
        ARRAY(SELECT known.name FROM text_configuration known
              WHERE known.generation_id = generation.id AND known.entries > 0 ORDER BY known.name) AS configurations,
