@@ -230,7 +230,7 @@ def test_the_words_that_passages_hold_are_read_by_key(
 def test_the_scope_is_read_without_touching_entries(
     connection: Connection, corpora: tuple[WordCorpus, WordCorpus]
 ) -> None:
-    nodes = plan(connection, "search_scope", {"collections": [corpora[0].collection]})
+    nodes = plan(connection, "search_scope", {"collections": [corpora[0].collection], "chosen": None})
     assert relations(nodes) == {"collection", "generation", "text_configuration", "pg_index", "pg_class"}
 
 
