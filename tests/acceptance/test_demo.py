@@ -31,7 +31,7 @@ def _demo(workplace: Workplace) -> "subprocess.CompletedProcess[str]":
         env=workplace.environment,
         capture_output=True,
         text=True,
-        timeout=SECONDS,
+        timeout=2 * SECONDS,
         check=False,
     )
 
@@ -74,6 +74,7 @@ def _answers(knowledge: KnowledgeBase) -> tuple[dict[str, float], list[float]]:
     return {name: fmean(each[name] for each in scores.values()) for name in ("ndcg@10", "recall@10")}, on_page
 
 
+@pytest.mark.timeout(900)
 def test_the_demo_takes_all_in_and_has_nothing_to_do_the_second_time(workplace: Workplace) -> None:
     """Each search finds its own: a section of a page, a moment of a recording, a scan; then nothing changes.
 
