@@ -6,11 +6,15 @@ import pytest
 
 from sourcebook.admin.access_keys import create_key
 from sourcebook.client import RemoteKnowledgeBase
+from sourcebook.context import make_context
 from sourcebook.context.results import ContextResult
 from sourcebook.context.token_bound import token_bound
 from sourcebook.errors import AccessError, QueryError, SourcebookError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
+from sourcebook.search.request import SearchRequest
+from sourcebook.search.results import SearchResults
+from sourcebook.search.run_search import SearchResources, run_search
 from sourcebook.server.mcp.arguments import ContextArguments
 from sourcebook.server.mcp.budget import as_json, plain
 from sourcebook.server.mcp.tools.context import get_context
@@ -136,6 +140,25 @@ def test_a_context_is_made_anew_after_a_publication(base: Stages, knowledge: Kno
     assert knowledge.context(QUESTION).is_cached
     assert [knowledge.context("What else?").is_cached for _ in range(2)] == [False, True]
     assert knowledge.context(QUESTION, filters={"tags": ["none"]}).text == ""
+
+
+def test_a_publication_during_a_context_is_seen_by_the_next(
+    base: Stages, knowledge: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A context that was searched before a publication is not kept as one of the state behind it."""
+
+    def with_publication(resources: SearchResources, request: SearchRequest) -> SearchResults:
+        results = run_search(resources, request)
+        monkeypatch.undo()
+        base.write("handbook/new.md", "# Spare batteries\n\nThe spare batteries last nine years.")
+        base.collection = "handbook"
+        base.run()
+        return results
+
+    knowledge.context("What else?")  # the state before is known
+    monkeypatch.setattr(make_context, "run_search", with_publication)
+    assert "nine years" not in knowledge.context(QUESTION).text
+    assert "nine years" in knowledge.context(QUESTION).text
 
 
 def test_every_face_gives_the_same_context(base: Stages, knowledge: KnowledgeBase) -> None:
