@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 
 from orchestration.ingest_results import (
-    ASSETS,
     COUNTS,
     IngestedCollection,
     IngestError,
@@ -25,6 +24,7 @@ from orchestration.paused_crawls import paused_crawls, together
 from orchestration.recorder import start_recorder
 from orchestration.shard_ingest import ingest_shards
 from orchestration.small_change import is_small, update
+from resources.pipeline import PIPELINE
 from sourcebook.admin.collections import all_givers, apply
 from sourcebook.admin.finished_runs import count_runs_to_record, is_recording
 from sourcebook.admin.pending import Pending, find_pending
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
     from sourcebook.embedding.embedder_pool import EmbedderPool
 
-__all__ = ["ASSETS", "IngestError", "IngestEvents", "IngestedCollection", "ingest"]
+__all__ = ["IngestError", "IngestEvents", "IngestedCollection", "ingest"]
 
 _SECONDS_FOR_LEFTOVERS = 30.0
 """Seconds to wait for the record of runs that an earlier command has left."""
@@ -251,7 +251,7 @@ class _Runs:
         self.has_recorder = True
         embedders.wait_for_exports()
         return run_id, {
-            asset: reports[asset].counts() if asset in reports else dict.fromkeys(COUNTS, 0) for asset in ASSETS
+            asset: reports[asset].counts() if asset in reports else dict.fromkeys(COUNTS, 0) for asset in PIPELINE
         }
 
     def _execute(
@@ -280,7 +280,7 @@ class _Runs:
                 self._instance,
                 self._database,
                 partition,
-                tuple(asset for asset in ASSETS if needed.get(asset, True)),
+                tuple(asset for asset in PIPELINE if needed.get(asset, True)),
                 configuration=self._configuration.path,
                 selection=self._selection,
                 embedders=self._embedders,
@@ -289,7 +289,7 @@ class _Runs:
             )
         except RunError as error:
             raise IngestError(f"collection {partition}: {error}") from error
-        return result.run_id, {asset: counts_of(result, asset) or dict.fromkeys(COUNTS, 0) for asset in ASSETS}
+        return result.run_id, {asset: counts_of(result, asset) or dict.fromkeys(COUNTS, 0) for asset in PIPELINE}
 
     def _pool(self) -> "EmbedderPool":
         if self._embedders is None:

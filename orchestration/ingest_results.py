@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from psycopg import Connection
 
+from resources.pipeline import PIPELINE
 from sourcebook.admin.freshness import record_comparison
 from sourcebook.admin.pending import Pending
 from sourcebook.database.queries import queries
@@ -15,16 +16,6 @@ from sourcebook.model.selection import Selection
 if TYPE_CHECKING:
     from sourcebook.admin.crawl_reports import CrawlNotes
 
-ASSETS = (
-    "raw_files",
-    "crawled_pages",
-    "transcripts",
-    "documents",
-    "chunks",
-    "embeddings",
-    "search_index",
-    "index_upkeep",
-)
 COUNTS = ("added", "changed", "unchanged", "removed", "failed", "seconds")
 """Counts that every asset has."""
 
@@ -82,7 +73,7 @@ def record_whole_comparison(
 def nothing_done(connection: Connection, name: str) -> dict[str, dict[str, Any]]:
     """Return the counts of an ingest without changes."""
     row = connection.execute(queries["totals"], {"collection": name}).fetchone()
-    unchanged = dict(zip(ASSETS, row or (0,) * len(ASSETS), strict=True))
-    assets = {asset: {**dict.fromkeys(COUNTS, 0), "unchanged": unchanged[asset]} for asset in ASSETS}
+    unchanged = dict(zip(PIPELINE, row or (0,) * len(PIPELINE), strict=True))
+    assets = {asset: {**dict.fromkeys(COUNTS, 0), "unchanged": unchanged[asset]} for asset in PIPELINE}
     assets["embeddings"].update(computed=0, reused=0)
     return assets

@@ -10,6 +10,7 @@ from typing import Any, Final
 import dagster as dg
 from psycopg import Connection
 
+from resources.pipeline import PIPELINE
 from sourcebook.admin.pending import Pending, find_pending
 from sourcebook.config.paths import expand_user
 from sourcebook.config.yaml_file import read_configuration_text, refuse
@@ -23,17 +24,6 @@ PREFIX: Final = "sourcebook/uses-"
 """Beginning of the tags of a run that say what it uses; the value is `true`."""
 VARIABLE: Final = "SOURCEBOOK_RUN_TAGS"
 """Environment variable with the path of a file with further tags for runs, by what they use."""
-PIPELINE: Final = (
-    "raw_files",
-    "crawled_pages",
-    "transcripts",
-    "documents",
-    "chunks",
-    "embeddings",
-    "search_index",
-    "index_upkeep",
-)
-"""Names of the assets of the job `ingest`."""
 _OWN: Final = ("sourcebook/", "dagster/partition")
 """Beginnings of the tags that the file may not set: locks and limits rely on them."""
 

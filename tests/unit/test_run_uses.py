@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from orchestration.jobs import ASSETS
-from resources.run_uses import PIPELINE, VARIABLE, Use, assets_of, configured_tags, queued_run_tags
+from resources.pipeline import PIPELINE
+from resources.run_uses import VARIABLE, Use, assets_of, configured_tags, queued_run_tags
 from sourcebook.errors import ConfigurationError
 
 RESOURCES = {"container_config": {"resources": {"limits": {"cpu": "4", "memory": "8Gi"}}}}

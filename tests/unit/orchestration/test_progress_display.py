@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from orchestration.ingest import ASSETS, IngestedCollection
+from orchestration.ingest import IngestedCollection
 from orchestration.progress_display import ProgressDisplay
+from resources.pipeline import PIPELINE
 from sourcebook.admin.pending import Pending
 from sourcebook.cli.output import without_controls
 from sourcebook.model.progress import TotalProgress, announce
@@ -56,7 +57,7 @@ def test_progresses_beside_each_other_add_up() -> None:
 def test_the_result_is_in_plain_words(capsys: pytest.CaptureFixture[str]) -> None:
     """Counts with words, without those that are 0; the first three failures with reasons, the new ones first."""
     counts = dict.fromkeys(("added", "changed", "unchanged", "removed", "failed"), 0)
-    assets: dict[str, dict[str, Any]] = {asset: dict(counts) for asset in ASSETS}
+    assets: dict[str, dict[str, Any]] = {asset: dict(counts) for asset in PIPELINE}
     assets["documents"] |= {"added": 3, "changed": 2, "removed": 1, "failed": 1}
     assets["search_index"] |= {"added": 5, "unchanged": 2_000}
     assets["embeddings"] |= {"computed": 5, "reused": 0}
