@@ -1,14 +1,18 @@
 """Layouts of the HNSW indexes of a generation: one index, or several parts of the entries with an index each."""
 
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Self
 
 _NAME = re.compile(r"search_entry_\d+_vector(?:_(?P<bits>bits_)?(?P<part>\d+)of(?P<parts>\d+))?")
-_BREADTH = 200
-"""`hnsw.ef_search` of every connection, which suffices for a graph of any size that was measured."""
-_LEAST_BREADTH = 64
+BREADTH = 200
+"""`hnsw.ef_search` of every connection, which suffices for a graph of up to BREADTH_FOR entries."""
+BREADTH_FOR = 120_000
+"""Entries of a graph from which a walk must be wider to find as many of the nearest."""
+_BREADTH_STEP, _MOST_BREADTH = 50, 1000
+"""Steps of the breadth, and the largest `hnsw.ef_search` that pgvector takes."""
 MOST_PARTS = 64
 """Parts at most; a search walks each of them."""
 
@@ -25,10 +29,18 @@ class GraphLayout:
     bits: bool = False
     """Whether the graphs hold a bit for each dimension in place of the vectors, which order what was found."""
 
-    @property
-    def breadth(self) -> int:
-        """`hnsw.ef_search` of the walk of one part: of many parts, each holds few of the nearest."""
-        return _BREADTH if self.parts <= 2 else max(2 * _BREADTH // self.parts, _LEAST_BREADTH)
+    def breadth(self, entries: int) -> int:
+        """Return `hnsw.ef_search` for the walk of one part of a generation with this many entries.
+
+        It grows with the square root of the entries of a part: as they double, a walk of the same breadth misses more
+        of the nearest. It does not fall with the number of parts: each of the nearest is in one part, and must be found
+        there.
+        """
+        share = entries / self.parts
+        if share <= BREADTH_FOR:
+            return BREADTH
+        steps = math.ceil(BREADTH * math.sqrt(share / BREADTH_FOR) / _BREADTH_STEP)
+        return min(steps * _BREADTH_STEP, _MOST_BREADTH)
 
     def name(self, generation: int, part: int) -> str:
         """Return the name of the index of a part, which is counted from 0."""

@@ -8,7 +8,7 @@ from typing import Any
 from psycopg import Connection, sql
 
 from sourcebook.database.queries import queries
-from sourcebook.model.graph_layout import GraphLayout
+from sourcebook.model.graph_layout import BREADTH, GraphLayout
 from sourcebook.search.search_scope import EntryCondition
 
 _OF_BITS = 8
@@ -24,6 +24,8 @@ class WalkStatement:
     layout: GraphLayout
     condition: EntryCondition
     dimensions: int
+    entries: int
+    """Entries of the largest generation that is walked."""
 
     @property
     def text(self) -> sql.Composed:
@@ -51,8 +53,9 @@ class WalkStatement:
     def rows(self, connection: Connection, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         """Return the nearest entries: chunk id, distance, and whether an index gave it."""
         parameters = {**self.condition.parameters, **values}
-        if self.layout.breadth == GraphLayout().breadth:
+        breadth = self.layout.breadth(self.entries)
+        if breadth == BREADTH:
             return connection.execute(self.text, parameters).fetchall()
         with connection.transaction():
-            connection.execute(queries["set_breadth"], {"breadth": self.layout.breadth})
+            connection.execute(queries["set_breadth"], {"breadth": breadth})
             return connection.execute(self.text, parameters).fetchall()

@@ -126,9 +126,10 @@ def nearest(
     search = _Search(connection, HalfVector(vector), depth, condition, generations[0].dimensions)
     sizes, layouts = search.look_up(generations)
     parts = [search.exactly([number for number in sizes if number not in layouts])]
-    for layout in sorted(set(layouts.values()), key=lambda each: (each.parts, each.bits)):
-        indexed = [number for number, of in layouts.items() if of == layout]
-        parts.append(search.by_index(indexed, sum(sizes[number] for number in indexed), layout))
+    parts += [
+        search.by_index({number: sizes[number] for number, of in layouts.items() if of == layout}, layout)
+        for layout in sorted(set(layouts.values()), key=lambda each: (each.parts, each.bits))
+    ]
     hits = sorted((distance, chunk) for part in parts for chunk, distance in part.rows)[:depth]
     return VectorRanking(
         tuple((chunk, -distance) for distance, chunk in hits),
@@ -170,26 +171,28 @@ class _Search:
         rows = self._rows("nearest_exactly", generations, depth=self.depth) if generations else []
         return _Part(rows, "exact", cut_off)
 
-    def by_index(self, generations: list[int], entries: int, layout: GraphLayout) -> _Part:
-        """Walk the indexes, or compare every entry where few fulfil the condition."""
+    def by_index(self, sizes: dict[int, int], layout: GraphLayout) -> _Part:
+        """Walk the indexes of generations, or compare every entry where few fulfil the condition."""
+        generations, entries, largest = list(sizes), sum(sizes.values()), max(sizes.values())
         few = math.isqrt(VISIT * self._wanted * entries)
         if self.condition is None:
-            walks_all = entries <= few
-            return self.exactly(generations) if walks_all else self._walk(generations, "index", self._wanted, layout)
+            if entries <= few:
+                return self.exactly(generations)
+            return self._walk(generations, "index", self._wanted, layout, largest)
         estimate = int(self._rows("estimate_entries", generations)[0][0][0]["Plan"]["Plan Rows"])
         if estimate <= few:
             rows = self._rows("nearest_of_few", generations, depth=self.depth, most=few)
             if not rows or rows[0][2] <= few:
                 return _Part([(chunk, distance) for chunk, distance, _ in rows], "exact")
         budget = SLACK * self._wanted * entries // max(estimate, few, 1)
-        return self._walk(generations, "iterative index", max(budget, self._wanted), layout)
+        return self._walk(generations, "iterative index", max(budget, self._wanted), layout, largest)
 
     @property
     def _wanted(self) -> int:
         return math.ceil(self.depth * (OVERSHOOT if self.condition is None else OVERSHOOT_FILTERED))
 
-    def _walk(self, generations: list[int], plan: Plan, budget: int, layout: GraphLayout) -> _Part:
-        walk = WalkStatement(layout, self.condition or EVERY_ENTRY, self.dimensions)
+    def _walk(self, generations: list[int], plan: Plan, budget: int, layout: GraphLayout, largest: int) -> _Part:
+        walk = WalkStatement(layout, self.condition or EVERY_ENTRY, self.dimensions, largest)
         values = {"vector": self.vector, "generations": generations, "depth": self._wanted}
         rows = walk.rows(self.connection, {**values, "budget": walk.budget(budget)})
         if sum(in_graph for *_, in_graph in rows) < self.depth:
@@ -226,5 +229,5 @@ def _plan(
     if ranking.plan == "exact":
         statement = queries["nearest_exactly"].format(condition=condition.text)
     else:
-        statement = WalkStatement(layouts[0] if layouts else GraphLayout(), condition, dimensions).text
+        statement = WalkStatement(layouts[0] if layouts else GraphLayout(), condition, dimensions, 0).text
     return read_plan(connection, statement, parameters)

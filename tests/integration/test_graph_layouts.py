@@ -13,6 +13,7 @@ from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.database.location import DatabaseLocation
 from sourcebook.indexing import graphs
 from sourcebook.indexing.graphs import present_layout, settle_graphs
+from sourcebook.model import graph_layout
 from sourcebook.model.graph_layout import GraphLayout
 from sourcebook.search import vector_leg
 from sourcebook.search.filters import Filters
@@ -64,7 +65,7 @@ def searched(shelf: Shelf, condition: EntryCondition | None = None, depth: int =
 
 def plan(shelf: Shelf, of: GraphLayout) -> str:
     """Return the plan that PostgreSQL chooses by itself."""
-    statement = WalkStatement(of, EVERY_ENTRY, DIMENSIONS)
+    statement = WalkStatement(of, EVERY_ENTRY, DIMENSIONS, LARGE)
     values = {"vector": HalfVector(shelf.queries[0]), "generations": [shelf.generations["large"].id]}
     with shelf.database.connection() as connection:
         rows = connection.execute(
@@ -104,6 +105,20 @@ def test_every_layout_finds_the_nearest(
     assert "iterative index" in {ranking.plan for ranking in filtered}
     assert shelf.recall(filtered, "large", documents=0.5) >= (0.97 if expected.bits else 0.99)
     assert not settle(shelf, **rules), "nothing to build"
+
+
+def test_large_parts_are_walked_more_widely_for_one_search(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The breadth that a large graph needs is set for the statement alone: the session keeps its own."""
+    settle(shelf, parts_from=4_000)
+    present = layout(shelf)
+    assert present is not None
+    monkeypatch.setattr(graph_layout, "BREADTH_FOR", LARGE // present.parts // 4)
+    with shelf.database.connection() as connection:
+        with connection.transaction():
+            nearest(connection, shelf.scoped("large"), shelf.queries[0], DEPTH)
+            assert connection.execute("SHOW hnsw.ef_search").fetchone() in {("400",), ("450",)}
+        assert shelf.recall(searched(shelf), "large") >= 0.99
+        assert connection.execute("SHOW hnsw.ef_search").fetchone() == ("200",)
 
 
 def test_upkeep_changes_the_layout_in_place_and_leaves_nothing_behind(shelf: Shelf) -> None:

@@ -32,6 +32,10 @@ def test_parts_double_with_the_entries(entries: int, parts: int) -> None:
     assert parts_for(entries, 1_000_000) == parts
 
 
-def test_many_parts_are_walked_less_widely() -> None:
-    """The breadth of a walk falls with the parts, down to a least one."""
-    assert [GraphLayout(parts).breadth for parts in (1, 2, 4, 8, 64)] == [200, 200, 100, 64, 64]
+@pytest.mark.parametrize(
+    ("entries", "parts", "breadth"),
+    [(0, 1, 200), (120_000, 1, 200), (999_999, 1, 600), (1_000_000, 2, 450), (8_000_000, 16, 450), (10**9, 64, 1000)],
+)
+def test_large_parts_are_walked_more_widely(entries: int, parts: int, breadth: int) -> None:
+    """The breadth of a walk grows with the entries of a part, whatever the number of parts, as far as pgvector goes."""
+    assert GraphLayout(parts).breadth(entries) == breadth
