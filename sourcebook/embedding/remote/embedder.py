@@ -246,9 +246,9 @@ class RemoteEmbedder:
                 raise self._changed(server, near)
             return vectors[: len(texts)]
 
-        return server.client.post(
-            "/embeddings", body, check, tokens=most_tokens(asked), counted=tokens_of, most=most_bytes(len(asked))
-        )
+        # A server that shortens no vectors sends them whole.
+        most = most_bytes(len(asked), dimensions if self._settings.dimensions is None else None)
+        return server.client.post("/embeddings", body, check, tokens=most_tokens(asked), counted=tokens_of, most=most)
 
 
 class _OtherModelError(ProviderError):
