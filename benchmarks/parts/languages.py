@@ -56,6 +56,7 @@ def _in_each(knowledge: KnowledgeBase, sets: Mapping[str, RetrievalSet]) -> Iter
             for chosen, of in ((values, ""), (values[::_SAMPLE], ", every fifth question")):
                 (estimate,) = estimate_means(np.array(chosen)[:, None])
                 note = f"{len(chosen):,} questions; 95 %: {estimate.low:.3f} to {estimate.high:.3f}"
+                note += "" if of else f"; {_fifths(values)}"
                 name_of = f"nDCG@10, {name}, {mode}{of}"
                 yield Row(name_of, estimate.mean, "nDCG", bars.get(language), note, at_least=True)
         for program, embed in _MODEL_ALONE.items():
@@ -88,8 +89,13 @@ def _without_pipeline(name: str, known: RetrievalSet, program: str, passages: Ma
         question: [identities[place] for place in row] for question, row in zip(known.questions, nearest, strict=True)
     }
     values = ndcg(known, rankings)
-    note = f"every fifth question {float(np.mean(values[::_SAMPLE])):.3f}"
-    return Row(f"nDCG@10, {name}, one vector a paragraph by {program}", float(np.mean(values)), "nDCG", note=note)
+    name_of = f"nDCG@10, {name}, one vector a paragraph by {program}"
+    return Row(name_of, float(np.mean(values)), "nDCG", note=_fifths(values))
+
+
+def _fifths(values: list[float]) -> str:
+    """Return the mean of every fifth question, from the first, the second … on."""
+    return "fifths " + " ".join(f"{float(np.mean(values[start::_SAMPLE])):.3f}" for start in range(_SAMPLE))
 
 
 def _across(knowledge: KnowledgeBase, sets: Mapping[str, RetrievalSet]) -> Iterator[Row]:
