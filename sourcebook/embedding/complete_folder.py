@@ -1,6 +1,7 @@
 """Checks of a model's folder before it is loaded: weights of safetensors alone, and every file whole."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -10,7 +11,10 @@ from sourcebook.errors import ModelError
 _PICKLED: Final = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 _NO_WEIGHTS: Final = frozenset({"training_args.bin", "optimizer.pt", "scheduler.pt", "scaler.pt", "rng_state.pth"})
 """Pickled files that training leaves, which nobody loads."""
-_UNFINISHED: Final = ("*.incomplete", "*.part", "*.crdownload", "*.download")
+_UNFINISHED: Final = ("*.incomplete", "*.part", "*.partial", "*.crdownload", "*.download", "*.aria2")
+_SHARD: Final = re.compile(r"(.*-)\d{5}-of-(\d{5})\.safetensors", re.ASCII)
+_MOST_SHARDS: Final = 1_000
+"""Files that a name may speak of, as the number in it is anybody's."""
 _INDEX: Final = "*.safetensors.index.json"
 _HEADER_LENGTH: Final = 8
 """Bytes of the number at the start of a safetensors file: the length of its header."""
@@ -55,13 +59,17 @@ def check_folder(folder: Path, modules: list[Path]) -> None:
 
 
 def _missing_shards(module: Path) -> Iterator[str]:
-    """Yield the files of weights that an index names and that are not there."""
+    """Yield the files of weights that an index names, or the names of others, and that are not there."""
     for index in module.glob(_INDEX):
         try:
             names = sorted(set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values()))
-        except (ValueError, KeyError, AttributeError, TypeError):
+        except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
             raise ModelError(f"The model's file {index} is damaged: {_AGAIN}.") from None
         yield from (name for name in names if not (module / str(name)).is_file())
+    names = sorted(path.name for path in module.glob("*.safetensors"))
+    for stem, parts in sorted({(found[1], found[2]) for found in map(_SHARD.fullmatch, names) if found}):
+        every = (f"{stem}{number:05}-of-{parts}.safetensors" for number in range(1, min(int(parts), _MOST_SHARDS) + 1))
+        yield from (name for name in every if not (module / name).is_file())
 
 
 def check_whole(file: Path) -> None:
@@ -84,7 +92,7 @@ def check_whole(file: Path) -> None:
         header = json.loads(rest)
         ends = [tensor["data_offsets"][1] for name, tensor in header.items() if name != "__metadata__"]
         whole = _HEADER_LENGTH + length + max(ends, default=0)
-    except (ValueError, KeyError, AttributeError, TypeError, IndexError):
+    except (ValueError, KeyError, AttributeError, TypeError, IndexError, RecursionError):
         whole = -1
     if size != whole:
         told = f" ({size:,} of {whole:,} bytes)" if whole > size else ""

@@ -124,6 +124,6 @@ def _read(file: Path) -> object:
         content: object = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ModelError(f"The model's file {file} cannot be read: {error}. Download the model again.") from error
     return content

@@ -1,5 +1,6 @@
 """Languages that the models of the box were trained on, by ISO 639-1 codes."""
 
+from collections.abc import Iterable
 from typing import Final
 
 from sourcebook.embedding.weights import BUNDLED_NAME, MULTILINGUAL_NAME
@@ -27,11 +28,21 @@ def known_languages(model: str) -> frozenset[str] | None:
     return languages | {code for code, other in _OTHER_CODES.items() if other in languages}
 
 
-def remedy(model: str) -> str:
-    """Return what to do where a collection has languages that its model does not know."""
-    if model.removeprefix("sentence-transformers/") == BUNDLED_NAME:
-        return (
-            f"set  embedding: {{model: {MULTILINGUAL_NAME}}}  in sourcebook.yaml; the next ingest builds a "
-            "generation with it, and sourcebook plan  says what it costs"
-        )
-    return "no model in the box knows them: keyword search finds them, or set  embedding.model  to one that does"
+def remedy(model: str, languages: Iterable[str]) -> str:
+    """Return what to do where a collection has languages that its model does not know.
+
+    Args:
+        model: its name in the settings.
+        languages: the unknown ones by ISO 639-1 codes, in the order in which they are told.
+    """
+    others = list(languages)
+    multilingual = known_languages(MULTILINGUAL_NAME) or frozenset()
+    is_helped = model.removeprefix("sentence-transformers/") == BUNDLED_NAME and not multilingual.isdisjoint(others)
+    if not is_helped:
+        return "no model in the box knows them: keyword search finds them, or set  embedding.model  to one that does"
+    left = [code for code in others if code not in multilingual]
+    return (
+        f"set  embedding: {{model: {MULTILINGUAL_NAME}}}  in sourcebook.yaml; the next ingest builds a "
+        "generation with it, and sourcebook plan  says what it costs"
+        + (f". It does not know {', '.join(left)} either, which keyword search finds" if left else "")
+    )

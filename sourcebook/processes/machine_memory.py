@@ -6,6 +6,9 @@ from pathlib import Path
 
 _CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
 _CGROUP_USE = Path("/sys/fs/cgroup/memory.current")
+_CGROUP_STATISTICS = Path("/sys/fs/cgroup/memory.stat")
+_DROPPABLE = frozenset({"inactive_file", "slab_reclaimable"})
+"""Parts of a container's memory that the kernel gives up before it kills: files that were read, and what it caches."""
 _MEMORY_OF_THE_MACHINE = Path("/proc/meminfo")
 
 
@@ -27,23 +30,30 @@ def usable_memory(limit_file: Path = _CGROUP_LIMIT) -> int:
 
 
 def free_memory(
-    meminfo: Path = _MEMORY_OF_THE_MACHINE, limit_file: Path = _CGROUP_LIMIT, use_file: Path = _CGROUP_USE
+    meminfo: Path = _MEMORY_OF_THE_MACHINE,
+    limit_file: Path = _CGROUP_LIMIT,
+    use_file: Path = _CGROUP_USE,
+    statistics_file: Path = _CGROUP_STATISTICS,
 ) -> int | None:
     """Return the bytes that a new process could use without swapping; None where the system does not say.
 
     Args:
         meminfo: The file that Linux describes its memory in; caches that can be dropped count as free.
         limit_file: The cgroup's `memory.max`: bytes, or `max`.
-        use_file: The cgroup's `memory.current`, in bytes.
+        use_file: The cgroup's `memory.current`, in bytes, caches included.
+        statistics_file: The cgroup's `memory.stat`, which says how much of them can be dropped.
     """
-    free = []
-    try:
-        for line in meminfo.read_text(encoding="ascii").splitlines():
-            name, _, value = line.partition(":")
-            if name == "MemAvailable":
-                free.append(int(value.split()[0]) * 1_024)
-    except (OSError, ValueError, IndexError):
-        free = []
+    free = [number * 1_024 for number in _numbers(meminfo, frozenset({"MemAvailable:"}))]
     with suppress(OSError, ValueError):  # no limit: no such file, or the word "max"
-        free.append(max(int(limit_file.read_text(encoding="ascii")) - int(use_file.read_text(encoding="ascii")), 0))
+        used = int(use_file.read_text(encoding="ascii")) - sum(_numbers(statistics_file, _DROPPABLE))
+        free.append(max(int(limit_file.read_text(encoding="ascii")) - max(used, 0), 0))
     return min(free, default=None)
+
+
+def _numbers(file: Path, names: frozenset[str]) -> list[int]:
+    """Return the numbers behind names in a file with one on each line; none where it cannot be read."""
+    try:
+        lines = [line.split() for line in file.read_text(encoding="ascii").splitlines()]
+        return [int(words[1]) for words in lines if words and words[0] in names]
+    except (OSError, ValueError, IndexError):
+        return []

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from sourcebook.database.usage_log import UsageLog
 from sourcebook.embedding.metering import meter_of, metered_model, provider_of
 from sourcebook.embedding.weights import MULTILINGUAL_NAME
+from sourcebook.errors import ModelError
 from sourcebook.model.usage import EMBED_QUERY, Use
 from sourcebook.search.recent_cache import RecentCache
 from sourcebook.search.search_scope import ScopedGeneration
@@ -137,6 +138,8 @@ class QueryVectors:
         return self._embed(generation, text)
 
     def _embed(self, generation: ScopedGeneration, text: str) -> QueryVector:
+        import numpy as np
+
         from sourcebook.embedding.preparation import shortened_rows  # imports numpy
 
         started = time.perf_counter()
@@ -155,6 +158,11 @@ class QueryVectors:
             whole = embedder.embed_query(text)
             seconds = time.perf_counter() - started
             computed = shortened_rows(whole[None, :], generation.embedding.dimensions)[0].copy()
+            if not np.isfinite(computed).all():
+                raise ModelError(
+                    f"The embedding model {name} returned a vector for the question that is not finite: its weights "
+                    "are damaged. Download them again; until then, mode keyword finds words."
+                )
             computed.flags.writeable = False
             measurements.record(EMBEDDING_CALLS, 1, "query")
             measurements.record(EMBEDDING_TEXTS, 1, "query")

@@ -20,7 +20,7 @@ from sourcebook.stages.embeddings import embed_missing
 from sourcebook.stages.search_index import publish
 from tests.integration.provided_collection import DOCUMENTS, build, configure, search
 from tests.integration.stages import Stages
-from tests.provider_server import ProviderServer, Reply
+from tests.provider_server import Asked, ProviderServer, Reply
 from tests.waiting import wait_until
 
 
@@ -103,6 +103,28 @@ def test_a_model_that_changes_under_its_name_stops_the_run(stages: Stages, provi
         build(stages)
 
 
+def test_a_model_that_changes_within_a_run_stores_nothing(stages: Stages, provider: ProviderServer) -> None:
+    """Every request of passages has the fixed text beside them: no vector of the new model is kept."""
+    for name, text in DOCUMENTS.items():
+        stages.write(name, text)
+    configure(stages, provider.url, batch_size=3, parallel=1)
+
+    def answer(asked: Asked) -> Reply | None:
+        provider.seed = int(len(provider.asked) > 3)  # after the first batch
+        return None
+
+    for number in range(5):
+        stages.write(f"wind{number}.md", f"# Wind\n\nAnemometer number {number} measures the wind.")
+    provider.answer = answer
+    with pytest.raises(ModelError, match=r"has changed its model 'm'.*Bring the former model back"):
+        build(stages)
+    assert max(len(asked.texts) for asked in provider.asked) == 3
+    assert stages.rows("SELECT count(*) FROM embedding") == [{"count": 0}]
+    provider.answer = lambda asked: None
+    provider.seed = 0
+    assert build(stages).extra["computed"] == 8
+
+
 def test_another_address_of_the_model_builds_nothing(stages: Stages, provider: ProviderServer) -> None:
     """The generation follows the settings of how the provider is reached; a search asks the new address."""
     stages.write("tides.md", DOCUMENTS["tides.md"])
@@ -136,7 +158,7 @@ def test_the_first_question_finds_a_wrong_key_before_any_document_is_read(
     assert "sk-wrong-key" not in str(kept)
 
 
-@pytest.mark.parametrize("dimensions", [3000, 4000])
+@pytest.mark.parametrize("dimensions", [2001, 4000])
 def test_long_vectors_have_an_index_in_half_precision(stages: Stages, dimensions: int) -> None:
     """Beyond the 2,000 dimensions of pgvector's vector, halfvec is indexed up to 4,000."""
     with ProviderServer(dimensions) as provider:
@@ -157,7 +179,7 @@ def test_long_vectors_have_an_index_in_half_precision(stages: Stages, dimensions
 
 def test_longer_vectors_are_refused_unless_they_are_shortened(stages: Stages) -> None:
     """No collection begins that cannot be indexed; `dimensions` takes the first numbers of a Matryoshka model."""
-    with ProviderServer(4096) as provider:
+    with ProviderServer(4001) as provider:
         stages.write("tides.md", DOCUMENTS["tides.md"])
         configure(stages, provider.url)
         with stages.connection() as connection, pytest.raises(ModelError, match="Matryoshka"):

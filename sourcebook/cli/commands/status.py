@@ -211,7 +211,8 @@ def _show_unknown_languages(collection: "CollectionStatus") -> None:
         languages = ", ".join(f"{number:,} in {code}" for code, number in collection.unknown_languages.items())
         line = (
             f"{collection.name}: {collection.embedding_model} does not know the languages of some documents "
-            f"({languages}), which vector search finds poorly: {remedy(collection.embedding_model)}"
+            f"({languages}), which vector search finds poorly: "
+            f"{remedy(collection.embedding_model, collection.unknown_languages)}"
         )
         say(safe(line, "yellow"))
 

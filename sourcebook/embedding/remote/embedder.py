@@ -24,6 +24,9 @@ from sourcebook.providers.limits import Limits
 Vectors = NDArray[np.float32]
 _TRUSTED_SECONDS: Final = 600.0
 """Seconds after which a server is asked for the vector of the probe again."""
+_LEAST_BESIDE_OTHERS: Final = 0.95
+"""Cosine similarity below which the probe beside passages is another model's. A chosen bound: servers that quantize by
+the batch give a text other vectors beside others, and other models less than this."""
 _AGAIN: Final = "set embedding.revision to another word, which indexes the collection again"
 _SHORTEST: Final = 32
 """Characters below which a text that is refused as too long is not cut further."""
@@ -69,6 +72,8 @@ class RemoteEmbedder:
         self._servers = [_Server(url, settings, patience, limits) for url in settings.urls]
         self._batch_size = settings.batch_size
         self._executor = ThreadPoolExecutor(settings.parallel, thread_name_prefix="sourcebook-provider")
+        self._probe_text = settings.passage_prefix + PROBE
+        self._proof: Vectors | None = None
         self._proving = Lock()
         self._said_cut = False
         self.provider = provider_of_settings(settings)
@@ -85,8 +90,12 @@ class RemoteEmbedder:
         """Queue passages and return at once."""
         rates = (self._settings.tokens_per_minute, self._settings.collection_tokens_per_minute)
         tokens = min((rate for rate in rates if rate is not None), default=None)
+        size = self._batch_size
+        if self._access is not None and size > 2:  # the probe goes with them
+            size -= 1
+            tokens = None if tokens is None else max(tokens - most_tokens([self._probe_text]), 1)
         prefix = self._settings.passage_prefix
-        batches = batches_of([prefix + well_formed(text) for text in texts], self._batch_size, tokens)
+        batches = batches_of([prefix + well_formed(text) for text in texts], size, tokens)
         try:
             parts = [self._executor.submit(self._ask, batch, self._settings.passage_input_type) for batch in batches]
         except RuntimeError as error:  # the executor is shut down
@@ -122,7 +131,9 @@ class RemoteEmbedder:
         """Return the vectors of texts, and whether one request was enough."""
         try:
             return self._on_a_server(
-                lambda server: self._request(server, texts, input_type, self.model.dimensions)
+                lambda server: self._request(
+                    server, texts, input_type, self.model.dimensions, self._proof_beside(texts)
+                )
             ), True
         except RequestFailedError as failure:
             if len(texts) > 1:
@@ -170,6 +181,10 @@ class RemoteEmbedder:
                     raise
         raise AssertionError("there is no server")
 
+    def _proof_beside(self, texts: Sequence[str]) -> Vectors | None:
+        """Return the vector of the probe that goes with texts; None where a request has no room for it."""
+        return self._proof if 1 < len(texts) < self._batch_size else None
+
     def _prove(self, server: _Server) -> None:
         """Compare the probe's vector with the kept one, before the first request and every ten minutes."""
         with self._proving:
@@ -189,39 +204,51 @@ class RemoteEmbedder:
                     f"{_AGAIN}."
                 )
             elif (near := similarity(kept, found)) < LEAST_SIMILARITY:
-                raise _OtherModelError(
-                    f"The provider {server.client.url} has changed its model {self._settings.model!r}: its vector of a "
-                    f"fixed text has a similarity of {near:.3f} with the one that the collection was indexed with. "
-                    f"Bring the former model back, or {_AGAIN}."
-                )
+                raise self._changed(server, near)
+            self._proof = found if kept is None else kept
             server.proved_at = time.monotonic()
 
+    def _changed(self, server: _Server, near: float) -> "_OtherModelError":
+        return _OtherModelError(
+            f"The provider {server.client.url} has changed its model {self._settings.model!r}: its vector of a "
+            f"fixed text has a similarity of {near:.3f} with the one that the collection was indexed with. "
+            f"Bring the former model back, or {_AGAIN}."
+        )
+
     def _probe(self, server: _Server, dimensions: int | None) -> Vectors:
-        settings = self._settings
+        input_type = self._settings.passage_input_type
         try:
-            texts = [settings.passage_prefix + PROBE]
-            vector: Vectors = self._request(server, texts, settings.passage_input_type, dimensions)[0]
+            vector: Vectors = self._request(server, [self._probe_text], input_type, dimensions)[0]
         except RequestFailedError as failure:
             raise ProviderError(f"The provider {server.client.url} {failure}.") from None
         return vector
 
     def _request(
-        self, server: _Server, texts: Sequence[str], input_type: str | None, dimensions: int | None
+        self,
+        server: _Server,
+        texts: Sequence[str],
+        input_type: str | None,
+        dimensions: int | None,
+        proof: Vectors | None = None,
     ) -> Vectors:
-        body: dict[str, Any] = {"model": self._settings.model, "input": list(texts), "encoding_format": "float"}
+        """Return the vectors of texts; with a proof, the probe is asked for beside them and compared with it."""
+        asked = [*texts] if proof is None else [*texts, self._probe_text]
+        body: dict[str, Any] = {"model": self._settings.model, "input": asked, "encoding_format": "float"}
         if self._settings.dimensions is not None:
             body["dimensions"] = self._settings.dimensions
         if input_type is not None:
             body["input_type"] = input_type
 
         def check(answer: object) -> Vectors:
-            vectors = vectors_of(answer, len(texts), dimensions, self._settings.dimensions)
+            vectors = vectors_of(answer, len(asked), dimensions, self._settings.dimensions)
             self.meter.add(tokens_of(answer))
-            return vectors
+            if proof is not None and (near := similarity(proof, vectors[-1])) < _LEAST_BESIDE_OTHERS:
+                raise self._changed(server, near)
+            return vectors[: len(texts)]
 
-        return server.client.post(
-            "/embeddings", body, check, tokens=most_tokens(texts), counted=tokens_of, most=most_bytes(len(texts))
-        )
+        # A server that shortens no vectors sends them whole.
+        most = most_bytes(len(asked), dimensions if self._settings.dimensions is None else None)
+        return server.client.post("/embeddings", body, check, tokens=most_tokens(asked), counted=tokens_of, most=most)
 
 
 class _OtherModelError(ProviderError):

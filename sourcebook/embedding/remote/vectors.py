@@ -15,6 +15,8 @@ _SHORTEST: Final = 1e-6
 _MOST_TOKENS: Final = 2**31 - 1
 _MOST_NUMBERS: Final = 16_384
 _BYTES_OF_A_NUMBER: Final = 32
+_ROOM: Final = 16 << 20
+"""Bytes for what stands beside the numbers, or for more of them than there should be, which is then said."""
 
 
 def vectors_of(answer: object, texts: int, dimensions: int | None, shortened: int | None = None) -> NDArray[np.float32]:
@@ -59,9 +61,15 @@ def vectors_of(answer: object, texts: int, dimensions: int | None, shortened: in
     return unit_rows((matrix / largest).astype(np.float32))  # the square of a large number may be infinite
 
 
-def most_bytes(texts: int) -> int:
-    """Return how long an answer may be: no model has more than 16,384 numbers, and none is written in more bytes."""
-    return (1 << 20) + texts * _MOST_NUMBERS * _BYTES_OF_A_NUMBER
+def most_bytes(texts: int, dimensions: int | None = None) -> int:
+    """Return how long an answer may be: no number is written in more bytes, and no model has more than 16,384.
+
+    Args:
+        texts: number of texts of the request.
+        dimensions: numbers of each vector, where they are known.
+    """
+    most = (1 << 20) + texts * _MOST_NUMBERS * _BYTES_OF_A_NUMBER
+    return most if dimensions is None else min(_ROOM + texts * dimensions * _BYTES_OF_A_NUMBER, most)
 
 
 def tokens_of(answer: object) -> int | None:

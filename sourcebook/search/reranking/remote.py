@@ -1,6 +1,7 @@
 """Reranking by a provider: the protocols of Cohere, of Jina and of text-embeddings-inference (TEI)."""
 
 import math
+import sys
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -91,7 +92,9 @@ def scores_of(answer: object, passages: int) -> list[float]:
         if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < passages or index in scores:
             raise invalid(f"the index {str(index)[:20]!r} of a score is none of the passages', or there twice")
         score = item.get("relevance_score", item.get("score"))
-        if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score):
+        if isinstance(score, bool) or not isinstance(score, int | float):
             raise invalid("a score that is no finite number")
-        scores[index] = float(score)
+        scores[index] = float(score) if abs(score) <= sys.float_info.max else math.nan  # JSON has whole numbers beyond
+        if not math.isfinite(scores[index]):
+            raise invalid("a score that is no finite number")
     return [scores[index] for index in range(passages)]

@@ -96,3 +96,19 @@ def test_a_part_that_the_index_names_and_nobody_has(folder: Path) -> None:
     assert "is half downloaded: it lacks model-00002-of-00002.safetensors;" in refusal(folder)
     (folder / "model.safetensors.index.json").write_text('{"weight_map": ')
     assert "model.safetensors.index.json is damaged: download the model again." in refusal(folder)
+    (folder / "model.safetensors.index.json").write_text("[" * 100_000)
+    assert "model.safetensors.index.json is damaged: download the model again." in refusal(folder)
+
+
+def test_a_part_that_the_names_of_others_tell_of(folder: Path) -> None:
+    """The index may be missing, too."""
+    (folder / WEIGHTS).rename(folder / "model-00001-of-00002.safetensors")
+    assert "is half downloaded: it lacks model-00002-of-00002.safetensors; download" in refusal(folder)
+
+
+def test_json_that_is_nested_too_deeply_is_damaged(folder: Path) -> None:
+    header = b"[" * 100_000
+    (folder / "config.json").write_bytes(header)
+    assert "config.json cannot be read: maximum recursion depth" in refusal(folder)
+    (folder / WEIGHTS).write_bytes(len(header).to_bytes(8, "little") + header)
+    assert "model.safetensors is half downloaded or damaged: download" in refusal(folder)

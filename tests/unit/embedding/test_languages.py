@@ -15,5 +15,8 @@ def test_the_languages_of_the_models() -> None:
 
 
 def test_the_remedy_is_another_model_where_there_is_one() -> None:
-    assert "multilingual-e5-small" in remedy("all-MiniLM-L6-v2")
-    assert remedy("multilingual-e5-small").startswith("no model in the box knows them")
+    assert remedy("all-MiniLM-L6-v2", ["de"]).endswith("says what it costs")
+    assert "model: multilingual-e5-small" in (said := remedy("all-MiniLM-L6-v2", ["mt", "de", "mi"]))
+    assert said.endswith(". It does not know mt, mi either, which keyword search finds")
+    for model in ("all-MiniLM-L6-v2", "multilingual-e5-small"):
+        assert remedy(model, ["mt"]).startswith("no model in the box knows them")

@@ -16,15 +16,26 @@ GIGABYTE = 1_000_000_000
 
 def test_the_least_of_machine_and_container_is_free(tmp_path: Path) -> None:
     """Caches that can be dropped count as free; without a limit, or without a word of the system, the other counts."""
-    meminfo, limit, use = (tmp_path / name for name in ("meminfo", "max", "current"))
-    assert free_memory(meminfo, limit, use) is None
+    meminfo, limit, use, statistics = (tmp_path / name for name in ("meminfo", "max", "current", "stat"))
+    assert free_memory(meminfo, limit, use, statistics) is None
     meminfo.write_text("MemTotal: 8000000 kB\nMemFree: 100 kB\nMemAvailable: 3000000 kB\n")
     limit.write_text("max\n")
     use.write_text("5\n")
-    assert free_memory(meminfo, limit, use) == 3_000_000 * 1_024
+    assert free_memory(meminfo, limit, use, statistics) == 3_000_000 * 1_024
     limit.write_text("2000000000\n")
     use.write_text("1500000000\n")
-    assert free_memory(meminfo, limit, use) == 500_000_000
+    assert free_memory(meminfo, limit, use, statistics) == 500_000_000
+
+
+def test_files_that_a_container_has_read_are_free_memory(tmp_path: Path) -> None:
+    """The kernel counts them into the container's memory until something needs it: an ingest reads many."""
+    meminfo, limit, use, statistics = (tmp_path / name for name in ("meminfo", "max", "current", "stat"))
+    limit.write_text("2000000000\n")
+    use.write_text("1900000000\n")
+    statistics.write_text("anon 400000000\ninactive_file 1000000000\nslab_reclaimable 200000000\n")
+    assert free_memory(meminfo, limit, use, statistics) == 1_300_000_000
+    statistics.write_text("inactive_file\n")
+    assert free_memory(meminfo, limit, use, statistics) == 100_000_000
 
 
 def test_a_run_waits_for_memory() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sourcebook.embedding.remote.vectors import tokens_of, vectors_of
+from sourcebook.embedding.remote.vectors import most_bytes, tokens_of, vectors_of
 from sourcebook.providers.failures import Cure, RequestFailedError
 
 
@@ -92,3 +92,11 @@ def test_any_other_answer_is_refused(given: object, said: str) -> None:
 )
 def test_tokens_are_what_the_provider_counted(given: object, tokens: int | None) -> None:
     assert tokens_of(given) == tokens
+
+
+def test_an_answer_may_be_as_long_as_its_vectors() -> None:
+    """A gigabyte is not read for vectors whose length is known; a batch with too many numbers each is, to say so."""
+    assert most_bytes(2_048, 384) < 50e6
+    assert most_bytes(64, 64) > 64 * 4_096 * 20
+    assert most_bytes(1) < 2e6
+    assert most_bytes(1, 384) <= most_bytes(1)

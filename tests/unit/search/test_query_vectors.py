@@ -67,6 +67,14 @@ def test_a_query_is_embedded_once_until_it_is_forgotten(tmp_path: Path) -> None:
     assert embedder.asked == ["tide", "tide"]
 
 
+def test_a_query_without_a_finite_vector_names_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The database would refuse the statement, and nobody knew why."""
+    embedder = Embedder()
+    monkeypatch.setattr(embedder, "embed_query", lambda text: np.full(3, np.nan, np.float32))
+    with pytest.raises(ModelError, match=r"The embedding model .* not finite: its weights are damaged"):
+        QueryVectors(tmp_path, embedder).embed(GENERATION, "tides")
+
+
 def test_the_tokens_of_a_query_are_counted_once(tmp_path: Path) -> None:
     """For the metrics and the language weight together, and not again while the vector is kept."""
     embedder = Embedder()

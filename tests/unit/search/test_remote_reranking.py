@@ -110,6 +110,7 @@ def test_a_wrong_key_is_said(server: ProviderServer, reranker: Reranker, monkeyp
         ([{"index": 0, "score": 1.0}, {"index": 2, "score": 2.0}], "the index '2'"),
         ([{"index": 0, "score": 1.0}, {"index": 1, "score": float("nan")}], "no finite number"),
         ([{"index": 0, "score": 1.0}, {"index": 1, "score": "2"}], "no finite number"),
+        ([{"index": 0, "score": 1.0}, {"index": 1, "score": 10**400}], "no finite number"),
         ([{"index": 0, "score": 1.0}, 7], "the index 'None'"),
         ({"results": None}, "no list of scores"),
         ("busy", "no list of scores"),
