@@ -7,7 +7,9 @@ from typing import Self
 
 _NAME = re.compile(r"search_entry_\d+_vector(?:_(?P<bits>bits_)?(?P<part>\d+)of(?P<parts>\d+))?")
 _BREADTH = 200
-"""`hnsw.ef_search` of every connection, which suffices for a graph of any size that was measured."""
+"""`hnsw.ef_search` of every connection, which suffices for a graph of 100,000 entries and more."""
+_BREADTH_OF_PARTS = 800
+"""Sum over all parts: of two with half a million entries each, walks of 200 find too few of the nearest."""
 _LEAST_BREADTH = 64
 MOST_PARTS = 64
 """Parts at most; a search walks each of them."""
@@ -28,7 +30,7 @@ class GraphLayout:
     @property
     def breadth(self) -> int:
         """`hnsw.ef_search` of the walk of one part: of many parts, each holds few of the nearest."""
-        return _BREADTH if self.parts <= 2 else max(2 * _BREADTH // self.parts, _LEAST_BREADTH)
+        return _BREADTH if self.parts == 1 else max(_BREADTH_OF_PARTS // self.parts, _LEAST_BREADTH)
 
     def name(self, generation: int, part: int) -> str:
         """Return the name of the index of a part, which is counted from 0."""
