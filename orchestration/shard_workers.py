@@ -98,7 +98,7 @@ class ShardWorkers:
         if self._status(number) in (0, FAILED_ITEMS):
             return WorkerEnd(output, None)
         told = _all_of(self._problems[number]) or _all_of(self._said[2 * server])
-        return WorkerEnd(output, told.decode(errors="replace").strip() or "its process was killed")
+        return WorkerEnd(output, _sentence(told.decode(errors="replace")) or "its process was killed")
 
     def _start(self, commands: Sequence[tuple[int, list[str]]], *, uses_provider: bool) -> None:
         said, given = _files(2)
@@ -188,6 +188,12 @@ def _become_worker(arguments: Sequence[str], output: int, problems: int) -> NoRe
 
     command()
     sys.exit(FAILED)  # the command ends with its status
+
+
+def _sentence(told: str) -> str:
+    """Return the error of a command without the warnings of libraries before it; all of it where it has no sentence."""
+    _, mark, sentence = f"\n{told}".rpartition("\nsourcebook: ")
+    return (sentence if mark else told).strip()
 
 
 def _files(number: int) -> list[Any]:

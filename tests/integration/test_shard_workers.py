@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psutil
 
-from orchestration.shard_workers import ShardWorkers
+from orchestration.shard_workers import ShardWorkers, _sentence
 from tests.waiting import wait_until
 
 _KILLED = """
@@ -52,6 +52,15 @@ def test_a_killed_command_leaves_no_worker(tmp_path: Path) -> None:
     assert started.returncode == -signal.SIGKILL
     server = int(started.stdout)
     wait_until(lambda: not _is_running(server), what="the workers of the killed command have ended")
+
+
+def test_a_failure_is_told_in_the_sentence_of_the_command() -> None:
+    """Warnings of libraries before it are left out; where there is no sentence, everything is told."""
+    assert (
+        _sentence("WARNING:root:Retrying\nsourcebook: the disk is full\n") == "the disk is full"
+    )
+    assert _sentence("sourcebook: b\nsourcebook: c\n") == "c"
+    assert _sentence("Killed\n") == "Killed"
 
 
 def _is_running(pid: int) -> bool:
