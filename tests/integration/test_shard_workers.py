@@ -56,9 +56,7 @@ def test_a_killed_command_leaves_no_worker(tmp_path: Path) -> None:
 
 def test_a_failure_is_told_in_the_sentence_of_the_command() -> None:
     """Warnings of libraries before it are left out; where there is no sentence, everything is told."""
-    assert (
-        _sentence("WARNING:root:Retrying\nsourcebook: the disk is full\n") == "the disk is full"
-    )
+    assert _sentence("WARNING:root:Retrying\nsourcebook: the disk is full\n") == "the disk is full"
     assert _sentence("sourcebook: b\nsourcebook: c\n") == "c"
     assert _sentence("Killed\n") == "Killed"
 
