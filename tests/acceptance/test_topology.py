@@ -32,7 +32,7 @@ ASSETS = (
     "search_index",
     "index_upkeep",
 )
-SECONDS = 900.0
+SECONDS = 300.0
 
 LAUNCH = """
 mutation ($parameters: LaunchBackfillParams!) {
@@ -172,7 +172,7 @@ def deployment(workplace: Workplace) -> Iterator[Deployment]:
         yield Deployment(deployed, web_port, metrics_port)
 
 
-@pytest.mark.timeout(3000)
+@pytest.mark.timeout(900)
 def test_the_sensors_keep_a_deployment_true_and_a_backfill_builds_generations(deployment: Deployment) -> None:
     """Sensors take in a changed file; a backfill that a person launches takes in changed settings."""
     workplace = deployment.workplace
