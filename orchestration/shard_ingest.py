@@ -179,7 +179,8 @@ def _in_processes(
                 else:
                     failures.append(f"the worker of {mine[0].key} failed: {end.problem}")
     if failures:
-        raise IngestError(f"collection {shards[0].collection}: {'; '.join(failures)}")
+        rest = "the next ingest does what is left"
+        raise IngestError(f"collection {shards[0].collection}: {'; '.join(failures)}; {rest}")
 
 
 def _command(configuration: Path, shards: Sequence[Shard], selection: Selection) -> list[str]:

@@ -22,7 +22,7 @@ from typing import Any, Final, NoReturn, Self
 from sourcebook.cli.errors import FAILED, FAILED_ITEMS
 from sourcebook.installation import code_location
 from sourcebook.processes.cores import divide_cores
-from sourcebook.processes.parent_death import end_with_parent
+from sourcebook.processes.parent_death import end_with_parent, send_signal_at_parent_death
 
 PROGRAM: Final = "import sys; sys.path.insert(0, sys.argv[1]); from orchestration.shard_workers import main; main()"
 _MODULES: Final = (
@@ -98,7 +98,7 @@ class ShardWorkers:
         if self._status(number) in (0, FAILED_ITEMS):
             return WorkerEnd(output, None)
         told = _all_of(self._problems[number]) or _all_of(self._said[2 * server])
-        return WorkerEnd(output, told.decode(errors="replace").strip() or "its process was killed")
+        return WorkerEnd(output, _sentence(told.decode(errors="replace")) or "its process was killed")
 
     def _start(self, commands: Sequence[tuple[int, list[str]]], *, uses_provider: bool) -> None:
         said, given = _files(2)
@@ -108,7 +108,7 @@ class ShardWorkers:
             [arguments, *(file[number].fileno() for file in (self._outputs, self._problems, self._ends))]
             for number, arguments in commands
         ]
-        given.write(json.dumps([uses_provider, jobs]).encode())
+        given.write(json.dumps([os.getpid(), uses_provider, jobs]).encode())
         given.seek(0)
         self._servers.append(
             subprocess.Popen(
@@ -132,11 +132,12 @@ class ShardWorkers:
 def main() -> None:
     """Import what workers need, fork one for each job and wait for them; a worker executes its command.
 
-    A process with one job does it itself. Stdin has whether vectors come from a server, and the jobs: arguments, and
-    files for output, problems and end.
+    A process with one job does it itself. Stdin has the process id of the starting command, with which it ends, whether
+    vectors come from a server, and the jobs: arguments, and files for output, problems and end.
     """
     gc.disable()
-    uses_provider, jobs = json.load(sys.stdin)
+    parent, uses_provider, jobs = json.load(sys.stdin)
+    _end_with_command(parent)
     for name in (*_MODULES, *(_OF_PROVIDERS if uses_provider else ())):
         with suppress(ModuleNotFoundError):  # whoever needs it says so
             import_module(name)
@@ -164,6 +165,14 @@ def main() -> None:
         os.write(workers.pop(worker), b"%d\n" % os.waitstatus_to_exitcode(status))
 
 
+def _end_with_command(parent: int) -> None:
+    """Have this process be asked to end where the command is killed that started it, so that nobody works unseen."""
+    if not send_signal_at_parent_death(signal.SIGTERM):
+        end_with_parent(parent)
+    elif os.getppid() != parent:  # it ended before the signal was set
+        sys.exit(FAILED)
+
+
 def _terminate(workers: dict[int, int]) -> None:
     for worker in list(workers):
         with suppress(ProcessLookupError):
@@ -179,6 +188,12 @@ def _become_worker(arguments: Sequence[str], output: int, problems: int) -> NoRe
 
     command()
     sys.exit(FAILED)  # the command ends with its status
+
+
+def _sentence(told: str) -> str:
+    """Return the error of a command without the warnings of libraries before it; all of it where it has no sentence."""
+    _, mark, sentence = f"\n{told}".rpartition("\nsourcebook: ")
+    return (sentence if mark else told).strip()
 
 
 def _files(number: int) -> list[Any]:

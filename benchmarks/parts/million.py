@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from random import Random
 
 import numpy as np
+import psutil
 from psycopg import Connection
 from psycopg.types.json import Jsonb
 
@@ -147,13 +148,20 @@ def _recall(connection: Connection, kept: KeptLibrary, name: str, *, has_bar: bo
             some = np.argpartition(-row, 10)[:10]
             held.extend((float(row[place]), first + int(place)) for place in some)
     shares, times = [], []
+    server = psutil.Process(connection.info.backend_pid)
+    before = server.cpu_times()
     for vector, held in zip(questions, best, strict=True):
         exact = {place for _, place in sorted(held, reverse=True)[:10]}
         started = time.perf_counter()
         hits = nearest(connection, generations, vector, _DEPTH).hits[:10]
         times.append((time.perf_counter() - started) * 1000)
         shares.append(len({numbers[chunk] for chunk, _ in hits} & exact) / 10)
-    note = f"{len(shares)} questions, p50 {np.percentile(times, 50):.1f}, p95 {np.percentile(times, 95):.1f} ms"
+    after = server.cpu_times()
+    used = (after.user + after.system - before.user - before.system) / len(shares) * 1000
+    note = (
+        f"{len(shares)} questions, p50 {np.percentile(times, 50):.1f}, p95 {np.percentile(times, 95):.1f} ms, "
+        f"{used:.1f} ms of a processor"
+    )
     say(f"  {name}: {np.mean(shares):.4f}, {note}")
     return Row(name, float(np.mean(shares)), "%", 0.95 if has_bar else None, note, at_least=True)
 

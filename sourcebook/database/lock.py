@@ -141,7 +141,7 @@ def _lock_shard(connection: psycopg.Connection, shard: Shard) -> bool:
 
 
 def check_shard(connection: psycopg.Connection, collection: str, shard: Shard | None) -> None:
-    """Raise an error where a partition is not one of a collection's any more.
+    """Raise an error where a partition is not one of a collection's, or not any more.
 
     Args:
         connection: to the database.
@@ -149,16 +149,16 @@ def check_shard(connection: psycopg.Connection, collection: str, shard: Shard | 
         shard: the shard of the partition; None for that of a whole collection.
 
     Raises:
-        ConfigurationError: the collection has another number of shards.
+        ConfigurationError: the collection has other shards.
     """
     number = shard_count(connection, collection)
-    if number == (shard.of if shard else 1):
-        return
     partition = shard.key if shard else collection
     keys = partition_keys(collection, number)
+    if partition in keys:
+        return
     now = f"its partitions are {keys[0]} to {keys[-1]}" if number > 1 else f"its partition is {collection}"
     raise ConfigurationError(
-        f"the partition {partition} is no longer one of {collection}, whose setting `shards` is {number}: {now}; start"
+        f"the partition {partition} is not one of {collection}, whose setting `shards` is {number}: {now}; start"
         " the run for these"
     )
 

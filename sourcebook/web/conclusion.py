@@ -1,6 +1,6 @@
 """The end of a crawl in the ledger: complete, interrupted until a time, or without any page."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from sourcebook.errors import FailureClass
 from sourcebook.model.report import ItemFailure
@@ -33,7 +33,7 @@ def conclude(frontier: Frontier, site: Site, result: CrawlResult, *, is_round: b
     if result.stopped is not None:
         has_logged_in = site.settings.login is not None and site.settings.login.form is not None
         wait = _after_login(site) if result.shows_login and has_logged_in else _RETRY_AFTER
-        frontier.interrupt(result.stopped.reason, result.stopped.failure_class, datetime.now(UTC) + wait)
+        frontier.interrupt(result.stopped.reason, result.stopped.failure_class, wait)
         return result.stopped
     counts = frontier.counts()
     if result.paused and counts.queued:
@@ -60,8 +60,8 @@ def conclude(frontier: Frontier, site: Site, result: CrawlResult, *, is_round: b
 
 def conclude_without_login(frontier: Frontier, site: Site, error: LoginError) -> None:
     """Record that a crawl could not log in."""
-    until = datetime.now(UTC) + (_RETRY_AFTER if error.transient else _after_login(site))
-    frontier.interrupt(str(error), error.failure_class, until)
+    wait = _RETRY_AFTER if error.transient else _after_login(site)
+    frontier.interrupt(str(error), error.failure_class, wait)
 
 
 def _after_login(site: Site) -> timedelta:

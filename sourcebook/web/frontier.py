@@ -5,7 +5,7 @@ it stopped: no page is lost, and no recorded page is fetched again.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from operator import attrgetter
 from typing import Any, TypeVar
 
@@ -246,11 +246,12 @@ class Frontier:
                 retry_after=waits,
             )
         if postponed:
-            untils, pauses, answered = _columns(postponed, "until", "reason", "answered")
+            pauses, answered = _columns(postponed, "reason", "answered")
+            now = datetime.now(UTC)  # due times are the database's, whose clock may be another
             self._run(
                 "postpone_urls",
                 ids=_ids(postponed),
-                untils=untils,
+                waits=[outcome.until - now for outcome in postponed],
                 reasons=pauses,
                 answered=answered,
                 failure_classes=[outcome.failure_class.value for outcome in postponed],
@@ -324,9 +325,10 @@ class Frontier:
         """Record that the round goes on with the next ingest, which may follow at once."""
         self._run("pause_crawl")
 
-    def interrupt(self, error: str, failure_class: FailureClass, until: datetime) -> None:
-        """Record that the round pauses until a time; queued URLs stay queued."""
-        self._run("interrupt_crawl", error=error, failure_class=failure_class, next_crawl_at=until)
+    def interrupt(self, error: str, failure_class: FailureClass, pause: timedelta | datetime) -> None:
+        """Record that the round pauses for some time, or until a time of the database; queued URLs stay queued."""
+        wait, until = (None, pause) if isinstance(pause, datetime) else (pause, None)
+        self._run("interrupt_crawl", error=error, failure_class=failure_class, wait=wait, until=until)
 
     def refuse(self, error: str, failure_class: FailureClass) -> None:
         """Record the end of a round without pages, with the reason."""

@@ -165,6 +165,7 @@ class Postponed:
 
     claimed: ClaimedUrl
     until: datetime
+    """By the clock of this machine."""
     reason: str
     answered: bool = False
     """Whether the URL itself was requested, and the answer was to wait."""

@@ -15,6 +15,7 @@ import pytest
 
 from sourcebook import KnowledgeBase
 from sourcebook.database.embedded import EmbeddedServer
+from sourcebook.model.shard import Shard
 from tests.acceptance.processes import free_port, listens, service
 from tests.acceptance.workplace import Json, Workplace
 from tests.checkout import CHECKOUT
@@ -116,10 +117,22 @@ class Deployment:
         return found
 
 
+PARTITION_KEYS = ["handbook", "other:1of2", "other:2of2"]
+
+
+def configure(workplace: Workplace, settings: str = "") -> None:
+    """Write the two collections, of which one has two shards, with further settings."""
+    workplace.configuration.write_text(
+        "collections:\n"
+        f"  handbook: {{files: [{{root: ./docs}}]{settings}}}\n"
+        f"  other: {{files: [{{root: ./more}}], shards: 2{settings}}}\n"
+    )
+
+
 @pytest.fixture
 def deployment(workplace: Workplace) -> Iterator[Deployment]:
     """PostgreSQL, then the other services, as docker-compose.yml starts them."""
-    workplace.configure(handbook="docs", other="more")
+    configure(workplace)
     workplace.write("docs/a.md", "# Flags\n\nThe flag is green.\n")
     workplace.write("more/b.md", "# Winds\n\nThe wind is strong.\n")
     server = EmbeddedServer(workplace.folder / "postgres")
@@ -164,7 +177,7 @@ def test_the_sensors_keep_a_deployment_true_and_a_backfill_builds_generations(de
     """Sensors take in a changed file; a backfill that a person launches takes in changed settings."""
     workplace = deployment.workplace
     wait_until(
-        lambda: deployment.ask(PARTITIONS)["assetNodeOrError"]["partitionKeys"] == ["handbook", "other"],
+        lambda: deployment.ask(PARTITIONS)["assetNodeOrError"]["partitionKeys"] == PARTITION_KEYS,
         seconds=SECONDS,
         what="the sensor `collections` made the partitions",
     )
@@ -187,16 +200,12 @@ def test_the_sensors_keep_a_deployment_true_and_a_backfill_builds_generations(de
     assert " texts to embed" in tags["sourcebook/plan"], "the run says what it was to do"
 
     deployment.stop_sensor("changed_files")  # the backfill is to find the change
-    workplace.configuration.write_text(
-        "collections:\n"
-        "  handbook: {files: [{root: ./docs}], chunking: {tokens: 64}}\n"
-        "  other: {files: [{root: ./more}], chunking: {tokens: 64}}\n"
-    )
+    configure(workplace, ", chunking: {tokens: 64}")
     launched = deployment.ask(
         LAUNCH,
         parameters={
             "assetSelection": [{"path": [asset]} for asset in ASSETS],
-            "partitionNames": ["handbook", "other"],
+            "partitionNames": PARTITION_KEYS,
             "title": "both collections",
         },
     )["launchPartitionBackfill"]
@@ -212,7 +221,7 @@ def test_the_sensors_keep_a_deployment_true_and_a_backfill_builds_generations(de
     runs = deployment.runs(dagster__backfill=backfill)
     assert {run["status"] for run in runs} == {"SUCCESS"}
     done = {tag["value"] for run in runs for tag in run["tags"] if tag["key"] == "dagster/partition"}
-    assert done == {"handbook", "other"}
+    assert done == set(PARTITION_KEYS)
     check_generations(deployment, {run["runId"] for run in runs})
     # The code server ends when its runs have ended, however long they take.
     wait_until(lambda: not unfinished(deployment), seconds=SECONDS, what="the sensors' runs are over")
@@ -222,22 +231,28 @@ def test_the_sensors_keep_a_deployment_true_and_a_backfill_builds_generations(de
 def check_generations(deployment: Deployment, runs: set[str]) -> None:
     """Assert that runs have built a generation of each collection and activated it, and that Dagster shows it."""
     with KnowledgeBase.connect(deployment.workplace.database_url) as knowledge:
+        uri = (deployment.workplace.folder / "more/b.md").as_uri()  # in one of the two shards
         for collection, word in (("handbook", "white"), ("other", "strong")):
             new, old = knowledge.generations(collection)
             assert (new.state, new.chunking["tokens"], new.documents) == ("active", 64, 1)
             assert (old.state, old.chunking["tokens"]) == ("kept", 256)
             assert knowledge.search(word, collection, mode="keyword").generations == (new.id,)
-            run, shown = deployment.materialized("raw_files", collection)
-            assert run in runs
-            assert shown["plan"].startswith("1 settings changed; ")
-            for asset in ("chunks", "embeddings", "search_index"):
-                run, shown = deployment.materialized(asset, collection)
+            upkeeps = []
+            for partition in [key for key in PARTITION_KEYS if Shard.of_key(key)[0] == collection]:
+                run, shown = deployment.materialized("raw_files", partition)
                 assert run in runs
-                assert shown["generations"] == f"{old.id} is active, {new.id} is being built"
-            run, shown = deployment.materialized("index_upkeep", collection)
-            assert run in runs
-            rows = [line.split(" | ")[:2] for line in shown["generations"].splitlines()[2:]]
-            assert rows == [[f"| {new.id}", "active"], [f"| {old.id}", "kept"]]
+                shard = Shard.of_key(partition)[1]
+                is_empty = shard is not None and not shard.takes(uri)
+                assert shown["plan"].startswith("nothing to do; " if is_empty else "1 settings changed; ")
+                for asset in ("chunks", "embeddings", "search_index"):
+                    run, shown = deployment.materialized(asset, partition)
+                    assert run in runs
+                    assert is_empty or shown["generations"] == f"{old.id} is active, {new.id} is being built"
+                run, shown = deployment.materialized("index_upkeep", partition)
+                assert run in runs
+                upkeeps.append([line.split(" | ")[:2] for line in shown["generations"].splitlines()[2:]])
+            # The last shard that ends activates.
+            assert [[f"| {new.id}", "active"], [f"| {old.id}", "kept"]] in upkeeps
 
 
 def unfinished(deployment: Deployment) -> list[Json]:

@@ -2,12 +2,24 @@
 
 import os
 import signal
+import subprocess
+import sys
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
 
-from orchestration.shard_workers import ShardWorkers
+from orchestration.shard_workers import ShardWorkers, _sentence
 from tests.waiting import wait_until
+
+_KILLED = """
+import os, signal, sys
+from orchestration.shard_workers import ShardWorkers
+waiting = ["--config", sys.argv[1] + "/sourcebook.yaml", "ingest", "--shard", "notes:1of2"]
+workers = ShardWorkers([waiting, waiting], uses_provider=False)
+print(workers._servers[0].pid, flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
 
 
 def test_workers_are_forks_that_end_alone_and_together(tmp_path: Path) -> None:
@@ -29,3 +41,27 @@ def test_workers_are_forks_that_end_alone_and_together(tmp_path: Path) -> None:
         assert left.is_running()
     assert not left.is_running()
     assert not server.is_running()
+
+
+def test_a_killed_command_leaves_no_worker(tmp_path: Path) -> None:
+    """Its workers are told by the system, as nobody else can."""
+    os.mkfifo(tmp_path / "sourcebook.yaml")
+    started = subprocess.run(
+        [sys.executable, "-c", _KILLED, str(tmp_path)], capture_output=True, text=True, check=False
+    )
+    assert started.returncode == -signal.SIGKILL
+    server = int(started.stdout)
+    wait_until(lambda: not _is_running(server), what="the workers of the killed command have ended")
+
+
+def test_a_failure_is_told_in_the_sentence_of_the_command() -> None:
+    """Warnings of libraries before it are left out; where there is no sentence, everything is told."""
+    assert _sentence("WARNING:root:Retrying\nsourcebook: the disk is full\n") == "the disk is full"
+    assert _sentence("sourcebook: b\nsourcebook: c\n") == "c"
+    assert _sentence("Killed\n") == "Killed"
+
+
+def _is_running(pid: int) -> bool:
+    with suppress(psutil.NoSuchProcess):
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    return False

@@ -249,7 +249,7 @@ FROM unnest(%(ids)s::bigint[], %(seconds)s::real[], %(reasons)s::text[], %(failu
 WHERE frontier.id = failed.id AND source.id = frontier.source_id;
 
 -- name: postpone_urls
--- Postpone URLs to a given time.
+-- Postpone URLs by given times from now.
 -- During a round they stay queued; outside a round they wait as failed URLs, and so do those that have answered several
 -- times in a row with a pause.
 UPDATE frontier
@@ -257,9 +257,9 @@ SET state = CASE WHEN source.crawl_started_at IS NULL
                       OR frontier.attempts + postponed.answered::integer >= %(most_postponed)s AND postponed.answered
         THEN 'failed' ELSE 'queued' END,
     attempts = frontier.attempts + postponed.answered::integer, failure_class = postponed.failure_class,
-    next_attempt_at = postponed.until, last_error = postponed.reason
-FROM source, unnest(%(ids)s::bigint[], %(untils)s::timestamptz[], %(reasons)s::text[], %(answered)s::boolean[],
-                    %(failure_classes)s::text[]) AS postponed (id, until, reason, answered, failure_class)
+    next_attempt_at = now() + postponed.wait, last_error = postponed.reason
+FROM source, unnest(%(ids)s::bigint[], %(waits)s::interval[], %(reasons)s::text[], %(answered)s::boolean[],
+                    %(failure_classes)s::text[]) AS postponed (id, wait, reason, answered, failure_class)
 WHERE frontier.id = postponed.id AND source.id = frontier.source_id;
 
 -- name: mark_beyond
@@ -304,7 +304,9 @@ WHERE collection = %(collection)s AND kind = 'site' AND removed_at IS NULL AND c
 -- name: interrupt_crawl
 -- Record why a crawl cannot continue now and when it will; queued URLs stay queued.
 UPDATE source
-SET listing_error = %(error)s, listing_error_class = %(failure_class)s, next_crawl_at = %(next_crawl_at)s WHERE id = %(source_id)s;
+SET listing_error = %(error)s, listing_error_class = %(failure_class)s,
+    next_crawl_at = coalesce(%(until)s::timestamptz, now() + %(wait)s::interval)
+WHERE id = %(source_id)s;
 
 -- name: refuse_crawl
 -- Record that a crawl ended without any page, and the time of the next one.
