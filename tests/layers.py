@@ -28,7 +28,7 @@ from tests.memory_folder import memory_folder
 
 CORES = int(os.environ.get("TEST_WORKERS", min(usable_cores(), 4)))
 """Cores that the tests may use; each process has a model and parsers of its own."""
-MEMORY_OF_A_PROCESS = 2_500_000_000
+MEMORY_OF_A_PROCESS = 2_000_000_000
 """Bytes for a process that runs tests, and for what it starts: a model, parsers, a browser, a database, a daemon."""
 ROOM = max(CORES, psutil.virtual_memory().available // MEMORY_OF_A_PROCESS)
 """Processes for which the memory suffices."""
@@ -42,8 +42,12 @@ ALONE = "alone"
 """Name of the layer of tests that run one after the other, and of their mark."""
 BYTECODE_VARIABLE = "PYTHONDONTWRITEBYTECODE"
 """Environment variable with which each process would compile all tests again."""
-NICENESS = int(os.environ.get("TEST_NICENESS", "0"))
-"""Niceness of tests side by side: parsers and models have up to 19, and with 17 wait for no tests beside them."""
+NICENESS = int(os.environ.get("TEST_NICENESS", "17"))
+"""Niceness of tests side by side.
+
+Parsers and models have ten more, 19 at most. With 0 they would have a tenth of the time that tests beside them have;
+the tests that wait for them, which are the longest, would still be at work when the others have ended.
+"""
 FAILURES = 1
 """pytest's exit code where tests failed."""
 NO_TESTS = 5
