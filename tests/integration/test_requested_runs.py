@@ -4,6 +4,7 @@ import os
 import shutil
 import threading
 from pathlib import Path
+from uuid import uuid4
 
 import dagster as dg
 import pytest
@@ -104,11 +105,9 @@ def test_a_run_that_comes_after_its_request_was_cancelled_does_nothing(
     tick(requested_work_sensor, instance)
     assert now(handbook, number).state == "cancelled"
 
-    late = instance.add_run(dg.DagsterRun("ingest", tags=wanted.tags, status=dg.DagsterRunStatus.STARTING))
-    parents = {"root_run_id": late.run_id, "parent_run_id": late.run_id}
-    by_hand = instance.add_run(
-        dg.DagsterRun("ingest", tags=wanted.tags, status=dg.DagsterRunStatus.STARTING, **parents)
-    )
+    made = dg.DagsterRun("ingest", tags=wanted.tags, status=dg.DagsterRunStatus.STARTING)
+    late = instance.add_run(made)
+    by_hand = instance.add_run(made._replace(run_id=str(uuid4()), root_run_id=late.run_id, parent_run_id=late.run_id))
     tick(requested_work_sensor, instance)
     found = {run.run_id: run.status for run in instance.get_runs()}
     assert found == {late.run_id: dg.DagsterRunStatus.CANCELING, by_hand.run_id: dg.DagsterRunStatus.STARTING}
