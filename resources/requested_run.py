@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 import dagster as dg
 
@@ -10,6 +11,15 @@ from sourcebook.database.database import Database
 
 WORK_REQUEST = "sourcebook/work_request"
 """Tag of a run with the id of the request that it does."""
+
+
+_RETRY: Final = "dagster/retry_number"
+"""Tag that Dagster's daemon gives to a run with which it starts a killed one again."""
+
+
+def is_repeated(run: dg.DagsterRun) -> bool:
+    """Return whether a person has executed an earlier run again: it has the tags of that run, and does no request."""
+    return run.parent_run_id is not None and _RETRY not in run.tags
 
 
 @contextmanager
@@ -28,7 +38,7 @@ def requested_run(database: Database, context: dg.InitResourceContext) -> Iterat
     if run is None or not number.isdigit():
         yield
         return
-    with work_of_run(database, int(number), run.run_id) as work:
+    with work_of_run(database, int(number), run.run_id, is_repeated=is_repeated(run)) as work:
         if work is None:  # it has ended, as where this run is executed again
             yield
             return

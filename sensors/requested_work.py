@@ -9,7 +9,7 @@ from psycopg import Connection
 from orchestration.partitions import COLLECTIONS
 from resources.knowledge import Knowledge
 from resources.partition import WHOLE, collection_of
-from resources.requested_run import WORK_REQUEST
+from resources.requested_run import WORK_REQUEST, is_repeated
 from resources.run_uses import assets_of, configured_tags, queued_run_tags, uses_of_request
 from sensors.abandoned_runs import UNFINISHED, active_runs, partitions_with_unfinished_runs
 from sensors.run_failures import failure_of
@@ -23,6 +23,8 @@ _SECONDS_TO_GET_A_RUN: Final = 120.0
 """Seconds after which a claimed request without a run is claimed again: the daemon was killed in between."""
 _SECONDS_FOR_DAGSTER: Final = 20.0
 """Seconds that Dagster's daemon gets to create a run, or to retry a killed one."""
+_SECONDS_FOR_A_LATE_RUN: Final = 3600.0
+"""Seconds in which a run is cancelled that comes after its cancelled request was given up."""
 
 
 @dg.sensor(
@@ -93,7 +95,15 @@ def _claimed(connection: Connection, collection: str, partition: str) -> list[dg
 
 
 def _follow_runs(instance: dg.DagsterInstance, connection: Connection) -> None:
-    """Cancel the runs whose request was cancelled, and end the requests whose run has ended."""
+    """Cancel the runs whose request was cancelled, and end the requests whose run has ended.
+
+    Dagster's daemon may need longer to create a run than a cancelled request waits for it.
+    """
+    values = {"seconds": _SECONDS_FOR_A_LATE_RUN}
+    for (number,) in connection.execute(queries["cancelled_work_without_run"], values).fetchall():
+        for run in instance.get_runs(dg.RunsFilter(tags={WORK_REQUEST: str(number)}, statuses=list(UNFINISHED))):
+            if not is_repeated(run):
+                _cancel(instance, run)
     rows = connection.execute(queries["work_of_dagster"], {"worker": DAGSTER}).fetchall()
     for number, attempt, is_cancelled, seconds in rows:
         records = instance.get_run_records(dg.RunsFilter(tags={WORK_REQUEST: str(number)}), limit=1)
@@ -104,14 +114,20 @@ def _follow_runs(instance: dg.DagsterInstance, connection: Connection) -> None:
             continue
         run = records[0].dagster_run
         if run.status in UNFINISHED:
-            if is_cancelled and run.status != dg.DagsterRunStatus.CANCELING:
-                instance.run_coordinator.cancel_run(run.run_id)
+            if is_cancelled:
+                _cancel(instance, run)
         elif run.status == dg.DagsterRunStatus.SUCCESS:
             end_work(connection, number, "succeeded", attempt=attempt)
         elif run.status == dg.DagsterRunStatus.CANCELED or is_cancelled:
             end_work(connection, number, "cancelled", attempt=attempt)
         elif not _may_be_retried(records[0]):
             end_work(connection, number, "failed", failure_of(instance, run.run_id).reason, attempt=attempt)
+
+
+def _cancel(instance: dg.DagsterInstance, run: dg.DagsterRun) -> None:
+    """Cancel a run that is unfinished, once."""
+    if run.status != dg.DagsterRunStatus.CANCELING:
+        instance.run_coordinator.cancel_run(run.run_id)
 
 
 def _may_be_retried(record: dg.RunRecord) -> bool:

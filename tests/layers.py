@@ -28,22 +28,26 @@ from tests.memory_folder import memory_folder
 
 CORES = int(os.environ.get("TEST_WORKERS", min(usable_cores(), 4)))
 """Cores that the tests may use; each process has a model and parsers of its own."""
-MEMORY_OF_A_PROCESS = 2_500_000_000
+MEMORY_OF_A_PROCESS = 2_000_000_000
 """Bytes for a process that runs tests, and for what it starts: a model, parsers, a browser, a database, a daemon."""
 ROOM = max(CORES, psutil.virtual_memory().available // MEMORY_OF_A_PROCESS)
 """Processes for which the memory suffices."""
-FOR_UNIT_TESTS = min(CORES + CORES // 2, ROOM)
+FOR_UNIT_TESTS = int(os.environ.get("TEST_UNIT_PROCESSES", min(CORES + CORES // 2, ROOM)))
 """Processes that run unit tests side by side: each waits a third of its time for children that it started."""
-FOR_THE_OTHERS = min(CORES * 3, ROOM)
-"""Processes that run the other tests side by side: they wait for databases, daemons, sensors and browsers."""
+FOR_THE_OTHERS = int(os.environ.get("TEST_PROCESSES", min(CORES * 5, ROOM)))
+"""Processes that run the other tests side by side: each waits four fifths of its time for daemons, sensors, timers."""
 THE_OTHERS = "the others"
 """Name of the layer of integration, acceptance and browser: each process makes its database, model and parsers once."""
 ALONE = "alone"
 """Name of the layer of tests that run one after the other, and of their mark."""
 BYTECODE_VARIABLE = "PYTHONDONTWRITEBYTECODE"
 """Environment variable with which each process would compile all tests again."""
-NICENESS = int(os.environ.get("TEST_NICENESS", "0"))
-"""Niceness of tests side by side: parsers and models have up to 19, and with 17 wait for no tests beside them."""
+NICENESS = int(os.environ.get("TEST_NICENESS", "17"))
+"""Niceness of tests side by side.
+
+Parsers and models have ten more, 19 at most. With 0 they would have a tenth of the time that tests beside them have;
+the tests that wait for them, which are the longest, would still be at work when the others have ended.
+"""
 FAILURES = 1
 """pytest's exit code where tests failed."""
 NO_TESTS = 5
@@ -63,6 +67,10 @@ class Result:
     skipped: int
     wall: float
     processor: float
+    idle: float
+    """Cores that nothing used, on average."""
+    memory: int
+    """Bytes of memory that were available, at the least."""
     unsteady: tuple[str, ...] = ()
     """Tests that failed beside others and passed alone."""
 
@@ -94,10 +102,13 @@ def main(arguments: list[str]) -> int:
             results.append(_run(layer, [*options, *arguments], {**environment, **threads}))
             if results[-1].code:
                 break
-    print("\nlayer                     tests    seconds  processor seconds")
+    print("\nlayer                     tests    seconds  processor seconds  idle cores  least memory")
     for each in results:
         tests = each.passed + each.failed + each.skipped
-        print(f"{each.layer:24} {tests:6,} {each.wall:10.1f} {each.processor:18.1f}")
+        print(
+            f"{each.layer:24} {tests:6,} {each.wall:10.1f} {each.processor:18.1f}"
+            f" {each.idle:11.2f} {each.memory / 1e9:10.1f} GB"
+        )
     for layer in list(layers)[len(results) :]:
         print(f"{layer:24} not run, as {results[-1].layer} failed")
     for name in (name for each in results for name in each.unsteady):
@@ -116,21 +127,22 @@ def _run(layer: str, arguments: list[str], environment: dict[str, str]) -> Resul
             return first
         print(f"\n== tests: {layer}, the failed ones once more", flush=True)
         again = _pytest(layer, [*failed, "-o", f"cache_dir={cache}"], environment)
-    wall, processor = first.wall + again.wall, first.processor + again.processor
+    both = replace(first, wall=first.wall + again.wall, processor=first.processor + again.processor)
     if again.code:
-        return replace(first, wall=wall, processor=processor)
-    passed = first.passed + first.failed
-    return replace(first, code=0, passed=passed, failed=0, wall=wall, processor=processor, unsteady=failed)
+        return both
+    return replace(both, code=0, passed=first.passed + first.failed, failed=0, unsteady=failed)
 
 
 def _pytest(layer: str, arguments: list[str], environment: dict[str, str]) -> Result:
     """Run pytest in a process of its own, which prints as it would by itself."""
     with tempfile.TemporaryDirectory(prefix="sourcebook-tests-") as folder:
         report = Path(folder) / "report.xml"
-        before, begun = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+        before, begun, idle = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic(), _idle_seconds()
         command = [sys.executable, "-m", "pytest", f"--junitxml={report}", *arguments]
         nice = None if layer == ALONE else _lower_priority
-        code = subprocess.run(command, cwd=CHECKOUT, env=environment, preexec_fn=nice, check=False).returncode
+        with subprocess.Popen(command, cwd=CHECKOUT, env=environment, preexec_fn=nice) as process:
+            memory = _least_memory_until(process)
+        code = process.returncode
         after, wall = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic() - begun
         if report.exists() and durations.are_wanted():
             durations.record(report)
@@ -147,7 +159,27 @@ def _pytest(layer: str, arguments: list[str], environment: dict[str, str]) -> Re
         skipped=count["skipped"],
         wall=wall,
         processor=after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
+        idle=(_idle_seconds() - idle) / wall,
+        memory=memory,
     )
+
+
+def _idle_seconds() -> float:
+    """Return the seconds in which a core of this machine had nothing to do, since it started."""
+    times = psutil.cpu_times()
+    return float(times.idle) + float(getattr(times, "iowait", 0.0))
+
+
+def _least_memory_until(process: "subprocess.Popen[bytes]") -> int:
+    """Wait for the end of a process, and return the least bytes of memory that were available meanwhile."""
+    least = psutil.virtual_memory().available
+    while True:
+        try:
+            process.wait(timeout=1)  # the pause between two looks at the memory
+        except subprocess.TimeoutExpired:
+            least = min(least, psutil.virtual_memory().available)
+        else:
+            return least
 
 
 def _lower_priority() -> None:

@@ -51,7 +51,7 @@ class ClaimedWork:
     def __init__(self, connection: Connection, request: WorkRequest) -> None:
         self._connection = connection
         self.request = request
-        self.is_cancelled = False
+        self.is_cancelled = request.cancel_asked
         """Whether somebody has cancelled it."""
         self.is_lost = False
         """Whether its lock is lost, so that another worker may have it by now."""
@@ -156,13 +156,18 @@ def claimed_work(database: Database, *, number: int | None = None) -> Iterator[C
 
 
 @contextmanager
-def work_of_run(database: Database, number: int, run_id: str) -> Iterator[ClaimedWork | None]:
+def work_of_run(
+    database: Database, number: int, run_id: str, *, is_repeated: bool = False
+) -> Iterator[ClaimedWork | None]:
     """Follow a request that was claimed for Dagster, in the run that does it; None where it runs no longer.
+
+    A run may come after its request was cancelled and given up: the run follows it nevertheless, and so stops.
 
     Args:
         database: the knowledge base.
         number: id of the request.
         run_id: id of the Dagster run.
+        is_repeated: whether a person has executed an earlier run again, for which a cancelled request is no matter.
 
     Raises:
         DatabaseError: the database is out of reach.
@@ -172,6 +177,8 @@ def work_of_run(database: Database, number: int, run_id: str) -> Iterator[Claime
         with connection.cursor(row_factory=class_row(WorkRequest)) as cursor:
             values = {"id": number, "run_id": run_id, "worker": DAGSTER}
             request = cursor.execute(queries["begin_work_run"], values).fetchone()
+            if request is None and not is_repeated:
+                request = cursor.execute(queries["cancelled_work_of_run"], values).fetchone()
         yield None if request is None else ClaimedWork(connection, request)
 
 

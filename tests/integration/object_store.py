@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import fsspec
-from moto.server import ThreadedMotoServer
 
 ENVIRONMENT = {
     "AWS_ACCESS_KEY_ID": "AKIAEXAMPLE",
@@ -20,6 +19,8 @@ ENVIRONMENT = {
 @contextmanager
 def object_store() -> Iterator[fsspec.AbstractFileSystem]:
     """Start the server, point the environment at it, and lend its file system with the bucket `library`."""
+    from moto.server import ThreadedMotoServer  # takes long, in each process that collects tests
+
     before = dict(os.environ)
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()

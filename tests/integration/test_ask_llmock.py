@@ -11,14 +11,13 @@ from sourcebook.answering.answer import ToolUse
 from sourcebook.errors import ModelError
 from tests.integration.stages import Stages
 
-llmock = pytest.importorskip("llmock.testing", reason="the package llmock is not installed")
-
 QUESTION = "How long do the batteries of the tide gauge last?"
 ANSWER = "The batteries of the tide gauge last fourteen months [1]."
 
 
 @pytest.fixture
 def service() -> Iterator[Any]:
+    llmock = pytest.importorskip("llmock.testing", reason="the package llmock is not installed")
     with llmock.LLMockServer() as service:
         yield service
     # Connections that it cut on purpose stay open in this process, and would fail a later test as leaks.

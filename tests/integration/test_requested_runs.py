@@ -4,6 +4,7 @@ import os
 import shutil
 import threading
 from pathlib import Path
+from uuid import uuid4
 
 import dagster as dg
 import pytest
@@ -91,6 +92,38 @@ def test_a_cancelled_request_stops_its_run(handbook: Stages, instance: dg.Dagste
     assert found.status == dg.DagsterRunStatus.CANCELED
     tick(requested_work_sensor, instance)
     assert now(handbook, number).state == "cancelled"
+
+
+def test_a_run_that_comes_after_its_request_was_cancelled_does_nothing(
+    handbook: Stages, instance: dg.DagsterInstance
+) -> None:
+    """Dagster's daemon may take longer to create a run than a cancelled request waits for it."""
+    number = asked(handbook)
+    (wanted,) = tick(requested_work_sensor, instance).run_requests or ()
+    handbook.knowledge.cancel_work(number, actor="test")
+    handbook.rows("UPDATE work_request SET started_at = now() - interval '30 seconds' RETURNING 1")
+    tick(requested_work_sensor, instance)
+    assert now(handbook, number).state == "cancelled"
+
+    made = dg.DagsterRun("ingest", tags=wanted.tags, status=dg.DagsterRunStatus.STARTING)
+    late = instance.add_run(made)
+    by_hand = instance.add_run(made._replace(run_id=str(uuid4()), root_run_id=late.run_id, parent_run_id=late.run_id))
+    tick(requested_work_sensor, instance)
+    found = {run.run_id: run.status for run in instance.get_runs()}
+    assert found == {late.run_id: dg.DagsterRunStatus.CANCELING, by_hand.run_id: dg.DagsterRunStatus.STARTING}
+
+    done = defs.resolve_job_def("ingest").execute_in_process(
+        instance=instance,
+        partition_key="handbook",
+        tags=wanted.tags,
+        run_config=wanted.run_config,
+        raise_on_error=False,
+    )
+    begun = instance.get_run_by_id(done.run_id)
+    assert begun is not None
+    assert begun.status == dg.DagsterRunStatus.CANCELED
+    assert now(handbook, number).state == "cancelled"
+    assert not handbook.rows(TITLES)
 
 
 def test_a_run_that_dies_and_one_that_never_comes_end_or_repeat_their_request(

@@ -1,7 +1,6 @@
 """The protocols of other programs: OpenAI's own client, and requests as Dify sends them."""
 
 import numpy as np
-import openai
 import pytest
 
 from sourcebook.knowledge_base import KnowledgeBase
@@ -94,6 +93,8 @@ def test_alternatives_of_dify_are_refused(knowledge: KnowledgeBase) -> None:
 
 
 def test_the_client_of_openai_gets_vectors(base: Stages, knowledge: KnowledgeBase) -> None:
+    import openai  # takes long, in each process that collects tests
+
     texts = ["The batteries last fourteen months.", "Seals are greased."]
     with (
         serving(knowledge, requires_key=True) as anyone,

@@ -39,6 +39,20 @@ RETURNING id, collection, kind, arguments, state, stage, done, total, failed, er
 SELECT id, attempts, cancel_asked, extract(epoch FROM now() - started_at)::float8
 FROM work_request WHERE state = 'running' AND worker = %(worker)s ORDER BY id;
 
+-- name: cancelled_work_of_run
+-- Return a request that a run of Dagster was made for, where it was cancelled before this run could begin.
+SELECT id, collection, kind, arguments, state, stage, done, total, failed, error, run_id, worker, asked_by,
+       cancel_asked, revision, asked_at, started_at, changed_at, ended_at, attempts
+FROM work_request
+WHERE id = %(id)s AND state = 'cancelled';
+
+-- name: cancelled_work_without_run
+-- Return the requests that were cancelled of late after they were claimed, and before a run of Dagster began with them.
+SELECT id FROM work_request
+WHERE state = 'cancelled' AND started_at IS NOT NULL AND run_id IS NULL
+  AND ended_at > now() - make_interval(secs => %(seconds)s)
+ORDER BY id;
+
 -- name: collections_with_waiting_work
 -- Return the collections with requests that have waited for a while, the one with the oldest request first.
 SELECT collection FROM work_request
