@@ -193,7 +193,13 @@ def _element(group: _Group, page: int, column: tuple[float, float], context: Con
     if context.from_right:
         where = (replace(where[0], left=-where[0].right, right=-where[0].left),)
     heading = not any(map(_spread, group.rows)) and is_heading(
-        lines, text, context.style, column=column, outline=context.outline, cover=context.cover
+        lines,
+        text,
+        context.style,
+        column=column,
+        outline=context.outline,
+        cover=context.cover,
+        from_right=context.from_right,
     )
     heading = heading or (plain_text and is_numbered_title(lines, column[0]))
     if is_caption(text):

@@ -1,5 +1,6 @@
 """Rows of a column: runs on one line, in the order of their script."""
 
+import re
 import unicodedata
 from bisect import bisect, insort
 from collections import Counter
@@ -20,6 +21,9 @@ _ONE_SIZE = 0.05
 """Difference of font sizes up to which runs have one size, as a share of it."""
 _OPEN_ROWS = 3
 """Rows that a further run may still join."""
+
+_OTHER_SCRIPT = re.compile(r"[\u0590-\u1dff\u2e80-\u2fdf\u3005-\ua63f\ua66e-\ufaff]")
+"""Letter of a script whose fonts have boxes of another height than Latin ones: all but Greek and Cyrillic."""
 
 
 def rows(lines: Sequence[Line]) -> list[Row]:
@@ -175,7 +179,13 @@ def joined(runs: Sequence[Line]) -> Line:
 
 
 def _main(runs: Sequence[Line]) -> Line:
-    """Return the longest run of the font size that most letters have; the boxes of single signs may be far taller."""
+    """Return the longest run of the font size that most letters have; the boxes of single signs may be far taller.
+
+    Fonts of other scripts have boxes of another height than the Latin font beside them, which is in one size with them
+    for the eye. So Latin words do not count beside others.
+    """
+    others = [run for run in runs if not run.text.isascii() and _OTHER_SCRIPT.search(run.text)]
+    runs = others or runs
     longest = max(runs, key=lambda run: len(run.text))
     if all(abs(run.size - longest.size) <= _ONE_SIZE * longest.size for run in runs):
         return longest
