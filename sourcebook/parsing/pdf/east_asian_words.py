@@ -28,6 +28,8 @@ _MOST_OFF = 1.4
 """Ratio of a letter's width to the height of its box up to which the box is that of the letter."""
 _PLAIN = re.compile(r"goth|hei(?!ght)|dotum|gulim|malgun|kaku|marugo|sans(?!krit)|meiryo|kozgo|pingfang", re.IGNORECASE)
 """Names of fonts without serifs."""
+OF_PDFIUM = "PDFium "
+"""Beginning of the names of fonts of words that PDFium has read, with the font and size of such letters."""
 _MOST_LETTERS = 40_000
 """Letters of a page above which its words keep their boxes' size."""
 
@@ -101,8 +103,13 @@ def _with_own_sizes(words: Sequence[Word], page: DecodedPage) -> list[Word]:
     return result
 
 
+def is_east_asian(text: str) -> bool:
+    """Tell whether a text has letters of Chinese, Japanese or Korean."""
+    return _EAST_ASIAN.search(text) is not None
+
+
 def _is_mixed(word: Word) -> bool:
-    if word.angle or word.text.isascii():
+    if word.angle or word.text.isascii() or word.font.startswith(OF_PDFIUM):
         return False
     return _EAST_ASIAN.search(word.text) is not None and _OTHER.search(word.text) is not None
 

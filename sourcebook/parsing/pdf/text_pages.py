@@ -56,7 +56,8 @@ def read_pages(content: bytes) -> Iterator[TextPage]:
                 found = fonts.corrected(page_words(page), page)
                 first = without_single_marks(heights.corrected(boxes.corrected(found)))
                 whole = second.better_words(first, page, number, boxes)
-                shown, points = without_plot_points(whole.words)
+                words = whole.words if whole.words is first else fonts.corrected(whole.words, page)
+                shown, points = without_plot_points(words)
                 yield replace(_text_page(page, number, shown), points=points, beyond=whole.left_out)
 
 

@@ -95,7 +95,7 @@ def is_heading(
     if letters < 2 or letters < 0.3 * len(text.replace(" ", "")) or is_no_title(lines, text, style):
         return False
     if cover and size < _LARGE * style.size:
-        return len(lines) == 1 and _is_titled_by_number(lines[0], column)
+        return len(lines) == 1 and is_titled_by_number(lines[0], column)
     as_elsewhere = abs(size - style.elsewhere) < 0.05 * style.elsewhere and not lines[0].bold
     if size > _LARGER * style.size and not as_elsewhere:
         return not _NO_HEADING_END.search(text) or len(text) < 60
@@ -106,7 +106,7 @@ def is_heading(
     if len(lines) > 1 or size <= 0.95 * style.size:
         return False
     chapter = is_chapter_number(text) and _is_short(lines[0], column)
-    return chapter or _is_titled_by_number(lines[0], column)
+    return chapter or is_titled_by_number(lines[0], column)
 
 
 def is_set_apart(line: Line, style: TextStyle) -> bool:
@@ -125,7 +125,7 @@ def is_section_title(line: Line, column: tuple[float, float]) -> bool:
     return _is_numbered_within(line.text) and _is_short(line, column)
 
 
-def _is_titled_by_number(line: Line, column: tuple[float, float]) -> bool:
+def is_titled_by_number(line: Line, column: tuple[float, float]) -> bool:
     """Tell whether a line of its own is a heading by its number alone, also where its script has no capitals."""
     if is_section_title(line, column):
         return True

@@ -23,7 +23,10 @@ _OPEN_ROWS = 3
 """Rows that a further run may still join."""
 
 _OTHER_SCRIPT = re.compile(r"[\u0590-\u1dff\u2e80-\u2fdf\u3005-\ua63f\ua66e-\ufaff]")
-"""Letter of a script whose fonts have boxes of another height than Latin ones: all but Greek and Cyrillic."""
+"""Letter of a script whose fonts have boxes of another height than Latin ones: all but Greek and Cyrillic.
+
+Such letters decide on the size of a line; the Latin words in it are in one size with them for the eye.
+"""
 
 
 def rows(lines: Sequence[Line]) -> list[Row]:
@@ -162,30 +165,28 @@ def joined(runs: Sequence[Line]) -> Line:
         top, bottom = min(top, run.top), max(bottom, run.bottom)
         order = min(order, run.order)
     most = 0.8 * (letters or 1)
-    main = _main(runs)
+    others = [run for run in runs if not run.text.isascii() and _OTHER_SCRIPT.search(run.text)]
+    main = _main(others or runs)
+    if others:  # the weight is theirs, too: fonts of other scripts and Latin ones seldom have the same weights
+        most = 0.8 * sum(len(run.text) for run in others)
+        bold = sum(len(run.text) for run in others if run.bold)
     return Line(
-        text=_spaced(runs) if fixed > most else " ".join([run.text for run in runs]),
+        text=_spaced(runs) if fixed > 0.8 * (letters or 1) else " ".join([run.text for run in runs]),
         left=left,
         right=right,
         top=top,
         bottom=bottom,
         size=main.size,
         bold=bold > most,
-        italic=italic > most,
-        monospaced=fixed > most,
+        italic=italic > 0.8 * (letters or 1),
+        monospaced=fixed > 0.8 * (letters or 1),
         turned=main.turned,
         order=order,
     )
 
 
 def _main(runs: Sequence[Line]) -> Line:
-    """Return the longest run of the font size that most letters have; the boxes of single signs may be far taller.
-
-    Fonts of other scripts have boxes of another height than the Latin font beside them, which is in one size with them
-    for the eye. So Latin words do not count beside others.
-    """
-    others = [run for run in runs if not run.text.isascii() and _OTHER_SCRIPT.search(run.text)]
-    runs = others or runs
+    """Return the longest run of the font size that most letters have; the boxes of single signs may be far taller."""
     longest = max(runs, key=lambda run: len(run.text))
     if all(abs(run.size - longest.size) <= _ONE_SIZE * longest.size for run in runs):
         return longest
