@@ -1,10 +1,10 @@
 """Words of Chinese, Japanese and Korean, whose fonts tell size and emphasis in other ways than Latin ones.
 
 Chinese and Japanese have no spaces, and Korean joins its particles to Latin words. The decoder names the font of one
-letter of a word such as `TeX入門`, and its box reaches from the lowest to the highest letter, so that neither is that of
-the text around it. The boxes of one font may also differ from page to page; but ideographs and kana are as wide as their
-font is high. These scripts have bold type late and seldom: titles are set in a font without serifs (Gothic, Hei, Dotum)
-above text in one with serifs (Mincho, Song, Batang), in the same weight.
+letter of such a word (`TeX入門`), and its box reaches from the lowest to the highest letter, so that neither is that
+of the text around it. The boxes of one font may differ from page to page, but ideographs and kana are as wide as their
+font is high. These scripts seldom have bold type: titles are set in a font without serifs (Gothic, Hei, Dotum) above
+text in one with serifs (Mincho, Song, Batang), in the same weight.
 """
 
 import re
@@ -16,9 +16,9 @@ from functools import lru_cache
 from statistics import median_low
 
 from sourcebook.parsing.pdf.decoded_pages import Cell, DecodedPage
+from sourcebook.parsing.pdf.layout.east_asian import EAST_ASIAN, is_east_asian
 from sourcebook.parsing.pdf.words import Word, is_bold, is_italic
 
-_EAST_ASIAN = re.compile(r"[\u1100-\u11ff\u2e80-\u2fdf\u3005-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff]")
 _OTHER = re.compile(r"[^\W_\u1100-\u11ff\u2e80-\u2fdf\u3005-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff]")
 _SQUARE = re.compile(r"[\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff]{3,}")
 """Kana and ideographs."""
@@ -42,9 +42,7 @@ class EastAsianFonts:
 
     def corrected(self, words: Sequence[Word], page: DecodedPage) -> list[Word]:
         """Return a page's words: with the font and size of their own letters, and bold where a title's font is."""
-        places = [
-            place for place, word in enumerate(words) if not word.text.isascii() and _EAST_ASIAN.search(word.text)
-        ]
+        places = [place for place, word in enumerate(words) if not word.text.isascii() and is_east_asian(word.text)]
         if not places:
             return list(words)
         result = _as_high_as_wide(_with_own_sizes(words, page), places)
@@ -88,7 +86,7 @@ def _with_own_sizes(words: Sequence[Word], page: DecodedPage) -> list[Word]:
     mixed = [place for place, word in enumerate(words) if _is_mixed(word)]
     if not mixed:
         return list(words)
-    cells = [cell for cell in page.letters() if _EAST_ASIAN.match(cell.text)]
+    cells = [cell for cell in page.letters() if EAST_ASIAN.match(cell.text)]
     if len(cells) > _MOST_LETTERS:
         return list(words)
     cells.sort(key=lambda cell: _level(cell, page))
@@ -103,15 +101,10 @@ def _with_own_sizes(words: Sequence[Word], page: DecodedPage) -> list[Word]:
     return result
 
 
-def is_east_asian(text: str) -> bool:
-    """Tell whether a text has letters of Chinese, Japanese or Korean."""
-    return _EAST_ASIAN.search(text) is not None
-
-
 def _is_mixed(word: Word) -> bool:
     if word.angle or word.text.isascii() or word.font.startswith(OF_PDFIUM):
         return False
-    return _EAST_ASIAN.search(word.text) is not None and _OTHER.search(word.text) is not None
+    return is_east_asian(word.text) and _OTHER.search(word.text) is not None
 
 
 def _level(cell: Cell, page: DecodedPage) -> float:

@@ -14,8 +14,9 @@ from pypdfium2 import raw
 from sourcebook.parsing.pdf.beyond_page import WholeLines, with_lines_beyond
 from sourcebook.parsing.pdf.bidirectional import has_right_to_left
 from sourcebook.parsing.pdf.decoded_pages import DecodedPage
-from sourcebook.parsing.pdf.east_asian_words import OF_PDFIUM, is_east_asian
+from sourcebook.parsing.pdf.east_asian_words import OF_PDFIUM
 from sourcebook.parsing.pdf.glued_words import with_parted_words
+from sourcebook.parsing.pdf.layout.east_asian import is_east_asian
 from sourcebook.parsing.pdf.tight_boxes import TightBoxes
 from sourcebook.parsing.pdf.words import UNKNOWN, Word, is_bold, is_italic, is_monospaced, readable
 

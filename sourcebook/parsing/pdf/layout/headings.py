@@ -91,8 +91,10 @@ def is_heading(
     if (mark is not None and mark.number is None) or (not from_right and _set_right(lines, text, column)):
         return False
     size = min(line.size for line in lines)
-    letters = sum(letter.isalpha() for letter in text)
-    if letters < 2 or letters < 0.3 * len(text.replace(" ", "")) or is_no_title(lines, text, style):
+    number = section_number(text)
+    title = text if number is None else number.title
+    letters = sum(letter.isalpha() for letter in title)
+    if letters < 2 or letters < 0.3 * len(title.replace(" ", "")) or is_no_title(lines, text, style):
         return False
     if cover and size < _LARGE * style.size:
         return len(lines) == 1 and is_titled_by_number(lines[0], column)

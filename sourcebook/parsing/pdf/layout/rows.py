@@ -1,6 +1,5 @@
 """Rows of a column: runs on one line, in the order of their script."""
 
-import re
 import unicodedata
 from bisect import bisect, insort
 from collections import Counter
@@ -8,6 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from math import inf
 
+from sourcebook.parsing.pdf.layout.east_asian import is_east_asian
 from sourcebook.parsing.pdf.layout.elements import Row
 from sourcebook.parsing.pdf.layout.page_parts import Line
 
@@ -19,14 +19,13 @@ _LIKE_HEIGHT = 1.3
 """Ratio of heights up to which runs are of one height."""
 _ONE_SIZE = 0.05
 """Difference of font sizes up to which runs have one size, as a share of it."""
+_FEWEST_EAST_ASIAN = 0.15
+"""Share of a line's letters from which its Chinese, Japanese or Korean words decide on size and weight.
+
+Their fonts have boxes of another height than the Latin font beside them, which is in one size with them for the eye.
+"""
 _OPEN_ROWS = 3
 """Rows that a further run may still join."""
-
-_OTHER_SCRIPT = re.compile(r"[\u0590-\u1dff\u2e80-\u2fdf\u3005-\ua63f\ua66e-\ufaff]")
-"""Letter of a script whose fonts have boxes of another height than Latin ones: all but Greek and Cyrillic.
-
-Such letters decide on the size of a line; the Latin words in it are in one size with them for the eye.
-"""
 
 
 def rows(lines: Sequence[Line]) -> list[Row]:
@@ -165,11 +164,12 @@ def joined(runs: Sequence[Line]) -> Line:
         top, bottom = min(top, run.top), max(bottom, run.bottom)
         order = min(order, run.order)
     most = 0.8 * (letters or 1)
-    others = [run for run in runs if not run.text.isascii() and _OTHER_SCRIPT.search(run.text)]
-    main = _main(others or runs)
-    if others:  # the weight is theirs, too: fonts of other scripts and Latin ones seldom have the same weights
-        most = 0.8 * sum(len(run.text) for run in others)
-        bold = sum(len(run.text) for run in others if run.bold)
+    east_asian = [run for run in runs if not run.text.isascii() and is_east_asian(run.text)]
+    others = sum(len(run.text) for run in east_asian)
+    decide = _FEWEST_EAST_ASIAN * letters < others
+    main = _main(east_asian if decide else runs)
+    if decide:
+        most, bold = 0.8 * others, sum(len(run.text) for run in east_asian if run.bold)
     return Line(
         text=_spaced(runs) if fixed > 0.8 * (letters or 1) else " ".join([run.text for run in runs]),
         left=left,
