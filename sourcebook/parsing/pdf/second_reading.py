@@ -14,7 +14,9 @@ from pypdfium2 import raw
 from sourcebook.parsing.pdf.beyond_page import WholeLines, with_lines_beyond
 from sourcebook.parsing.pdf.bidirectional import has_right_to_left
 from sourcebook.parsing.pdf.decoded_pages import DecodedPage
+from sourcebook.parsing.pdf.east_asian_words import OF_PDFIUM
 from sourcebook.parsing.pdf.glued_words import with_parted_words
+from sourcebook.parsing.pdf.layout.east_asian import is_east_asian
 from sourcebook.parsing.pdf.tight_boxes import TightBoxes
 from sourcebook.parsing.pdf.words import UNKNOWN, Word, is_bold, is_italic, is_monospaced, readable
 
@@ -179,8 +181,12 @@ def _word(text: Any, page: DecodedPage, letters: str, first: int, end: int, reac
     top, bottom = page.top - max(box[3] for box in boxes), page.top - min(box[1] for box in boxes)
     if right <= 0 or left >= page.width + reach or bottom <= 0 or top >= page.height:
         return None
-    font, angle = _font(text, first), _angle(text, first)
+    main = next((index for index in range(first, end) if _is_east_asian(text, index)), first)
+    font, angle = _font(text, main), _angle(text, main)
     size = right - left if angle % 180 else bottom - top
+    if main != first or (end > first + 1 and _is_east_asian(text, first)):
+        box = text.get_charbox(main, loose=True)  # the word's own box is also that of another font's letters
+        size = abs(box[2] - box[0] if angle % 180 else box[3] - box[1]) or size
     return Word(
         text=shown,
         left=left,
@@ -193,8 +199,13 @@ def _word(text: Any, page: DecodedPage, letters: str, first: int, end: int, reac
         monospaced=is_monospaced(font),
         angle=angle,
         unmapped=unmapped,
-        font=f"PDFium {font}",
+        font=f"{OF_PDFIUM}{font}",
     )
+
+
+def _is_east_asian(text: Any, index: int) -> bool:
+    code = raw.FPDFText_GetUnicode(text, index)
+    return code > 0xFF and is_east_asian(chr(code))
 
 
 def _font(text: Any, index: int) -> str:

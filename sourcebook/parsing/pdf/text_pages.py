@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from sourcebook.parsing.pdf.bullets import with_drawn_bullets
 from sourcebook.parsing.pdf.decoded_pages import DecodedPage, Point, decoded_pages
+from sourcebook.parsing.pdf.east_asian_words import EastAsianFonts
 from sourcebook.parsing.pdf.layout.page_parts import Page, Rule
 from sourcebook.parsing.pdf.painted_letters import painted_letters, without_single_marks
 from sourcebook.parsing.pdf.plot_points import without_plot_points
@@ -46,15 +47,17 @@ def read_pages(content: bytes) -> Iterator[TextPage]:
     Raises:
         ParseError: The file is damaged.
     """
-    heights, boxes = LetterHeights(), TightBoxes()
+    heights, boxes, fonts = LetterHeights(), TightBoxes(), EastAsianFonts()
     with second_reading(content) as second:
         for number, page in enumerate(decoded_pages(content), start=1):
             if page is None or not (0 < page.width < _LARGEST_SIDE and 0 < page.height < _LARGEST_SIDE):
                 yield TextPage(Page(number, 612.0, 792.0, ()), "unreadable")
             else:
-                first = without_single_marks(heights.corrected(boxes.corrected(page_words(page))))
+                found = fonts.corrected(page_words(page), page)
+                first = without_single_marks(heights.corrected(boxes.corrected(found)))
                 whole = second.better_words(first, page, number, boxes)
-                shown, points = without_plot_points(whole.words)
+                words = whole.words if whole.words is first else fonts.corrected(whole.words, page)
+                shown, points = without_plot_points(words)
                 yield replace(_text_page(page, number, shown), points=points, beyond=whole.left_out)
 
 

@@ -13,7 +13,7 @@ from sourcebook.parsing.text.decode import clean
 _TEX = r"(?:cm|sf|ec|tc|la|lh|pl|cs)"
 """Families of TeX's Computer Modern: the same faces in encodings for other letters, as SFBX1000 for CMBX10."""
 _BOLD = re.compile(
-    rf"bold|black|heavy|demi|medium|-medi|{_TEX}(?:ss)?(?:bx|xc|sx|b)(?:ti|sl)?\d|-b$|[,-]bd", re.IGNORECASE
+    rf"bold|black|heavy|demi|medium|-medi|{_TEX}(?:ss)?(?:bx|xc|sx|b)(?:ti|sl)?\d|-b$|[,-]bd|-w[6-9]$", re.IGNORECASE
 )
 _ITALIC = re.compile(
     rf"(?<!cap)ital|oblique|slant|{_TEX}(?:bx)?(?:ti|sl|bi|bl)\d|{_TEX}(?:ssi|sltt|itt)\d|-it?$", re.IGNORECASE

@@ -36,6 +36,13 @@ def test_words_are_compared_without_marks() -> None:
     )
 
 
+def test_text_between_angle_brackets_is_no_tag() -> None:
+    """A bracket without an end, or around the name of a file or an element, takes no words away."""
+    text = "cp <source file\nto the next page\nand then > stop"
+    assert plain_words(text) == ["cp", "source", "file", "to", "the", "next", "page", "and", "then", "stop"]
+    assert plain_words("the <para> and its <B class='x'>text</B>") == ["the", "para", "and", "its", "text"]
+
+
 def test_running_heads_are_left_out_of_all_readings() -> None:
     """Lines at the edges that repeat on three pages, digits aside, are left out."""
     pages = [f"The book\n\ntext {letter}\nmore {letter}\n- {number} -" for number, letter in enumerate("abc")]

@@ -48,6 +48,21 @@ def test_numbers_of_titles() -> None:
     assert {plain_title(title) for title in titles} == {"sizes"}
 
 
+def test_numbers_of_titles_in_other_scripts() -> None:
+    """Numbers of chapters and sections are no part of a title, in whatever digits."""
+    titles = ["第一章  概要", "第 3 章 概要", "§1.2 概要", "1.1概要", "一、概要", "付録 A 概要", "第 II 部 概要"]
+    assert {plain_title(title) for title in titles} == {"概要"}
+    assert plain_title("제 1 장 소개") == plain_title("소개")
+    assert plain_title("глава 2. Основы") == plain_title("Основы")
+    assert plain_title("三角形") == "三角形"
+
+
+def test_letters_that_look_alike() -> None:
+    """Full-width letters, presentation forms and Arabic letters of Persian text are those that outlines have."""
+    assert plain_title("ＴｅＸ入門") == plain_title("TeX入門")
+    assert plain_title("ﻓﺎرﺳﻲ") == plain_title("فارسی")
+
+
 def test_a_title_that_begins_with_a_letter_is_the_same_with_its_number() -> None:
     """Outlines may leave the number out, and then the letter looks like one."""
     assert plain_title("4.1 A simple example") == plain_title("A simple example")

@@ -9,9 +9,9 @@ from sourcebook.parsing.pdf.layout.headings import is_numbered, style_of
 from sourcebook.parsing.pdf.layout.list_marks import list_mark
 
 _OF_FIGURE = re.compile(r"\[?(?:fig|abb|chart|plate|рис|그림|図|图)", re.IGNORECASE)
-_SENTENCE = re.compile(r"\S+(?:\s+\S+){2,}[.!]")
-"""Three words or more with a full stop."""
-_LEAD_IN = re.compile(r"\S+(?:\s+\S+){3,}:")
+_SENTENCE = re.compile(r"\S+(?:\s+\S+){2,}[.!۔।]|.{12,}[。．]")
+"""Three words or more with a full stop, or as many signs as these have in Chinese or Japanese."""
+_LEAD_IN = re.compile(r"\S+(?:\s+\S+){3,}:|.{12,}：|.*[，、].*[:：]")
 """Four words or more with a colon, which lead to what is below them."""
 _LEVEL = 3.0
 """Largest distance of left edges of the items of one list, in points."""

@@ -11,6 +11,12 @@ from sourcebook.parsing.pdf.layout.elements import Element, PlacedTable
 from sourcebook.parsing.pdf.layout.list_marks import list_mark
 from sourcebook.parsing.pdf.layout.page_parts import Line, OutlineEntry
 from sourcebook.parsing.pdf.layout.rows import direction
+from sourcebook.parsing.pdf.layout.section_numbers import (
+    begins_with_chapter,
+    is_chapter_number,
+    section_number,
+    without_chapter,
+)
 from sourcebook.parsing.pdf.layout.text_style import TextStyle
 from sourcebook.parsing.pdf.layout.unlikely_titles import is_no_title
 
@@ -40,13 +46,10 @@ _CAPTION = re.compile(
     r"(?:[A-Z]?\d+(?:[.\-–]\d+)*|(?-i:[IVXL]+))\]?)(?:[.:\s]|$)",
     re.IGNORECASE,
 )
-_NUMBERED = re.compile(r"(?:(?P<decimal>\d{1,3}(?:\.\d{1,3})*)\.?|(?P<letter>[A-Z](?:\.\d{1,3})+))\s+(?=\w)")
-_CHAPTER = re.compile(
-    r"(?:chapter|part|appendix|annex|section|kapitel|teil|anhang|chapitre|capítulo|capitolo|глава)\s+"
-    r"(?:\d+|[ivxlc]+|[a-z])\b[.:]?",
-    re.IGNORECASE,
-)
-_NO_HEADING_END = re.compile(r"[.,;:]$")
+_NO_HEADING_END = re.compile(r"[.,;:。，、；：．،؛۔।]$")
+_WITHIN_SENTENCE = re.compile(r"[,;。，、；：．،؛۔।]")
+"""Punctuation of sentences; titles in scripts without capitals that only their number tells have none."""
+_YEARS = re.compile(r"\d{4}(?:\s?[-–/]\s?\d{2,4})?")
 _LEADERS = re.compile(r"(?:[.·…]\s?){5,}")
 
 
@@ -63,6 +66,7 @@ def is_heading(
     column: tuple[float, float],
     outline: AbstractSet[str] = frozenset(),
     cover: bool = False,
+    from_right: bool = False,
 ) -> bool:
     """Tell whether lines differ from running text as a heading does, or are in the outline.
 
@@ -73,22 +77,27 @@ def is_heading(
         column: Left and right edge of the column.
         outline: Plain titles of the file's outline.
         cover: Whether the page has no running text to compare with.
+        from_right: Whether the column runs from right to left, and its lines are mirrored.
     """
-    if len(lines) > _MOST_LINES or len(text) > _LONGEST or not any(letter.isalpha() for letter in text):
+    if len(lines) > _MOST_LINES or len(text) > _LONGEST:
         return False
+    if not any(letter.isalpha() for letter in text):
+        return is_set_apart(lines[0], style) and _is_numbered_year(text)
     if lines[0].turned or _LEADERS.search(text):
         return False
     if plain(text) in outline:
         return True
     mark = list_mark(text)
-    if (mark is not None and mark.number is None) or _set_right(lines, text, column):
+    if (mark is not None and mark.number is None) or (not from_right and _set_right(lines, text, column)):
         return False
     size = min(line.size for line in lines)
-    letters = sum(letter.isalpha() for letter in text)
-    if letters < 2 or letters < 0.3 * len(text.replace(" ", "")) or is_no_title(lines, text, style):
+    number = section_number(text)
+    title = text if number is None else number.title
+    letters = sum(letter.isalpha() for letter in title)
+    if letters < 2 or letters < 0.3 * len(title.replace(" ", "")) or is_no_title(lines, text, style):
         return False
     if cover and size < _LARGE * style.size:
-        return len(lines) == 1 and is_section_title(lines[0], column)
+        return len(lines) == 1 and is_titled_by_number(lines[0], column)
     as_elsewhere = abs(size - style.elsewhere) < 0.05 * style.elsewhere and not lines[0].bold
     if size > _LARGER * style.size and not as_elsewhere:
         return not _NO_HEADING_END.search(text) or len(text) < 60
@@ -98,8 +107,8 @@ def is_heading(
         return (numbered or not _NO_HEADING_END.search(text)) and len(lines) <= 3
     if len(lines) > 1 or size <= 0.95 * style.size:
         return False
-    chapter = _CHAPTER.fullmatch(text) is not None and _is_short(lines[0], column)
-    return chapter or is_section_title(lines[0], column)
+    chapter = is_chapter_number(text) and _is_short(lines[0], column)
+    return chapter or is_titled_by_number(lines[0], column)
 
 
 def is_set_apart(line: Line, style: TextStyle) -> bool:
@@ -109,8 +118,8 @@ def is_set_apart(line: Line, style: TextStyle) -> bool:
 
 def extends_number(line: str, above: str) -> bool:
     """Tell whether a line begins with the number of a section within the one that the line above begins: 3.2, 3.2.1."""
-    outer, inner = _NUMBERED.match(above), _NUMBERED.match(line)
-    return outer is not None and inner is not None and inner[0].startswith(f"{outer[0].rstrip(' .')}.")
+    outer, inner = section_number(above), section_number(line)
+    return outer is not None and inner is not None and inner.text.startswith(f"{outer.text}.")
 
 
 def is_section_title(line: Line, column: tuple[float, float]) -> bool:
@@ -118,11 +127,27 @@ def is_section_title(line: Line, column: tuple[float, float]) -> bool:
     return _is_numbered_within(line.text) and _is_short(line, column)
 
 
+def is_titled_by_number(line: Line, column: tuple[float, float]) -> bool:
+    """Tell whether a line of its own is a heading by its number alone, also where its script has no capitals."""
+    if is_section_title(line, column):
+        return True
+    number = section_number(line.text)
+    if number is None or not number.depth or not _is_short(line, column) or _WITHIN_SENTENCE.search(number.title):
+        return False
+    first = number.title[:1]
+    return first.isalpha() and first.lower() == first.upper()
+
+
+def _is_numbered_year(text: str) -> bool:
+    """Tell whether a text is a year behind the number of a section within another, as histories have."""
+    number = section_number(text)
+    return number is not None and number.depth > 0 and _YEARS.fullmatch(number.title) is not None
+
+
 def _is_numbered_within(text: str) -> bool:
     """Tell whether a text begins with the number of a section within another, and a capital."""
-    number = _NUMBERED.match(text)
-    within = number is not None and "." in (number["decimal"] or number["letter"])
-    return number is not None and within and text[number.end() :][:1].isupper()
+    number = section_number(text)
+    return number is not None and number.depth > 0 and number.title[:1].isupper()
 
 
 def _is_short(line: Line, column: tuple[float, float]) -> bool:
@@ -137,7 +162,7 @@ def _set_right(lines: Sequence[Line], text: str, column: tuple[float, float]) ->
 
 def is_numbered(text: str) -> bool:
     """Tell whether a text begins with the number of a section or chapter."""
-    return _NUMBERED.match(text) is not None or _CHAPTER.match(text) is not None
+    return section_number(text) is not None or begins_with_chapter(text)
 
 
 def plain(text: str) -> str:
@@ -185,7 +210,7 @@ def _with_chapter_titles(found: Sequence[Element | PlacedTable]) -> list[Element
 
 def _is_chapter_title(before: Element, one: Element) -> bool:
     """Tell whether an element is the title of the chapter whose number is the heading before it."""
-    if before.kind != "heading" or _CHAPTER.fullmatch(before.text) is None:
+    if before.kind != "heading" or not is_chapter_number(before.text):
         return False
     if one.places[0].page != before.places[0].page or is_numbered(one.text):
         return False
@@ -202,7 +227,7 @@ def _title(found: Sequence[Element | PlacedTable], headings: Sequence[Element]) 
     page = headings[0].places[0].page
     largest = max((one for one in headings if one.places[0].page == page), key=lambda one: one.first.size)
     as_large = [one for one in headings if one.first.size * _ALIKE > largest.first.size]
-    if len(as_large) > 1 or _NUMBERED.match(largest.text):
+    if len(as_large) > 1 or section_number(largest.text) is not None:
         return None
     before = takewhile(lambda one: one is not largest, found)
     letters = sum(len(one.text) for one in before if isinstance(one, Element))
@@ -210,14 +235,14 @@ def _title(found: Sequence[Element | PlacedTable], headings: Sequence[Element]) 
 
 
 def _known(heading: Element, entries: dict[str, int], title: Element | None) -> int | None:
-    level = entries.get(plain(heading.text)) or entries.get(plain(_CHAPTER.sub("", heading.text, count=1)))
+    level = entries.get(plain(heading.text)) or entries.get(plain(without_chapter(heading.text)))
     if level is not None:
         # Where the outline contains the title itself, its other entries are one level down already.
         return level + (0 if title is not None and plain(title.text) in entries else 1)
-    number = _NUMBERED.match(heading.text)
-    if number:
-        return 2 + (number["decimal"] or number["letter"]).count(".")
-    return 2 if _CHAPTER.match(heading.text) else None
+    number = section_number(heading.text)
+    if number is not None:
+        return 2 + number.depth
+    return 2 if begins_with_chapter(heading.text) else None
 
 
 def style_of(heading: Element) -> tuple[int, bool]:

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-_BULLET = re.compile(r"([•‣◦▪▫■□●○◆◇▶►➢➤✓✔❖∙⁃·∞*–—-]|o)\s+(?=\S)")
+_BULLET = re.compile(r"(?:([•‣◦▪▫■□●○◆◇▶►➢➤✓✔❖∙⁃·∞*–—-]|o)\s+|([•‣◦▪●∙⁃・])(?=\w))(?=\S)")
 _NUMBER = re.compile(
     r"(\(?(?:(?P<digits>\d{1,3})|(?P<roman>[ivx]{1,5})|(?P<letter>[a-zA-Z]))[.)]|\[(?P<reference>\d{1,3})\]"
     r"|(?P<circled>[①-⑳]))\s+(?=\S)"
@@ -31,7 +31,7 @@ def list_mark(line: str) -> ListMark | None:
         return ListMark(line, "-", style="checkbox")  # the box says whether it is checked
     bullet = _BULLET.match(line)
     if bullet:
-        return ListMark(line[bullet.end() :], "-", style=f"bullet {bullet[1]}")
+        return ListMark(line[bullet.end() :], "-", style=f"bullet {bullet[1] or bullet[2]}")
     match = _NUMBER.match(line)
     if match is None:
         return None

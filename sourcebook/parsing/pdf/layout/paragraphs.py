@@ -15,6 +15,7 @@ from sourcebook.parsing.pdf.layout.headings import (
     is_numbered,
     is_section_title,
     is_set_apart,
+    is_titled_by_number,
 )
 from sourcebook.parsing.pdf.layout.line_joining import joined_text
 from sourcebook.parsing.pdf.layout.list_marks import ListMark, list_mark
@@ -29,6 +30,10 @@ _WIDEST_IN_HEADING = 8.0
 """Largest gap between the parts of a heading, such as number and title, in font sizes."""
 _WIDER_SPACE = 1.3
 """Distance between lines that begins a paragraph, in usual distances."""
+_OTHER_SIZE = 1.06
+"""Ratio of font sizes above which a numbered title and the line below it are apart."""
+_BELOW_TITLE = 1.15
+"""Distance of a line below a numbered title that parts them, in usual distances."""
 _MOST_TITLE_LINES = 3
 """Most lines of a numbered title that may be indented to its text."""
 _SHORT_TITLE = 0.25
@@ -137,6 +142,10 @@ def _begins(group: _Group, row: Row, following: Row | Table | None, edge: float,
     column = (min(first.left, line.left), edge)
     if not line.bold and (is_section_title(line, column) or (len(group.rows) == 1 and is_section_title(first, column))):
         return True
+    if len(group.rows) == 1 and is_titled_by_number(first, column):
+        larger = max(line.size, first.size) > _OTHER_SIZE * min(line.size, first.size)
+        if larger or distance > _BELOW_TITLE * usual:
+            return True
     if extends_number(line.text, first.text) and _ends_short(last, line, edge):
         return True
     titled = is_set_apart(first, context.style) and is_numbered(first.text) and not is_numbered(line.text)
@@ -193,7 +202,13 @@ def _element(group: _Group, page: int, column: tuple[float, float], context: Con
     if context.from_right:
         where = (replace(where[0], left=-where[0].right, right=-where[0].left),)
     heading = not any(map(_spread, group.rows)) and is_heading(
-        lines, text, context.style, column=column, outline=context.outline, cover=context.cover
+        lines,
+        text,
+        context.style,
+        column=column,
+        outline=context.outline,
+        cover=context.cover,
+        from_right=context.from_right,
     )
     heading = heading or (plain_text and is_numbered_title(lines, column[0]))
     if is_caption(text):

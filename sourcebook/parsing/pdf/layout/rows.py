@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from math import inf
 
+from sourcebook.parsing.pdf.layout.east_asian import is_east_asian
 from sourcebook.parsing.pdf.layout.elements import Row
 from sourcebook.parsing.pdf.layout.page_parts import Line
 
@@ -18,6 +19,11 @@ _LIKE_HEIGHT = 1.3
 """Ratio of heights up to which runs are of one height."""
 _ONE_SIZE = 0.05
 """Difference of font sizes up to which runs have one size, as a share of it."""
+_FEWEST_EAST_ASIAN = 0.15
+"""Share of a line's letters from which its Chinese, Japanese or Korean words decide on size and weight.
+
+Their fonts have boxes of another height than the Latin font beside them, which is in one size with them for the eye.
+"""
 _OPEN_ROWS = 3
 """Rows that a further run may still join."""
 
@@ -158,17 +164,22 @@ def joined(runs: Sequence[Line]) -> Line:
         top, bottom = min(top, run.top), max(bottom, run.bottom)
         order = min(order, run.order)
     most = 0.8 * (letters or 1)
-    main = _main(runs)
+    east_asian = [run for run in runs if not run.text.isascii() and is_east_asian(run.text)]
+    others = sum(len(run.text) for run in east_asian)
+    decide = _FEWEST_EAST_ASIAN * letters < others
+    main = _main(east_asian if decide else runs)
+    if decide:
+        most, bold = 0.8 * others, sum(len(run.text) for run in east_asian if run.bold)
     return Line(
-        text=_spaced(runs) if fixed > most else " ".join([run.text for run in runs]),
+        text=_spaced(runs) if fixed > 0.8 * (letters or 1) else " ".join([run.text for run in runs]),
         left=left,
         right=right,
         top=top,
         bottom=bottom,
         size=main.size,
         bold=bold > most,
-        italic=italic > most,
-        monospaced=fixed > most,
+        italic=italic > 0.8 * (letters or 1),
+        monospaced=fixed > 0.8 * (letters or 1),
         turned=main.turned,
         order=order,
     )

@@ -1,5 +1,6 @@
 """Style of a document's running text, from which headings and footnotes differ."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +15,8 @@ _LEAST_PROPORTIONAL = 0.25
 """Share of letters in proportional fonts above which monospaced text is code, and no running text."""
 _RUNNING = 25
 """Fewest characters of a run of running text; labels of a diagram are shorter."""
+_SENTENCE = re.compile(r"\s.*[.۔।؟]\Z|.{8}[。．]\Z")
+"""End of a sentence of several words."""
 _STEP = 0.5
 """Step to which font sizes and distances are rounded, in points."""
 
@@ -59,7 +62,7 @@ def has_running_text(style: TextStyle, rows: Sequence[Row]) -> bool:
     near = [row.line for row in rows if abs(row.line.size - style.size) <= 0.12 * style.size]
     if sum(len(line.text) for line in near) > _FEW_LETTERS:
         return True
-    return any(line.text.endswith(".") and " " in line.text and not line.bold for line in near)
+    return any(not line.bold and _SENTENCE.search(line.text) is not None for line in near)
 
 
 def text_style(columns: Sequence[Sequence[Row]]) -> TextStyle:
