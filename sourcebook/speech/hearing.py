@@ -120,12 +120,14 @@ def _speech_within(utterance: Span, speech: Sequence[Span]) -> int:
 
 def _rest(piece: Piece, heard: Heard, speech: Sequence[Span]) -> list[Span]:
     """Return the rest of a piece after the engine's early end, told or not; nothing if it holds no speech."""
-    offset = round(heard.end * SAMPLE_RATE)
+    offset = min(round(heard.end * SAMPLE_RATE), len(piece))
     last = round(heard.words[-1].end * SAMPLE_RATE) if heard.words else 0
-    if _LEAST_HEARD <= last < min(offset, len(piece)):
-        untold = [span for span in _shifted(piece, speech) if span.start >= last]
-        if sum(span.end - span.start for span in untold) >= _LEAST_UNTOLD:
-            offset = untold[0].start
+    if last >= _LEAST_HEARD:
+        within = _shifted(piece, speech)
+        untold = [span for span in within if last <= span.start < offset]
+        if sum(min(span.end, offset) - span.start for span in untold) >= _LEAST_UNTOLD:
+            begin = untold[0].start
+            offset = max(last, begin - MARGIN, *(span.end for span in within if span.end <= begin))
     if not _LEAST_HEARD <= offset < len(piece):
         return []
     end = piece.position(offset)

@@ -121,7 +121,7 @@ def test_a_sentence_that_is_said_again_and_again_is_not_invented() -> None:
 
 
 def test_what_follows_an_early_end_is_heard_again_together() -> None:
-    """The rests of a piece share a pass, too, and keep their places."""
+    """The rests of a piece share a pass, too, and keep their places; what that pass leaves out is heard once more."""
     utterances = [span(10, 13), span(50, 53), span(90, 93)]
 
     def transcribe(piece: Samples) -> Heard:
@@ -130,8 +130,12 @@ def test_what_follows_an_early_end_is_heard_again_together() -> None:
 
     engine = Counting(transcribe)
     found = hear(cast("Engine", engine), np.zeros(100 * SAMPLE_RATE, np.float32), utterances, utterances, "en")
-    assert engine.lengths == [9, 4.5]
-    assert [one.span.start for one in found if one.heard.words] == [utterances[0].start, span(51.5, 53).start]
+    assert engine.lengths == [9, 4.5, 3]
+    assert [one.span.start for one in found if one.heard.words] == [
+        utterances[0].start,
+        span(51.5, 53).start,
+        utterances[2].start,
+    ]
 
 
 def test_an_utterance_that_the_engine_passes_over_is_heard_alone() -> None:
