@@ -69,10 +69,10 @@ def tracks_of(sound: Samples) -> list[Track]:
 
 def _mixed(sound: Samples) -> Samples:
     """Return the mean of the channels; the loudest alone where they cancel each other out, one being inverted."""
-    mix = sound.mean(axis=0, dtype=np.float32)
+    mix: Samples = sound.mean(axis=0, dtype=np.float32)
     power = np.square(sound, dtype=np.float64).sum(axis=1)
     if float(np.square(mix, dtype=np.float64).sum()) < _CANCELLED * float(power.max()):
-        return np.asarray(sound[int(power.argmax())])
+        mix = sound[int(power.argmax())]
     return mix
 
 
