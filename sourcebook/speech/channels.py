@@ -26,8 +26,12 @@ _ALIKE: Final = 0.6
 """Correlation of the loudness of two channels from which they have one sound."""
 _PEAK: Final = 0.5
 """Peak that a quieter channel is amplified to: voice activity detection misses faint speech."""
+_FAINT: Final = 0.01
+"""Peak of a mix that is amplified if no speech is found in it: 40 decibels below the loudest."""
 _GAIN: Final = 100.0
 """Largest factor by which a channel is amplified."""
+_CANCELLED: Final = 1 / 16
+"""Part of the loudest channel's power below which a mix is no use; with a silent other channel it has a quarter."""
 _RANGE: Final = 30.0
 """Decibels below the loudness of speech that count as silence."""
 
@@ -54,8 +58,22 @@ def tracks_of(sound: Samples) -> list[Track]:
     apart = _apart(sound) if len(sound) > 1 else []
     if apart:
         return apart
-    mix = sound.mean(axis=0, dtype=np.float32)
-    return [Track(None, mix, speech_in(mix))]
+    mix = _mixed(sound)
+    speech = speech_in(mix)
+    if not speech and float(np.abs(mix).max(initial=0.0)) < _FAINT:
+        louder = _amplified(mix)
+        if found := speech_in(louder):
+            return [Track(None, louder, found)]
+    return [Track(None, mix, speech)]
+
+
+def _mixed(sound: Samples) -> Samples:
+    """Return the mean of the channels; the loudest alone where they cancel each other out, one being inverted."""
+    mix: Samples = sound.mean(axis=0, dtype=np.float32)
+    power = np.square(sound, dtype=np.float64).sum(axis=1)
+    if float(np.square(mix, dtype=np.float64).sum()) < _CANCELLED * float(power.max()):
+        mix = sound[int(power.argmax())]
+    return mix
 
 
 def _apart(sound: Samples) -> list[Track]:

@@ -23,6 +23,10 @@ _FORMATS: Final = (
 """FFmpeg's names of containers for sound. Playlists are excluded: FFmpeg would open the files and URLs they name."""
 _BUFFER: Final = 1 << 18
 """Bytes that FFmpeg reads at once."""
+_FIRST_CHUNK: Final = 12
+"""Place of the first chunk in a WAV file."""
+_CHUNK: Final = re.compile(rb"[\w ]{3,4}", re.ASCII)
+"""Name of a chunk of a WAV file, some programs end it with a zero byte."""
 _INDEXED: Final = "mov"
 """Container with an index of each stream: a film's pictures need not be read."""
 _WRAPPED: Final = 1 << 31
@@ -94,9 +98,8 @@ def open_sound(place: str) -> Iterator[Sound]:
     file: _File | None = None
     try:
         file = _File(place)
-        with av.open(
-            file, "r", metadata_errors="replace", options={"format_whitelist": _FORMATS}, buffer_size=_BUFFER
-        ) as container:
+        options = {"format_whitelist": _FORMATS} | ({"ignore_length": "1"} if file.has_more_sound() else {})
+        with av.open(file, "r", metadata_errors="replace", options=options, buffer_size=_BUFFER) as container:
             sound = Sound(container, _stream(container), file)
             if sound.format == _INDEXED:
                 for stream in container.streams:
@@ -123,6 +126,19 @@ class _File:
         except Exception as error:
             self._file.close()
             raise RecordingError(_cannot_be_read(error), failure_class_of(error)) from error
+
+    def has_more_sound(self) -> bool:
+        """Return whether a WAV file goes on behind the sound that its header counts, as of a recorder cut off."""
+        place = _FIRST_CHUNK
+        while self.head[:4] == b"RIFF" and place + 8 <= len(self.head):
+            name, size = self.head[place : place + 4], int.from_bytes(self.head[place + 4 : place + 8], "little")
+            place += 8 + size + size % 2
+            if name == b"data":
+                self._file.seek(place)
+                behind = self._file.read(_BUFFER) if size > 0 and place < self.size else b""
+                self._file.seek(0)
+                return any(behind) and _CHUNK.match(behind) is None
+        return False
 
     def read(self, size: int) -> bytes:
         try:

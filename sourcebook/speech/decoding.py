@@ -182,5 +182,5 @@ def _silence(seconds: float, channels: int) -> Iterator[Samples]:
 
 
 def _array(frame: AudioFrame) -> Samples:
-    # A NaN in a recording of floats would silence everything after it.
-    return np.nan_to_num(frame.to_ndarray()).astype(np.float32, copy=False)
+    # A NaN or an infinite number in a recording of floats would silence everything around it.
+    return np.nan_to_num(frame.to_ndarray(), posinf=0.0, neginf=0.0).astype(np.float32, copy=False)

@@ -3,18 +3,28 @@
 import zlib
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import NamedTuple
 
 from sourcebook.model.transcript import SAMPLE_RATE
 from sourcebook.speech.decoding import Samples
 from sourcebook.speech.engine import Engine, Heard, Word
 from sourcebook.speech.pieces import MARGIN, Piece, Span, joined
-from sourcebook.speech.segments import is_invented
+from sourcebook.speech.segments import is_invented, is_repetitive
 
 _LEAST_LEFT = round(0.4 * SAMPLE_RATE)
 """Samples of speech after an early end that are worth another transcription."""
+_LEAST_UNTOLD = 2 * SAMPLE_RATE
+"""Samples of speech after the last word that are worth another one, where the engine claims to have heard them."""
 _LEAST_HEARD = SAMPLE_RATE
 """Samples that an engine must transcribe of a piece; otherwise it would repeat itself forever."""
+
+_LEAST_MISSED = SAMPLE_RATE
+"""Samples of speech without a word, in an utterance among others, that are worth a transcription of their own."""
+_LEAST_PART = 2 * SAMPLE_RATE
+"""Samples of the shortest part of an utterance that is heard by itself where the text of the whole repeats itself."""
+_PAUSE = round(0.4 * SAMPLE_RATE)
+"""Samples of the shortest pause between such parts."""
 
 
 class Utterance(NamedTuple):
@@ -40,7 +50,7 @@ def hear(
     found: list[Utterance] = []
     pieces = joined(utterances)
     while pieces:
-        heard = _with_second_tries(engine, [piece.sound_in(samples) for piece in pieces], pieces, code)
+        heard = _with_second_tries(engine, [piece.sound_in(samples) for piece in pieces], pieces, speech, code)
         left: list[Piece] = []
         rests: list[Span] = []
         for piece, one in zip(pieces, heard, strict=True):
@@ -49,16 +59,27 @@ def hear(
             if is_wrong and len(parts) > 1:
                 left += piece.alone()  # one of them may be noise, and the others speech
                 continue
+            if smaller := _divided(piece, one, speech):
+                left += smaller  # people do repeat themselves, and an engine in a loop does not do so in short parts
+                continue
             found += [] if is_wrong else parts
-            rests += _rest(piece, one, speech)
+            rest = _rest(piece, one, speech)
+            left += _missed(parts, rest, speech)
+            rests += rest
         pieces = [*left, *joined(rests)]
     return sorted(found, key=lambda utterance: utterance.span)
 
 
-def _with_second_tries(engine: Engine, sounds: Sequence[Samples], pieces: Sequence[Piece], code: str) -> list[Heard]:
-    """Transcribe pieces; retry those of one utterance whose text would be dropped."""
+def _with_second_tries(
+    engine: Engine, sounds: Sequence[Samples], pieces: Sequence[Piece], speech: Sequence[Span], code: str
+) -> list[Heard]:
+    """Transcribe pieces; retry those of one utterance whose text would be dropped, unless they are heard in parts."""
     heard = engine.transcribe(sounds, code)
-    doubtful = [place for place, one in enumerate(heard) if is_invented(one) and len(pieces[place].utterances) == 1]
+    doubtful = [
+        place
+        for place, (piece, one) in enumerate(zip(pieces, heard, strict=True))
+        if is_invented(one) and len(piece.utterances) == 1 and not _divided(piece, one, speech)
+    ]
     if doubtful:
         again = engine.transcribe([sounds[place] for place in doubtful], code, again=True)
         for place, other in zip(doubtful, again, strict=True):
@@ -66,9 +87,47 @@ def _with_second_tries(engine: Engine, sounds: Sequence[Samples], pieces: Sequen
     return heard
 
 
+def _divided(piece: Piece, heard: Heard, speech: Sequence[Span]) -> list[Piece]:
+    """Return the parts between pauses of an utterance whose text repeats itself; nothing if it is one part."""
+    if len(piece.utterances) > 1 or not is_repetitive(heard):
+        return []
+    (whole,) = piece.utterances
+    within = [span for span in speech if span.end > whole.start and span.start < whole.end]
+    cuts = [whole.start]
+    for one, other in pairwise(within):
+        middle = (one.end + other.start) // 2
+        if other.start - one.end >= _PAUSE and min(middle - cuts[-1], whole.end - middle) >= _LEAST_PART:
+            cuts.append(middle)
+    return [Piece((Span(start, end),)) for start, end in pairwise([*cuts, whole.end])] if len(cuts) > 1 else []
+
+
+def _missed(parts: Sequence[Utterance], rest: Sequence[Span], speech: Sequence[Span]) -> list[Piece]:
+    """Return the utterances among others that nothing was heard of; those of the rest are heard again anyway."""
+    if len(parts) == 1:
+        return []
+    end = rest[0].start if rest else parts[-1].span.end
+    return [
+        Piece((span,))
+        for span, heard in parts
+        if not heard.words and span.end <= end and _speech_within(span, speech) >= _LEAST_MISSED
+    ]
+
+
+def _speech_within(utterance: Span, speech: Sequence[Span]) -> int:
+    """Return the samples of speech in an utterance."""
+    return sum(max(min(span.end, utterance.end) - max(span.start, utterance.start), 0) for span in speech)
+
+
 def _rest(piece: Piece, heard: Heard, speech: Sequence[Span]) -> list[Span]:
-    """Return the rest of a piece after the engine's early end; nothing if it holds no speech."""
-    offset = round(heard.end * SAMPLE_RATE)
+    """Return the rest of a piece after the engine's early end, told or not; nothing if it holds no speech."""
+    offset = min(round(heard.end * SAMPLE_RATE), len(piece))
+    last = round(heard.words[-1].end * SAMPLE_RATE) if heard.words else 0
+    if last >= _LEAST_HEARD:
+        within = _shifted(piece, speech)
+        untold = [span for span in within if last <= span.start < offset]
+        if sum(min(span.end, offset) - span.start for span in untold) >= _LEAST_UNTOLD:
+            begin = untold[0].start
+            offset = max(last, begin - MARGIN, *(span.end for span in within if span.end <= begin))
     if not _LEAST_HEARD <= offset < len(piece):
         return []
     end = piece.position(offset)
@@ -84,6 +143,16 @@ def _rest(piece: Piece, heard: Heard, speech: Sequence[Span]) -> list[Span]:
             total += sum(span.end - span.start for span in left)
             rests.append(Span(max(utterance.start, end, left[0].start - MARGIN), utterance.end))
     return rests if total >= _LEAST_LEFT else []
+
+
+def _shifted(piece: Piece, speech: Sequence[Span]) -> list[Span]:
+    """Return the speech in a piece, in samples of the joined sound."""
+    return [
+        Span(max(span.start, one.start) - one.start + offset, min(span.end, one.end) - one.start + offset)
+        for one, offset in zip(piece.utterances, piece.offsets(), strict=True)
+        for span in speech
+        if span.end > one.start and span.start < one.end
+    ]
 
 
 def _parted(piece: Piece, heard: Heard, speech: Sequence[Span]) -> list[Utterance]:

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from sourcebook.model.transcript import SAMPLE_RATE, Language
 from sourcebook.speech.decoding import Samples
@@ -36,20 +37,39 @@ def whisper_code(language: Language) -> str:
 
 
 def stretches_of(speech: Sequence[Span]) -> list[Span]:
-    """Return the stretches of speech whose languages are told apart: sentences or so, between pauses."""
+    """Return the stretches of speech whose languages are told apart: sentences or so, between pauses.
+
+    A short one is joined to the nearer of its neighbours across a breath: the farther may be in another language.
+    """
     stretches: list[Span] = []
     for span in speech:
-        if stretches and _continues(stretches[-1], span):
+        if stretches and _pause(stretches[-1], span) <= _PAUSE and _length(stretches[-1], span) <= _LONG:
             stretches[-1] = Span(stretches[-1].start, span.end)
         else:
             stretches.append(span)
+    while (place := _next_to_join(stretches)) is not None:
+        stretches[place : place + 2] = [Span(stretches[place].start, stretches[place + 1].end)]
     return stretches
 
 
-def _continues(stretch: Span, span: Span) -> bool:
-    pause = span.start - stretch.end
-    is_short = min(stretch.end - stretch.start, span.end - span.start) < _SHORT
-    return pause <= (_BREATH if is_short else _PAUSE) and span.end - stretch.start <= _LONG
+def _next_to_join(stretches: Sequence[Span]) -> int | None:
+    """Return the place of a stretch that is joined to the next one, the least pause first; None if there is none."""
+    pauses = [
+        (_pause(one, other), place)
+        for place, (one, other) in enumerate(pairwise(stretches))
+        if min(one.end - one.start, other.end - other.start) < _SHORT
+        and _pause(one, other) <= _BREATH
+        and _length(one, other) <= _LONG
+    ]
+    return min(pauses)[1] if pauses else None
+
+
+def _pause(one: Span, other: Span) -> int:
+    return other.start - one.end
+
+
+def _length(one: Span, other: Span) -> int:
+    return other.end - one.start
 
 
 def languages_of(

@@ -7,6 +7,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 from faster_whisper.vad import VadOptions, get_speech_timestamps
+from numpy.typing import NDArray
 
 from sourcebook.model.transcript import SAMPLE_RATE
 from sourcebook.speech.decoding import Samples
@@ -14,6 +15,17 @@ from sourcebook.speech.engine import LONGEST_PIECE
 
 _SILENCE_MS = 160
 """Milliseconds of the longest pause within a sentence."""
+_SILENCE = _SILENCE_MS * SAMPLE_RATE // 1000
+_FRAME = SAMPLE_RATE // 100
+"""Samples of a frame, whose loudness is one number."""
+_FEW = 5
+"""Fewest frames further before speech that tell what is heard behind it; otherwise the faintest one before it does."""
+_ABOVE_NOISE = 8.0
+"""Decibels above what is heard behind speech from which a frame may be its beginning."""
+_BELOW_SPEECH = 40.0
+"""Decibels below the loudest frame of speech that its beginning may have."""
+_STOP = 6
+"""Frames of the longest silence within a beginning, as before a plosive."""
 _SHORTEST_MS = 100
 """Milliseconds of the shortest speech."""
 MARGIN = round(0.4 * SAMPLE_RATE)
@@ -69,14 +81,42 @@ def speech_in(samples: Samples) -> list[Span]:
         samples,
         VadOptions(min_silence_duration_ms=_SILENCE_MS, min_speech_duration_ms=_SHORTEST_MS, speech_pad_ms=0),
     )
-    return [Span(span["start"], min(span["end"], len(samples))) for span in found]
+    return _from_onsets(samples, [Span(span["start"], min(span["end"], len(samples))) for span in found])
+
+
+def _from_onsets(samples: Samples, speech: Sequence[Span]) -> list[Span]:
+    """Return the spans from where they become audible: after long silence, detection is up to 0.3 s late."""
+    spans: list[Span] = []
+    for span in speech:
+        earliest = max(span.start - MARGIN, spans[-1].end + _SILENCE if spans else 0)
+        begin = span.start - max(span.start - earliest, 0) // _FRAME * _FRAME
+        before = _loudness(samples[begin : span.start])
+        if len(before):
+            quiet = _loudness(samples[max(begin - MARGIN, spans[-1].end + _SILENCE if spans else 0) : begin])
+            noise = float(np.median(quiet)) if len(quiet) >= _FEW else float(before.min())
+            least = max(noise + _ABOVE_NOISE, float(_loudness(samples[span.start : span.end]).max()) - _BELOW_SPEECH)
+            audible = np.flatnonzero(before > least)[::-1]
+            onset = len(before)
+            for frame in audible:
+                if onset - frame > _STOP:
+                    break
+                onset = int(frame)
+            begin += onset * _FRAME
+        spans.append(Span(begin, span.end))
+    return spans
+
+
+def _loudness(samples: Samples) -> NDArray[np.float64]:
+    """Return the loudness of each whole frame in decibels."""
+    frames = samples[: len(samples) // _FRAME * _FRAME].reshape(-1, _FRAME)
+    return np.asarray(10 * np.log10(np.square(frames, dtype=np.float64).mean(axis=1) + 1e-12))
 
 
 def merged(tracks: Iterable[Sequence[Span]]) -> list[Span]:
     """Return the spans in which anybody speaks; pauses that are shorter than one within a sentence do not count."""
     spans: list[Span] = []
     for span in sorted(span for track in tracks for span in track):
-        if spans and span.start - spans[-1].end < _SILENCE_MS * SAMPLE_RATE // 1000:
+        if spans and span.start - spans[-1].end < _SILENCE:
             spans[-1] = Span(spans[-1].start, max(spans[-1].end, span.end))
         else:
             spans.append(span)

@@ -203,5 +203,7 @@ def _metadata(sound: Sound, survey: _Survey, duration: float, tags: Mapping[str,
     }
     if sound.has_video():
         found["has_video"] = True
+    if (tracks := len(sound.container.streams.audio)) > 1:
+        found["sound_tracks"] = tracks
     dates = {"date": tags["year"]} if "year" in tags else {}
     return found | {name: text for name, text in (dates | dict(tags)).items() if name in {"artist", "album", "date"}}

@@ -23,10 +23,15 @@ _UNSURE = -0.4
 """Average log probability that words need where silence is likely; spoken words have it."""
 
 
+def is_repetitive(heard: Heard) -> bool:
+    """Return whether a text repeats itself, as an engine in a loop does."""
+    return heard.compression_ratio > _REPETITIVE
+
+
 def is_invented(heard: Heard) -> bool:
     """Return whether a text is to be dropped: it repeats itself, or its words are improbable."""
     return (
-        heard.compression_ratio > _REPETITIVE
+        is_repetitive(heard)
         or not heard.average_log_probability >= _IMPROBABLE  # sound with NaN gives NaN
         or (heard.no_speech_probability > _NO_SPEECH and heard.average_log_probability < _UNSURE)
     )
@@ -45,7 +50,7 @@ def segments_of(
         speech: Spans of speech in seconds. Engines often count the pause before a word to it; it is cut off.
     """
     last = start
-    for words in _parts(heard.words):
+    for words in _parts([_spoken(word, origin, speech) for word in heard.words]):
         text = " ".join("".join(word.text for word in words).replace("\0", "").split())
         if not text:
             continue
@@ -65,6 +70,21 @@ def _without_pauses(begin: float, end: float, speech: Sequence[tuple[float, floa
     """Return the part of a time span with speech; the whole span if there is none."""
     spoken = [(max(begin, start), min(end, stop)) for start, stop in speech if start < end and stop > begin]
     return (spoken[0][0], spoken[-1][1]) if spoken else (begin, end)
+
+
+def _spoken(word: Word, origin: float, speech: Sequence[tuple[float, float]]) -> Word:
+    """Return a word without the long pauses that the engine counts to it: its time is where most of it is spoken."""
+    begin, end = origin + word.start, origin + word.end
+    spoken: list[tuple[float, float]] = []
+    for start, stop in speech:
+        part = (max(begin, start), min(end, stop))
+        if part[0] < part[1]:
+            is_near = spoken and part[0] - spoken[-1][1] <= _PAUSE
+            spoken = [*spoken[:-1], (spoken[-1][0], part[1])] if is_near else [*spoken, part]
+    if not spoken:
+        return word
+    begin, end = max(spoken, key=lambda part: part[1] - part[0])
+    return Word(word.text, begin - origin, end - origin)
 
 
 def _parts(words: Sequence[Word]) -> Iterator[list[Word]]:

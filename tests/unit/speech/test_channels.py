@@ -91,3 +91,22 @@ def test_one_channel_is_one_track() -> None:
     (track,) = tracks_of(samples[np.newaxis])
     assert track.channel is None
     assert np.array_equal(track.samples, samples)
+
+
+@needs_clips
+def test_an_inverted_channel_does_not_silence_the_other() -> None:
+    """The mix of both would be silence: one of them is heard alone."""
+    (track,) = tracks_of(np.stack([speaker(), -0.95 * speaker()]))
+    assert track.channel is None
+    assert np.array_equal(track.samples, speaker())
+    assert track.speech
+
+
+@needs_clips
+def test_speech_far_below_the_usual_loudness_is_found() -> None:
+    """At -70 dB voice activity detection finds none until it is amplified; amplified silence stays silence."""
+    faint = (speaker() / np.abs(speaker()).max() * 0.0003).astype(np.float32)
+    (track,) = tracks_of(faint[np.newaxis])
+    assert track.speech
+    (track,) = tracks_of(0.0003 * hiss()[np.newaxis])
+    assert track.speech == []

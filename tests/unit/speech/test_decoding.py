@@ -188,10 +188,10 @@ def test_twenty_minutes_take_no_more_memory_than_one_block(tmp_path: Path) -> No
 def test_samples_that_are_no_numbers_are_silence(tmp_path: Path) -> None:
     """A recording of floats may hold them; what comes behind is heard all the same."""
     samples = tone(440, 2)
-    samples[8000:8100] = np.nan
+    samples[8000:8100], samples[9000:9002] = np.nan, (np.inf, -np.inf)
     write_sound(tmp_path / "odd.wav", samples, codec="pcm_f32le")
     (heard,) = decode(str(tmp_path / "odd.wav"))
-    assert np.isfinite(heard).all()
+    assert np.abs(heard).max() <= 2
     assert main_frequency(heard[16_000:]) == pytest.approx(440, abs=2)
 
 

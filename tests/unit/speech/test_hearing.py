@@ -121,7 +121,7 @@ def test_a_sentence_that_is_said_again_and_again_is_not_invented() -> None:
 
 
 def test_what_follows_an_early_end_is_heard_again_together() -> None:
-    """The rests of a piece share a pass, too, and keep their places."""
+    """The rests of a piece share a pass, too, and keep their places; what that pass leaves out is heard once more."""
     utterances = [span(10, 13), span(50, 53), span(90, 93)]
 
     def transcribe(piece: Samples) -> Heard:
@@ -130,5 +130,49 @@ def test_what_follows_an_early_end_is_heard_again_together() -> None:
 
     engine = Counting(transcribe)
     found = hear(cast("Engine", engine), np.zeros(100 * SAMPLE_RATE, np.float32), utterances, utterances, "en")
-    assert engine.lengths == [9, 4.5]
-    assert [one.span.start for one in found if one.heard.words] == [utterances[0].start, span(51.5, 53).start]
+    assert engine.lengths == [9, 4.5, 3]
+    assert [one.span.start for one in found if one.heard.words] == [
+        utterances[0].start,
+        span(51.5, 53).start,
+        utterances[2].start,
+    ]
+
+
+def test_an_utterance_that_the_engine_passes_over_is_heard_alone() -> None:
+    """Of two equal sentences in one piece Whisper may write one; the other is not lost."""
+    utterances = [span(10, 14), span(50, 54)]
+
+    def transcribe(piece: Samples) -> Heard:
+        return clear(Word(" words", 0.5, 3.5), end=len(piece) / SAMPLE_RATE)
+
+    engine = Counting(transcribe)
+    found = hear(cast("Engine", engine), np.zeros(60 * SAMPLE_RATE, np.float32), utterances, utterances, "en")
+    assert engine.lengths == [8, 4]
+    assert [one.span for one in found if one.heard.words] == utterances
+
+
+def test_a_sentence_repeated_in_one_utterance_is_heard_in_parts() -> None:
+    """An announcement every two seconds looks like a loop of the engine; its parts between pauses do not."""
+    speech = [span(3 * number, 3 * number + 2) for number in range(8)]
+
+    def transcribe(piece: Samples) -> Heard:
+        seconds = len(piece) / SAMPLE_RATE
+        return Heard((Word(" Mind the gap.", 0.2, 1.8),), seconds, -0.2, 0.1, 6.0 if seconds > 4 else 0.9)
+
+    engine = Counting(transcribe)
+    found = hear(cast("Engine", engine), np.zeros(24 * SAMPLE_RATE, np.float32), [span(0, 23)], speech, "en")
+    assert engine.lengths == [23, 2.5, *[3] * 6, 2.5]
+    assert [len(one.heard.words) for one in found] == [1] * 8
+
+
+def test_an_engine_that_ends_early_and_does_not_tell_so_is_asked_again() -> None:
+    """Seconds of speech behind its last word are heard once more, from the first pause behind the word."""
+    speech = [span(0.4, 3), span(3.5, 6), span(6.5, 9)]
+
+    def transcribe(piece: Samples) -> Heard:
+        return clear(Word(" words", 0.5, 2.9), end=len(piece) / SAMPLE_RATE)
+
+    engine = Counting(transcribe)
+    found = hear(cast("Engine", engine), np.zeros(10 * SAMPLE_RATE, np.float32), [span(0, 9.4)], speech, "en")
+    assert engine.lengths == [9.4, 6.3, 3.3]
+    assert [one.span.start for one in found] == [0, span(3.1, 4).start, span(6.1, 7).start]

@@ -95,6 +95,13 @@ def test_stretches_end_at_pauses() -> None:
     assert stretches_of([span(0, 1), span(2.2, 5)]) == [span(0, 1), span(2.2, 5)]
 
 
+def test_what_is_short_goes_to_its_nearer_neighbour() -> None:
+    """The farther one may be in another language: a sentence is not torn from its end by a breath before it."""
+    assert stretches_of([span(0, 2.3), span(3.1, 4.9), span(5.1, 6.5)]) == [span(0, 2.3), span(3.1, 6.5)]
+    assert stretches_of([span(0, 3), span(3.9, 4.9), span(5.4, 9)]) == [span(0, 3), span(3.9, 9)]
+    assert stretches_of([span(0, 3), span(3.5, 4.5), span(5.4, 9)]) == [span(0, 4.5), span(5.4, 9)]
+
+
 @given(st.lists(st.tuples(st.floats(0.1, 30), st.floats(0.16, 5)), max_size=30))
 def test_every_span_of_speech_is_in_one_stretch(lengths: list[tuple[float, float]]) -> None:
     """In order; one without a pause may be longer than ten seconds, none that is joined."""

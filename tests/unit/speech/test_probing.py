@@ -10,6 +10,8 @@ import pytest
 
 pytest.importorskip("av", reason="needs the extra speech")
 
+import av
+
 from sourcebook.errors import RecordingError
 from sourcebook.model.transcript import Recording
 from sourcebook.speech.probing import probe
@@ -42,6 +44,38 @@ def test_every_format_is_told(tmp_path: Path, ending: str) -> None:
     assert isinstance(bit_rate, int)
     assert found.metadata == expected | {"bit_rate": bit_rate}
     assert 0 < bit_rate / 8 * found.duration <= path.stat().st_size + 1
+
+
+def test_several_sound_tracks_are_counted(tmp_path: Path) -> None:
+    """One is transcribed; that there are others is told."""
+    one, two = tmp_path / "one.wav", tmp_path / "two.mkv"
+    write_sound(one, tone(500, 2))
+    with av.open(one) as old, av.open(two, "w") as new:
+        copies = [new.add_stream_from_template(old.streams.audio[0]) for _ in range(2)]
+        for packet in old.demux(old.streams.audio[0]):
+            for copy in copies:
+                if packet.dts is not None:
+                    packet.stream = copy
+                    new.mux(packet)
+    assert _probe(two).metadata["sound_tracks"] == 2
+    assert "sound_tracks" not in _probe(one).metadata
+
+
+@pytest.mark.parametrize(
+    ("behind", "seconds"), [(b"", 5), (b"LIST\x04\0\0\0INFO", 2), (b"ID3 \x04\0\0\0none", 2), (b"\0" * 9000, 2)]
+)
+def test_sound_that_a_header_does_not_count_is_heard(tmp_path: Path, behind: bytes, seconds: float) -> None:
+    """A recorder that was cut off wrote an early length; other chunks, and zeros, are no sound."""
+    path = tmp_path / "cut.wav"
+    write_sound(path, tone(500, 5))
+    content = bytearray(path.read_bytes())
+    place = content.index(b"data") + 4
+    content[place : place + 4] = struct.pack("<I", 2 * 32_000)
+    end = place + 4 + 2 * 32_000
+    content = content[:end] + behind if behind else content
+    content[4:8] = struct.pack("<I", len(content) - 8)
+    path.write_bytes(content)
+    assert _probe(path).duration == pytest.approx(seconds, abs=0.01)
 
 
 @pytest.mark.parametrize("ending", [*CODECS, "vorbis.ogg"])

@@ -98,6 +98,16 @@ def test_the_pause_that_is_counted_to_a_word_is_cut_off() -> None:
     assert (segment.start, segment.end) == (100.0, 109.0)
 
 
+def test_a_pause_within_a_word_ends_a_segment_too() -> None:
+    """Engines without a full stop count the pause to a word: the next sentence begins where its speech does."""
+    words = [Word(" we", 0.0, 0.4), Word(" begin", 0.4, 1.2), Word(" then", 1.2, 4.4), Word(" go", 4.4, 4.8)]
+    made = segments(*words, speech=[(0.0, 1.2), (4.0, 4.8)])
+    assert [(segment.start, segment.end, segment.text) for segment in made] == [
+        (0.0, 1.2, "we begin"),
+        (4.0, 4.8, "then go"),
+    ]
+
+
 def test_characters_that_no_database_keeps_are_dropped() -> None:
     """Neither NUL nor line breaks reach a text; a segment of nothing else is none."""
     (segment,) = segments(Word(" a\0b", 0.0, 0.4), Word("\nc ", 0.4, 0.8))
