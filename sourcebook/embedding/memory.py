@@ -16,7 +16,8 @@ _CHECK_SECONDS: Final = 1.0
 _BESIDE_WEIGHTS: Final[dict[EngineName, int]] = {"onnxruntime": 200_000_000, "torch": 800_000_000}
 """Bytes of a process that embeds, beside its weights: the libraries, and the intermediate results of a batch.
 
-Measured with all-MiniLM-L6-v2 (91 MB): 0.89 GB with torch and 0.2 to 0.3 GB with onnxruntime.
+Measured with all-MiniLM-L6-v2 (91 MB): 0.66 GB with torch on two cores, more on more of them, and 0.2 to 0.3 GB with
+onnxruntime.
 """
 _WEIGHTS: Final = {BUNDLED_NAME: 91_000_000, MULTILINGUAL_NAME: 471_000_000}
 """Bytes of the weights of the models of the box, in float32: to know them no model is unpacked."""

@@ -17,15 +17,18 @@ from sourcebook.embedding.opening import open_embedder
 from sourcebook.embedding.precision import PrecisionSetting
 from sourcebook.embedding.side_by_side import SideBySideEmbedder
 from sourcebook.errors import ModelError
-from sourcebook.processes.child import defer_function, hide_packages, loading_libraries, reason_of
+from sourcebook.processes.child import defer_function, end_deferral, hide_packages, loading_libraries, reason_of
 from sourcebook.processes.device import DeviceSetting, choose_device
 from sourcebook.processes.freed_memory import keep_freed_memory, return_freed_memory
 
-_KERNELS: Final = 64
-"""Kernels that torch's oneDNN keeps, each for one shape: batches have hundreds, and those of like length come in a row.
+_KERNELS: Final = {"ONEDNN_PRIMITIVE_CACHE_CAPACITY": 64, "LRU_CACHE_CAPACITY": 16}
+"""Kernels that are kept, each for one shape: by oneDNN, and by each thread that torch's operators run in.
 
-docs/decisions/0072-attention-by-products.md has their memory; the processor time is the same as with 1,024.
+Without the variables both keep 1,024. Batches have hundreds of shapes, and those of like length come in a row.
+docs/decisions/0072-attention-by-products.md and 0075-kernels-of-a-thread.md have the memory and the processor time.
 """
+_DEFERRED: Final = {"sklearn.metrics": "pairwise_distances", "scipy.optimize": "linear_sum_assignment"}
+"""Functions by their modules, which sentence-transformers and transformers import: for similarities and training."""
 
 _Opened = SentenceTransformerEmbedder | SideBySideEmbedder | OnnxEmbedder
 
@@ -45,9 +48,11 @@ def load(model: EmbeddingModel, precision: PrecisionSetting, device: DeviceSetti
         ModelError: The model cannot be loaded; later tasks raise the error, too.
     """
     global _loaded
-    os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", str(_KERNELS))
+    for variable, kernels in _KERNELS.items():
+        os.environ.setdefault(variable, str(kernels))
     hide_packages("pandas")  # which scikit-learn imports where it is installed
-    defer_function("sklearn.metrics", "pairwise_distances")  # a fifth of the time to load; sentence-transformers has it
+    for module, function in _DEFERRED.items():  # a third of the time to load
+        defer_function(module, function)
     try:
         with _model_errors(), loading_libraries():
             if choose_device(device).name == "cpu":
@@ -58,6 +63,9 @@ def load(model: EmbeddingModel, precision: PrecisionSetting, device: DeviceSetti
     except ModelError as error:
         _loaded = error
         raise
+    finally:
+        for module in _DEFERRED:
+            end_deferral(module)
 
 
 def embed(texts: Sequence[str]) -> NDArray[np.float32]:

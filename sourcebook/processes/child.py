@@ -58,6 +58,10 @@ def hide_packages(*names: str) -> None:
         sys.modules.setdefault(name, None)  # type: ignore[arg-type] # None is Python's "not to be found"
 
 
+class _DeferredModule(ModuleType):
+    """A module that is imported when something of it is used."""
+
+
 def defer_function(module: str, name: str) -> None:
     """Have later imports of a module's function in this process give one that imports the module when it is called.
 
@@ -66,7 +70,7 @@ def defer_function(module: str, name: str) -> None:
     """
     if module in sys.modules:
         return
-    stub = ModuleType(module)
+    stub = _DeferredModule(module)
 
     def imported() -> ModuleType:
         if sys.modules.get(module) is stub:
@@ -83,6 +87,12 @@ def defer_function(module: str, name: str) -> None:
 
     vars(stub).update({name: call, "__getattr__": attribute})
     sys.modules[module] = stub
+
+
+def end_deferral(module: str) -> None:
+    """Let later imports find a module itself again, its submodules too; a deferred function still imports it."""
+    if isinstance(sys.modules.get(module), _DeferredModule):
+        del sys.modules[module]
 
 
 def call_in_folder(

@@ -14,10 +14,11 @@ import psutil
 import pytest
 
 from sourcebook.embedding.embedder import SentenceTransformerEmbedder
-from sourcebook.embedding.model import EmbeddingModel
+from sourcebook.embedding.model import EmbeddingModel, find_model
 from sourcebook.embedding.process import EmbeddingProcess
 from sourcebook.errors import ModelError
 from tests.unit.embedding.mixed_texts import mixed_texts
+from tests.unit.embedding.tiny_models import tiny_model
 from tests.waiting import is_running, seconds_until_gone, wait_until, wait_until_busy, workers
 
 PARENT = """
@@ -84,10 +85,26 @@ def test_a_batch_that_fails_fails_alone(process: EmbeddingProcess) -> None:
 
 
 def test_the_child_loads_only_what_it_needs(process: EmbeddingProcess) -> None:
-    """Neither scikit-learn, of which sentence-transformers imports one function, nor a compiler for GPUs."""
+    """Neither scikit-learn and scipy's optimisers, of which others import one function, nor a compiler for GPUs."""
     process.embed(["ready"])
-    loaded = "[name for name in ('sklearn.base', 'triton._C', 'pandas.core') if name in __import__('sys').modules]"
+    unneeded = ("sklearn.metrics", "sklearn.base", "scipy.optimize", "triton._C", "pandas.core")
+    loaded = f"[name for name in {unneeded} if name in __import__('sys').modules]"
     assert process._schedule(eval, loaded).result() == []
+
+
+def test_its_memory_does_not_grow_with_the_shapes_of_batches(tmp_path: Path) -> None:
+    """Kernels of 60 further shapes stay at the size of the first 40: without a limit they take 50 MB in bfloat16."""
+    others = workers()
+    with EmbeddingProcess(find_model(str(tiny_model(tmp_path / "tiny"))), "bfloat16") as growing:
+        growing.embed(["ready"])
+        (pid,) = workers() - others
+        sizes = []
+        for lengths in (range(2, 12), range(12, 27)):
+            batches = [["a " * length] * rows for length in lengths for rows in range(1, 5)]
+            for answer in [growing.submit(batch) for batch in batches]:
+                answer.result()
+            sizes.append(psutil.Process(pid).memory_info().rss)
+    assert sizes[1] - sizes[0] < 20_000_000
 
 
 def test_it_gives_way_to_searches(process: EmbeddingProcess) -> None:

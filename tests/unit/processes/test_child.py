@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from sourcebook.processes.child import defer_function, hide_packages
+from sourcebook.processes.child import defer_function, end_deferral, hide_packages
 
 
 def test_a_deferred_function_imports_its_module_when_it_is_called(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -30,3 +30,17 @@ def test_a_module_that_is_there_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "no_such_package", None)
     hide_packages("no_such_package", "colorsys")
     assert sys.modules["colorsys"] is before
+
+
+def test_an_ended_deferral_leaves_the_module_to_later_imports(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names that were imported before still work; a module that is no stand-in stays."""
+    monkeypatch.delitem(sys.modules, "colorsys")
+    defer_function("colorsys", "rgb_to_hsv")
+    from colorsys import rgb_to_hsv
+
+    end_deferral("colorsys")
+    assert "colorsys" not in sys.modules
+    assert rgb_to_hsv(0.5, 0.5, 0.5) == colorsys.rgb_to_hsv(0.5, 0.5, 0.5)
+    imported = sys.modules["colorsys"]
+    end_deferral("colorsys")
+    assert sys.modules["colorsys"] is imported
