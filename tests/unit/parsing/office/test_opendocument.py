@@ -14,6 +14,7 @@ from sourcebook.model.media_types import ODP, ODS, ODT
 from sourcebook.parsing.media_type import detect_media_type
 from sourcebook.parsing.parse import parse
 from tests.unit.parsing.covering import assert_blocks_cover, texts
+from tests.unit.parsing.office.office_files import changed
 
 FILES = Path(__file__).parent.parent / "files"
 TEXT, SHEETS, SLIDES = ((FILES / name).read_bytes() for name in ("lock.odt", "levels.ods", "lock.odp"))
@@ -143,6 +144,17 @@ def test_an_old_manifest_may_name_its_document_type() -> None:
         TEXT, lambda xml: xml.replace("<manifest:manifest", f"{doctype}<manifest:manifest", 1), part=manifest
     )
     assert read(old, "a.odt").title == "Lock manual"
+
+
+def test_macros_take_no_document_from_anyone() -> None:
+    """LibreOffice writes a document type into each of their parts, which are not read."""
+    macro = (
+        b'<!DOCTYPE script:module PUBLIC "-//OpenOffice.org//DTD OfficeDocument 1.0//EN" "module.dtd"><script:module/>'
+    )
+    held = changed(TEXT, dict.fromkeys(("Basic/Standard/Module1.xml", "Dialogs/Standard/One.xml"), lambda _: macro))
+    assert read(held, "lock.odt").markdown == read(TEXT, "lock.odt").markdown
+    with pytest.raises(ParseError, match="declares XML entities"):
+        read(changed(TEXT, {"Other/Module1.xml": lambda _: macro}), "lock.odt")
 
 
 def test_repetitions_are_bounded() -> None:
