@@ -50,6 +50,7 @@ from sourcebook.model.media_types import (
     TOML,
     WEBVTT,
     XLS,
+    XLSB,
     XLSX,
     XML,
     YAML,
@@ -124,8 +125,8 @@ PARSERS = (
     Parser("docx", "office.read_office:parse_office", _OFFICE, (DOCX,), 5, (*_DOCLING, "python-docx")),
     Parser("pptx", "office.read_office:parse_office", _OFFICE, (PPTX,), 5, (*_DOCLING, "python-pptx")),
     Parser("xlsx", "office.read_office:parse_office", _OFFICE, (XLSX,), 4, (*_DOCLING, "openpyxl")),
-    Parser("xls", "office.legacy.read_legacy:parse_legacy", _OFFICE, (XLS,), 2, (*_DOCLING, "openpyxl", "xlrd")),
-    Parser("legacy", "office.legacy.read_legacy:parse_legacy", _OFFICE, (OLE, DOC, PPT), 3,
+    Parser("xls", "office.legacy.read_legacy:parse_legacy", _OFFICE, (XLS,), 3, (*_DOCLING, "openpyxl", "xlrd")),
+    Parser("legacy", "office.legacy.read_legacy:parse_legacy", _OFFICE, (OLE, DOC, PPT), 4,
            (*_DOCLING, "firecrawl-anydoc", "olefile")),
     Parser("drawing", "markup.svg:parse_svg", (), (SVG,), 2, ("lxml",)),
     Parser("rtf", "office.rtf:parse_rtf", (), (RTF,), 2, ("striprtf",)),
@@ -142,7 +143,7 @@ PARSERS = (
     Parser("calendar", "cards.read_calendar:parse_calendar", (), (CALENDAR,)),
     Parser("contacts", "cards.read_contacts:parse_contacts", (), (CONTACTS,)),
     Parser("web archive", "html.web_archive:parse_web_archive", ("settings",), (MHTML,), 3, (*_MARKUP, "selectolax")),
-    Parser("pdf", "pdf.read_pdf:parse_pdf", ("settings",), (PDF,), 11, ("docling-parse", "docling-core", "pypdfium2"),
+    Parser("pdf", "pdf.read_pdf:parse_pdf", ("settings",), (PDF,), 12, ("docling-parse", "docling-core", "pypdfium2"),
            uses_ocr=True),
     Parser("docling", "pdf.docling_pipeline:parse_with_models", ("name", "settings"), (), 2,
            ("docling", "docling-ibm-models", "docling-core"), uses_ocr=True),
@@ -156,7 +157,7 @@ PARSERS = (
 _BY_NAME = {parser.name: parser for parser in PARSERS}
 _BY_MEDIA_TYPE = {media_type: parser for parser in PARSERS for media_type in parser.media_types}
 _REASONS = {
-    "application/vnd.ms-excel.sheet.binary": "the binary Excel format is not read; save it as .xlsx in Excel",
+    XLSB: "the binary Excel format is not read; save it as .xlsx in Excel",
     BINARY: "binary file of unknown type",
     "application/x-packed": "its format is not read; if it is a ZIP archive, give its name the ending .zip",
     **dict.fromkeys(

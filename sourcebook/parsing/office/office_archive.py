@@ -2,7 +2,8 @@
 
 import re
 import zlib
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
@@ -93,7 +94,7 @@ def open_office_archive(content: bytes, *, named: str) -> OfficeArchive:
     return OfficeArchive(content, office_format)
 
 
-def checked_parts(archive: ZipFile, *, may_declare: Set[str] = frozenset()) -> list[str]:
+def checked_parts(archive: ZipFile, *, may_declare: AbstractSet[str] = frozenset()) -> list[str]:
     """Unpack every part of an archive once, a piece at a time, and return the parts that may hold comments.
 
     Args:

@@ -83,10 +83,10 @@ def test_the_text_of_a_diagram_stands_on_its_slide() -> None:
     slide = presentation.slides.add_slide(presentation.slide_layouts[5])
     slide.shapes.title.text = "Tides"
     part = Part(PackURI("/ppt/diagrams/data1.xml"), _KIND, presentation.part.package, DIAGRAM)
-    slide.shapes._spTree.append(  # noqa: SLF001 # python-pptx adds no diagrams
+    slide.shapes._spTree.append(
         parse_slide_xml(
-            f'<p:graphicFrame {_NAMESPACES}><p:nvGraphicFramePr><p:cNvPr id="9" name="d"/><p:cNvGraphicFramePr/><p:nvPr/>'
-            f'</p:nvGraphicFramePr><p:xfrm><a:off x="0" y="2000000"/><a:ext cx="9" cy="9"/></p:xfrm>'
+            f'<p:graphicFrame {_NAMESPACES}><p:nvGraphicFramePr><p:cNvPr id="9" name="d"/><p:cNvGraphicFramePr/>'
+            f'<p:nvPr/></p:nvGraphicFramePr><p:xfrm><a:off x="0" y="2000000"/><a:ext cx="9" cy="9"/></p:xfrm>'
             f"{SHOWN.format(slide.part.relate_to(part, _TYPE))}</p:graphicFrame>"
         )
     )
@@ -102,5 +102,5 @@ def test_the_text_of_a_diagram_follows_its_paragraph() -> None:
     document.add_paragraph("after")
     part = WordPart(WordURI("/word/diagrams/data1.xml"), _KIND, DIAGRAM, document.part.package)
     drawing = f"<w:r {_NAMESPACES}><w:drawing>{SHOWN.format(document.part.relate_to(part, _TYPE))}</w:drawing></w:r>"
-    paragraph._p.append(parse_xml(drawing))  # noqa: SLF001 # python-docx adds no diagrams
+    paragraph._p.append(parse_xml(drawing))  # python-docx adds no diagrams
     assert parse_named("a.docx", saved(document)).markdown.split("\n\n") == ["The tide:", *TEXTS, "after\n"]
