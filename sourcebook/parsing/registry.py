@@ -106,15 +106,15 @@ _RECOGNITION = ("rapidocr", "onnxruntime")
 # fmt: off
 PARSERS = (
     Parser("markdown", "text.markdown:parse_markdown", (), (MARKDOWN,), 5, ("markdown-it-py", *_ENCODINGS)),
-    Parser("text", "text.plain_text:parse_plain_text", (), (PLAIN_TEXT,), 4, _ENCODINGS),
-    Parser("csv", "text.comma_separated:parse_csv", (), (CSV,), 4, _ENCODINGS),
+    Parser("text", "text.plain_text:parse_plain_text", (), (PLAIN_TEXT,), 5, _ENCODINGS),
+    Parser("csv", "text.comma_separated:parse_csv", (), (CSV,), 5, _ENCODINGS),
     Parser("code", "text.fenced:parse_code", ("name", "media_type"), _CODE, 3, ("tree-sitter-language-pack",), False),
     Parser("json", "text.fenced:parse_json", (), (JSON,), 2, _ENCODINGS, detects_language=False),
     Parser("jsonl", "text.fenced:parse_json_lines", (), (JSON_LINES,), 2, _ENCODINGS, detects_language=False),
     Parser("yaml", "text.fenced:parse_yaml", (), (YAML,), 2, _ENCODINGS, detects_language=False),
     Parser("toml", "text.fenced:parse_toml", (), (TOML,), 2, _ENCODINGS, detects_language=False),
     Parser("notebook", "markup.notebook:parse_notebook", (), (NOTEBOOK,), 3, ("markdown-it-py", *_MARKUP)),
-    Parser("timed text", "text.timed_text:parse_timed_text", (), (SUBRIP, WEBVTT)),
+    Parser("timed text", "text.timed_text:parse_timed_text", (), (SUBRIP, WEBVTT), 2),
     Parser("html", "html.read_html:parse_html", ("settings",), (HTML,), 10, (*_MARKUP, "selectolax")),
     Parser("asciidoc", "markup.asciidoc:parse_asciidoc", ("name",), (ASCIIDOC,), 2, ("markdown-it-py",)),
     Parser("latex", "markup.latex:parse_latex", ("name",), (LATEX,), 3, ("markdown-it-py", "pylatexenc")),
