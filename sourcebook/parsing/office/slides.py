@@ -17,7 +17,7 @@ from docling_core.types.doc import (  # type: ignore[attr-defined] # exported, t
 from pptx.oxml.ns import qn
 from pptx.presentation import Presentation
 from pptx.slide import Slide
-from pptx.util import Inches
+from pptx.util import Inches, Length
 
 from sourcebook.parsing.docling.backends import open_backend
 from sourcebook.parsing.office.diagrams import REFERENCE, diagram_texts
@@ -71,10 +71,11 @@ def _write_out_diagrams(slide: Slide) -> None:
         frame.getparent().replace(frame, box.element)
 
 
-def _place(frame: Any) -> tuple[int, int, int, int]:
+def _place(frame: Any) -> tuple[Length, Length, Length, Length]:
     """Return left, top, width and height of a frame, 0 where it has none."""
-    placed = frame.find(qn("p:xfrm")) is not None
-    return (frame.x or 0, frame.y or 0, frame.cx or 0, frame.cy or 0) if placed else (0, 0, 0, 0)
+    is_placed = frame.find(qn("p:xfrm")) is not None
+    left, top, width, height = (frame.x, frame.y, frame.cx, frame.cy) if is_placed else (0, 0, 0, 0)
+    return Length(left or 0), Length(top or 0), Length(width or 0), Length(height or 0)
 
 
 def read_slides(content: bytes, *, name: str) -> DoclingDocument:

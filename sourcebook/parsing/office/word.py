@@ -109,7 +109,7 @@ def _write_reference(reference: Any, mark: str) -> None:
 def _write_out_diagrams(document: Document) -> None:
     """Write the text of each diagram as paragraphs behind the one that shows it: docling leaves diagrams out."""
     for reference in list(document.element.body.iter(REFERENCE)):
-        before = next(reference.iterancestors(qn("w:p")), None)
+        before: Any = next(reference.iterancestors(qn("w:p")), None)
         for _, text in diagram_texts(reference, document.part) if before is not None else ():
             own = OxmlElement("w:p")
             Paragraph(own, document).add_run(text)

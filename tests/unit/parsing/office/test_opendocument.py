@@ -194,6 +194,21 @@ def test_xml_that_is_no_sound_document_has_a_reason(begin: bytes, reason: str) -
         parse(document, name="lock.fodt", media_type=ODT)
 
 
+def test_comments_in_the_first_paragraph_and_headers_of_lists_are_kept() -> None:
+    """docling has a comment below its paragraph, which made the whole file fail, and no headers of lists."""
+    comment = "<office:annotation><dc:creator>Ben</dc:creator><text:p>Who?</text:p></office:annotation>"
+
+    def change(xml: str) -> str:
+        xml = re.sub(r"(<text:p [^>]*>)(Last)", rf"\1{comment}\2", xml)
+        return xml.replace(
+            "<text:list-item>", "<text:list-header><text:p>Before work</text:p></text:list-header><text:list-item>", 1
+        )
+
+    markdown = read(rewritten(TEXT, change), "lock.odt").markdown
+    assert "Comment by Ben: Who?" in markdown
+    assert "Before work" in markdown
+
+
 def test_repetitions_are_bounded() -> None:
     """A file of a few kB that says a billion spaces, rows or cells is read, or refused at once."""
     spaces = rewritten(TEXT, lambda xml: xml.replace("They weigh", 'They<text:s text:c="1000000000"/>weigh'))
