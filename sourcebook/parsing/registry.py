@@ -120,7 +120,7 @@ PARSERS = (
     Parser("latex", "markup.latex:parse_latex", ("name",), (LATEX,), 3, ("markdown-it-py", "pylatexenc")),
     Parser("rst", "markup.restructuredtext:parse_rst", (), (RST,), 5, ("docutils", *_MARKUP, "selectolax")),
     Parser("org", "markup.org:parse_org", (), (ORG,), 1, ("markdown-it-py", *_ENCODINGS)),
-    Parser("xml", "markup.docbook:parse_xml", ("name", "media_type"), (DOCBOOK, XML), 1,
+    Parser("xml", "markup.docbook:parse_xml", ("name", "media_type"), (DOCBOOK, XML), 2,
            (*_MARKUP, "selectolax", "tree-sitter-language-pack")),
     Parser("docx", "office.read_office:parse_office", _OFFICE, (DOCX,), 5, (*_DOCLING, "python-docx")),
     Parser("pptx", "office.read_office:parse_office", _OFFICE, (PPTX,), 5, (*_DOCLING, "python-pptx")),
