@@ -46,6 +46,9 @@ ZIP = "application/zip"
 TAR = "application/x-tar"
 ARCHIVES = frozenset({ZIP, TAR})
 """Media types of archives, whose files are documents; a compressed TAR archive is one, too."""
+XLSB = "application/vnd.ms-excel.sheet.binary"
+ABIWORD = "application/x-abiword"
+GNUMERIC = "application/x-gnumeric"
 COMPRESSED = frozenset({"application/gzip", "application/x-bzip2", "application/x-xz"})
 """Media types of compressed files, which have another one where their name says what was compressed."""
 BINARY = "application/octet-stream"
@@ -129,9 +132,9 @@ _DOCUMENTS = {
     PPT: ("ppt", "pps"),
     XLS: ("xls", "xlt"),
     RTF: ("rtf",),
-    ODT: ("odt", "ott"),
-    ODP: ("odp", "otp"),
-    ODS: ("ods", "ots"),
+    ODT: ("odt", "ott", "fodt"),
+    ODP: ("odp", "otp", "fodp"),
+    ODS: ("ods", "ots", "fods"),
     ZIP: ("zip",),
     TAR: ("tar", "tgz", "tbz2", "txz"),
     SQLITE: ("sqlite", "sqlite3", "db"),
@@ -147,7 +150,7 @@ _DOCUMENTS = {
     "image/avif": ("avif",),
 }
 _NOT_READ = {
-    "application/vnd.ms-excel.sheet.binary": ("xlsb",),
+    XLSB: ("xlsb",),
     "application/gzip": ("gz",),
     "application/x-bzip2": ("bz2",),
     "application/x-xz": ("xz",),
@@ -166,7 +169,16 @@ _NOT_READ = {
     "application/vnd.ms-access": ("mdb", "accdb"),
     "application/vnd.ms-htmlhelp": ("chm",),
     "application/vnd.ms-outlook-pst": ("pst", "ost"),
-    "application/vnd.ms-visio": ("vsdx",),
+    "application/vnd.ms-publisher": ("pub",),
+    "application/vnd.ms-visio": ("vsdx", "vsd"),
+    "application/vnd.ms-works": ("wps",),
+    "application/vnd.openoffice": ("sxw", "sxc", "sxi", "stw", "sdw"),
+    "application/vnd.wordperfect": ("wpd",),
+    ABIWORD: ("abw", "zabw"),
+    "application/x-dbf": ("dbf",),
+    GNUMERIC: ("gnumeric",),
+    "application/x-hwp": ("hwp", "hwpx"),
+    "application/x-mswrite": ("wri",),
     "application/vnd.ms-xpsdocument": ("xps", "oxps"),
     "application/x-mobipocket-ebook": ("mobi", "azw", "azw3"),
     "application/x-onenote": ("one",),

@@ -3,11 +3,13 @@
 import re
 
 from sourcebook.model.media_types import (
+    ABIWORD,
     BINARY,
     COMPRESSED,
     DOC,
     DOCX,
     EPUB,
+    GNUMERIC,
     HTML,
     MBOX,
     ODP,
@@ -24,6 +26,7 @@ from sourcebook.model.media_types import (
     SVG,
     TAR,
     XLS,
+    XLSB,
     XLSX,
     ZIP,
     extension_of,
@@ -98,12 +101,17 @@ _BRANDS = {
     b"qt  ": "video/quicktime",
 }
 """Media types by the major brand of an ISO media file; filetype also reads the compatible brands, which say less."""
+_PICTURES = frozenset({"image/avif", "image/heic"})
+"""Pictures in the container of MP4; a brand that is not known says less than their name."""
 _OLE_MARK = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ZIP_MARKS = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
 _JAVA_ARCHIVE = "application/java-archive"
 _PACKED = "application/x-packed"
 _OFFICE_FOLDERS = {b"word/": DOCX, b"ppt/": PPTX, b"xl/": XLSX}
 _OPENDOCUMENT = re.compile(rb"application/(?:epub\+zip|vnd\.oasis\.opendocument\.(?:text|presentation|spreadsheet))")
+_FLAT = re.compile(rb"<office:document\s[^>]*?xmlns:office=[\"']urn:oasis:names:tc:opendocument:")
+"""Beginning of an OpenDocument in one XML file."""
+_FLAT_TYPE = re.compile(rb"office:mimetype=[\"']([^\"']+)")
 _HTML = re.compile(rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html[\s>])", re.IGNORECASE | re.DOTALL)
 _MARKUP = re.compile(rb"\s*<[!?a-z]", re.IGNORECASE)
 """Beginning of HTML and XML, which no signature has; filetype tries some eighty."""
@@ -133,18 +141,29 @@ def detect_media_type(name: str, head: bytes) -> str:
     if not head:
         return named or PLAIN_TEXT
     proven = _of_signature(head, name, named)
-    if proven in COMPRESSED and named in {TAR, SVG}:
+    if proven in COMPRESSED and named in {TAR, SVG, ABIWORD, GNUMERIC}:
         return named
     if proven is not None:
         return proven
     if not looks_like_text(head):
         is_other = named == SQLITE and extension_of(name) == "db"  # an ending of many formats
         return BINARY if named is None or is_other or is_text_type(named) else named
+    if named in {ODT, ODS, ODP, None} and _FLAT.search(head):
+        return _flat_type(head, named)
+    if named == ABIWORD:
+        return named
     if named is not None and (is_recording(named) or (is_text_type(named) and named != PLAIN_TEXT)):
         return named
     if _MAILBOX.match(head):
         return MBOX
     return HTML if _HTML.match(head) else PLAIN_TEXT
+
+
+def _flat_type(head: bytes, named: str | None) -> str:
+    """Return the media type that an OpenDocument of one XML file states; LibreOffice writes it behind all prefixes."""
+    stated = _FLAT_TYPE.search(head)
+    found = stated[1].decode("ascii", "replace").removesuffix("-template") if stated else named
+    return found if found in {ODT, ODS, ODP} else PLAIN_TEXT
 
 
 def looks_like_text(head: bytes) -> bool:
@@ -174,7 +193,7 @@ def _of_signature(head: bytes, name: str, named: str | None) -> str | None:
     if head.startswith(_ZIP_MARKS):
         return _zip_type(head, name, named)
     if head.startswith(_OLE_MARK):
-        return named if named in {DOC, PPT, XLS, OUTLOOK} else OLE
+        return named if named in {DOC, PPT, XLS, OUTLOOK} or (named in PROGRAMS and named is not None) else OLE
     if (frame := _audio_frame(head)) is not None:
         return frame if named in {frame, None} else None
     if head[4:8] == b"ftyp" and head[8:12] in _BRANDS:
@@ -199,7 +218,7 @@ def _framed(head: bytes, named: str | None) -> str | None:
     if head[:4] == b"FORM" and head[8:12] == b"AIFC":
         return "audio/aiff"
     if head[4:8] == b"ftyp":
-        return "video/mp4"
+        return named if named in _PICTURES else "video/mp4"
     return PDF if named == PDF and b"%PDF-" in head[:1024] else None
 
 
@@ -215,7 +234,7 @@ def _audio_frame(head: bytes) -> str | None:
 def _zip_type(head: bytes, name: str, named: str | None) -> str:
     if head[30:38] == b"mimetype" and (declared := _OPENDOCUMENT.match(head, 38)):
         return declared[0].decode()
-    if named in {DOCX, PPTX, XLSX, ODT, ODP, ODS}:
+    if named in {DOCX, PPTX, XLSX, XLSB, ODT, ODP, ODS}:
         return named
     if b"[Content_Types].xml" in head or b"_rels/" in head:
         for folder, media_type in _OFFICE_FOLDERS.items():

@@ -11,6 +11,8 @@ from sourcebook.parsing.mail.internet import read_internet_message
 
 _SEPARATOR = re.compile(rb"(?:\A|(?<=\n\n)|(?<=\n\r\n))From [^\r\n]*\d{4}[^\r\n]*\r?\n")
 """Line before a message: its sender and the date of its delivery, after a blank line."""
+_ONLY_MESSAGE = re.compile(rb"\s*(?:From [^\r\n]*\r?\n)?(?=[A-Za-z][A-Za-z-]{0,60}:[^\r\n]*\r?\n)")
+"""Beginning of a file that holds one message: without a line before it, or with one that has no date."""
 _QUOTED_SEPARATOR = re.compile(rb"^>(>*From )", re.MULTILINE)
 """Line of a text that would begin a message, as programs quote it."""
 
@@ -73,6 +75,8 @@ def _attachments(message: bytes) -> int:
 def _spans(content: bytes) -> Iterator[tuple[int, int]]:
     """Yield the start and end of each message that is not empty."""
     starts = list(_SEPARATOR.finditer(content))
+    if not starts and (only := _ONLY_MESSAGE.match(content)):
+        starts = [only]
     ends = [*(found.start() for found in starts[1:]), len(content)]
     for found, end in zip(starts, ends if starts else (), strict=True):
         if content[found.end() : end].strip():

@@ -12,6 +12,7 @@ from sourcebook.errors import FailureClass, ParseError
 
 _DECLARED_ENCODING = re.compile(rb"<\?xml[^>]*?encoding\s*=\s*[\"']([^\"']*)")
 _DECLARATION = re.compile(rb"<\?xml[^>]{0,200}\?>")
+_COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
 _DOCTYPE = b"<!DOCTYPE any SYSTEM 'none'>"
 
 
@@ -83,7 +84,7 @@ def words_of(element: Any | None) -> str:
 
 def _with_doctype(content: bytes) -> bytes:
     """Give a file without a document type one, without which an unknown entity would be an error."""
-    if not content.startswith(b"<") or b"<!DOCTYPE" in content[:100_000]:
+    if not content.startswith(b"<") or b"<!DOCTYPE" in _COMMENT.sub(b"", content[:100_000]):
         return content
     declaration = _DECLARATION.match(content)
     end = declaration.end() if declaration else 0

@@ -35,12 +35,14 @@ def place_remarks(document: DoclingDocument) -> None:
         places[place.self_ref] = place
         behind.setdefault(place.self_ref, []).extend(remarks)
     moved = {remark.self_ref for remarks in behind.values() for remark in remarks}
-    document.body.children = [child for child in document.body.children if child.cref not in moved]
+    parents = (remark.parent for remarks in behind.values() for remark in remarks)
+    for holder in (document.body, *(parent.resolve(document) for parent in parents if parent is not None)):
+        holder.children = [child for child in holder.children if child.cref not in moved]
     headings = [place for place in places.values() if isinstance(place, _HEADINGS)]
     for heading in headings:
         heading.children = [*_placed(behind.pop(heading.self_ref), heading), *heading.children]
-    holders = (places[reference].parent for reference in behind)
-    for parent in {holder.cref: holder.resolve(document) for holder in holders if holder is not None}.values():
+    held_by = (places[reference].parent for reference in behind)
+    for parent in {holder.cref: holder.resolve(document) for holder in held_by if holder is not None}.values():
         parent.children = [
             one for child in parent.children for one in (child, *_placed(behind.get(child.cref, []), parent))
         ]

@@ -3,6 +3,7 @@
 import re
 import zlib
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
@@ -10,6 +11,7 @@ from typing import Literal
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from sourcebook.errors import FailureClass, ParseError
+from sourcebook.parsing.office.strict import as_transitional, is_strict
 
 OfficeFormat = Literal["docx", "pptx", "xlsx"]
 
@@ -79,6 +81,10 @@ def open_office_archive(content: bytes, *, named: str) -> OfficeArchive:
         parts = {name: b"" for name in commented if office_format != "xlsx" and name.endswith(".xml")}
         for name in parts:
             parts[name] = _without_comments(archive.read(name))
+        main = next((part for part, held in _MAIN_PARTS.items() if held == office_format and part in names), None)
+        if main and is_strict(archive.read(main)):
+            named_as_xml = (name for name in names if name.endswith((".xml", ".rels", ".vml")))
+            parts |= {name: as_transitional(parts.get(name) or archive.read(name)) for name in named_as_xml}
         types = parts.get(_CONTENT_TYPES) or archive.read(_CONTENT_TYPES)
         plain_types = _VARIANTS.sub(_plain_type, types)
         if plain_types != types:
@@ -88,7 +94,7 @@ def open_office_archive(content: bytes, *, named: str) -> OfficeArchive:
     return OfficeArchive(content, office_format)
 
 
-def checked_parts(archive: ZipFile, *, may_declare: frozenset[str] = frozenset()) -> list[str]:
+def checked_parts(archive: ZipFile, *, may_declare: AbstractSet[str] = frozenset()) -> list[str]:
     """Unpack every part of an archive once, a piece at a time, and return the parts that may hold comments.
 
     Args:

@@ -19,12 +19,19 @@ _HEADING, _CELL, _ROW, _NOTE, _NOTE_END, _ROW_START = (
 )  # fmt: skip
 """Marks, from Unicode's private use area: the heading levels 1 to 9 are U+E000 to U+E008."""
 _PRIVATE: Final = re.compile("[\ue000-\ue014]")
-_CONTROL: Final = re.compile(r"\\(?:(outlinelevel)(\d)(?!\d) ?|(cell|row|trowd)(?![a-z]) ?)")
+_CONTROL: Final = re.compile(r"\\\\|\\(?:(outlinelevel)(\d)(?!\d) ?|(cell|row|trowd)(?![a-z]) ?)")
+"""Words that get a mark; the first alternative steps over a backslash of the text."""
 _FOOTNOTE: Final = re.compile(r"\{(?:\\\*)?\\footnote(?![a-z])")
 _BRACE: Final = re.compile(r"\\[\\{}]|[{}]")
 _PICTURE: Final = re.compile(r"(?:[0-9a-fA-F]{2}\s*){256,}")
 """Data of pictures, which striprtf would go over letter by letter: .3 s a megabyte."""
-_BINARY: Final = re.compile(r"\\bin(\d{1,9}) ?")
+_BINARY: Final = re.compile(r"\\\\|\\bin(?:(?![a-z])(\d{0,9})|[a-z]+-?\d*) ?")
+"""Binary data, trays of a printer (`\\binsxn`), and backslashes of the text.
+
+striprtf takes every `\\bin` beside a picture for binary data, in the text too, and then loses the rest of the document.
+"""
+_BACKSLASH: Final = "\\'5c"
+"""A backslash of the text, written as its code."""
 _PROPERTY: Final = re.compile(r"\{\\(title|author|subject|keywords)(?![a-z])((?:[^{}\\]|\\[^{}])*)\}")
 _ITEM: Final = re.compile(r"\s*(?:([•·▪◦‣–-])|(\d{1,3}|[a-z])([.)]))\t\s*")
 _CODE_PAGE: Final = re.compile(r"\\ansicpg(\d{3,5})")
@@ -68,8 +75,9 @@ def _decoded(content: bytes) -> str:
     kept, reached = [], 0
     for found in _BINARY.finditer(source):
         if found.start() >= reached:
-            kept.append(source[reached : found.start()])
-            reached = found.end() + int(found[1])
+            is_text = found[0] == "\\\\"
+            kept += [source[reached : found.start()], _BACKSLASH if is_text else "{}"]  # words need an end
+            reached = found.end() + int(found[1] or 0)
     source = "".join([*kept, source[reached:]])
     page = _CODE_PAGE.search(source[:1000])
     try:
@@ -84,6 +92,8 @@ def _marked(source: str) -> str:
     source = _with_note_ends(source)
 
     def mark(found: re.Match[str]) -> str:
+        if not (found[1] or found[3]):
+            return found[0]
         if found[1]:
             return f"{found[0].rstrip()} {chr(ord(_HEADING) + int(found[2]))}" if found[2] != "9" else found[0]
         return {"cell": _CELL, "row": _ROW, "trowd": f"\\trowd {_ROW_START}"}[found[3]]

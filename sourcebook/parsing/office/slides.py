@@ -14,10 +14,13 @@ from docling_core.types.doc import (  # type: ignore[attr-defined] # exported, t
     TextItem,
     TitleItem,
 )
+from pptx.oxml.ns import qn
 from pptx.presentation import Presentation
-from pptx.util import Inches
+from pptx.slide import Slide
+from pptx.util import Inches, Length
 
 from sourcebook.parsing.docling.backends import open_backend
+from sourcebook.parsing.office.diagrams import REFERENCE, diagram_texts
 from sourcebook.parsing.office.notes_and_comments import comment_sentence
 
 _COMMENT = "comment-slide"
@@ -38,6 +41,8 @@ class SlidesBackend(MsPowerpointDocumentBackend):
         super().__init__(*args, **kwargs)
         if self.pptx_obj is not None:
             _mend(self.pptx_obj)
+            for slide in self.pptx_obj.slides:
+                _write_out_diagrams(slide)
 
     def _handle_pictures(self, *args: Any, **kwargs: Any) -> None:  # docling has no option that leaves them out
         pass
@@ -50,6 +55,27 @@ def _mend(presentation: Presentation) -> None:
             listed.remove(slide)
     if presentation.slide_width is None or presentation.slide_height is None:
         presentation.slide_width, presentation.slide_height = _USUAL_SIZE
+
+
+def _write_out_diagrams(slide: Slide) -> None:
+    """Put a text box with the text of a diagram in its place: docling leaves diagrams out."""
+    for reference in list(slide.element.iter(REFERENCE)):
+        frame = next(reference.iterancestors(qn("p:graphicFrame")), None)
+        texts = diagram_texts(reference, slide.part)
+        if frame is None or not texts:
+            continue
+        box = slide.shapes.add_textbox(*_place(frame))
+        for number, (level, text) in enumerate(texts):
+            paragraph = box.text_frame.paragraphs[0] if not number else box.text_frame.add_paragraph()
+            paragraph.text, paragraph.level = text, level
+        frame.getparent().replace(frame, box.element)
+
+
+def _place(frame: Any) -> tuple[Length, Length, Length, Length]:
+    """Return left, top, width and height of a frame, 0 where it has none."""
+    is_placed = frame.find(qn("p:xfrm")) is not None
+    left, top, width, height = (frame.x, frame.y, frame.cx, frame.cy) if is_placed else (0, 0, 0, 0)
+    return Length(left or 0), Length(top or 0), Length(width or 0), Length(height or 0)
 
 
 def read_slides(content: bytes, *, name: str) -> DoclingDocument:

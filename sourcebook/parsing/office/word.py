@@ -19,6 +19,7 @@ from docx.oxml.ns import qn
 from docx.text.paragraph import Paragraph
 
 from sourcebook.parsing.docling.backends import open_backend
+from sourcebook.parsing.office.diagrams import REFERENCE, diagram_texts
 from sourcebook.parsing.office.notes_and_comments import place_remarks
 
 _NOTES = {
@@ -41,6 +42,7 @@ class WordBackend(MsWordDocumentBackend):
         self._numbers: dict[tuple[str, str], int] = {}
         if self.docx_obj is not None:
             self._number_notes(self.docx_obj)
+            _write_out_diagrams(self.docx_obj)
 
     def _handle_pictures(self, drawing_blip: Any, doc: DoclingDocument) -> list[RefItem]:
         return []
@@ -102,6 +104,17 @@ def _write_reference(reference: Any, mark: str) -> None:
     own = OxmlElement("w:t")
     own.text = mark
     run.replace(reference, own)
+
+
+def _write_out_diagrams(document: Document) -> None:
+    """Write the text of each diagram as paragraphs behind the one that shows it: docling leaves diagrams out."""
+    for reference in list(document.element.body.iter(REFERENCE)):
+        before: Any = next(reference.iterancestors(qn("w:p")), None)
+        for _, text in diagram_texts(reference, document.part) if before is not None else ():
+            own = OxmlElement("w:p")
+            Paragraph(own, document).add_run(text)
+            before.addnext(own)
+            before = own
 
 
 def read_word(content: bytes, *, name: str) -> DoclingDocument:

@@ -8,6 +8,7 @@ from sourcebook.parsing.pdf.bullets import with_drawn_bullets
 from sourcebook.parsing.pdf.decoded_pages import DecodedPage, Point, decoded_pages
 from sourcebook.parsing.pdf.east_asian_words import EastAsianFonts
 from sourcebook.parsing.pdf.layout.page_parts import Page, Rule
+from sourcebook.parsing.pdf.meaningless_fonts import without_meaningless
 from sourcebook.parsing.pdf.painted_letters import painted_letters, without_single_marks
 from sourcebook.parsing.pdf.plot_points import without_plot_points
 from sourcebook.parsing.pdf.second_reading import second_reading
@@ -58,7 +59,11 @@ def read_pages(content: bytes) -> Iterator[TextPage]:
                 whole = second.better_words(first, page, number, boxes)
                 words = whole.words if whole.words is first else fonts.corrected(whole.words, page)
                 shown, points = without_plot_points(words)
-                yield replace(_text_page(page, number, shown), points=points, beyond=whole.left_out)
+                readable, lacks_letters = without_meaningless(shown)
+                text = _text_page(page, number, readable)
+                if lacks_letters:
+                    text = replace(text, layer="damaged" if text.layer == "usable" else "garbage")
+                yield replace(text, points=points, beyond=whole.left_out)
 
 
 def _text_page(page: DecodedPage, number: int, words: Sequence[Word]) -> TextPage:

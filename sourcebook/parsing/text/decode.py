@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass
 
 from sourcebook.parsing.text.legacy_encoding import guess_encoding
+from sourcebook.parsing.text.wide_letters import wide_encoding
 
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -22,6 +23,7 @@ _SAMPLE_BYTES = 65_536
 """Bytes from which an encoding is guessed."""
 _MOST_DAMAGE = 50
 """Characters per undecodable one, below which a guessed encoding is wrong."""
+_SHORTEST_WIDE = 4
 _ISO_2022_JP = re.compile(rb"\x1b\$[@B][\x21-\x7e]{2,}?\x1b\([BJ]")
 """Japanese in seven bits, between two escape sequences."""
 
@@ -77,9 +79,11 @@ def _without_surrogates(text: str) -> str:
 
 
 def utf16_without_mark(head: bytes) -> str | None:
-    """Return "utf-16-le" or "utf-16-be" where every other byte of `head` is mostly NUL, as in Western text."""
-    if head.count(0) * 5 < len(head) * 2 or len(head) < 4:
+    """Return "utf-16-le" or "utf-16-be" where every other byte is mostly NUL, or all fits another script."""
+    if len(head) < _SHORTEST_WIDE:
         return None
+    if head.count(0) * 5 < len(head) * 2:
+        return wide_encoding(head)
     pairs = len(head) // 2
     even, odd = head[0::2].count(0), head[1::2].count(0)
     if odd * 10 > pairs * 7 and even * 10 < pairs:

@@ -14,6 +14,10 @@ LONGEST_TITLE = 300
 _PLACEHOLDER = re.compile(
     r"(?:(?:power ?point|microsoft|word|ms)[ -]*)*(?:presentation|präsentation|document|dokument)(?: ?\d+)?"
     r"|(?:présentation|presentación(?: de)?|presentazione(?: di)?|apresentação do|презентация) power ?point"
+    r"|power ?point[ -]?(?:presentatie|presentasjon|præsentation|esitys|bemutató|sunusu)"
+    r"|power ?point[ -]?(?:演示文稿|簡報|프레젠테이션|プレゼンテーション)"
+    r"|(?:prezentac(?:ja|e|ia)|prezentácia|prezentare|презентація|παρουσίαση|عرض تقديمي|מצגת)"
+    r" (?:(?:programu|aplikace|του|في|של) )?power ?point|presentazione standard di power ?point|kein folientitel"
     r"|microsoft (?:word|excel|power ?point)(?: - .*)?"
     r"|(?:slide|folie|diapositive|diapositiva|page|sheet|layout|blank|foil)(?: ?\d+)?"
     r"|(?:enscript|a2ps|groff|stdin|standard|printer|print|full page fax)[ -]*(?:output|input|print|job)?"

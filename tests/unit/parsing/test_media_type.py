@@ -13,6 +13,11 @@ from sourcebook.parsing.registry import PARSERS, Parser, is_taken, parser_for, p
 
 DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
 ZIP_HEAD = b"PK\x03\x04\x14\x00\x00\x00\x08\x00" + b"\x00" * 16 + b"\x13\x00\x00\x00"
+XLSB = "application/vnd.ms-excel.sheet.binary"
+FLAT = (
+    b'<?xml version="1.0"?>\n<office:document xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0" '
+    b'office:mimetype="application/vnd.oasis.opendocument.%s">'
+)
 OLE_HEAD = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\x00" * 100
 
 
@@ -40,6 +45,17 @@ OLE_HEAD = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\x00" * 100
         ("letter.zip", ZIP_HEAD + b"data.txt", "application/zip"),
         ("letter.doc", OLE_HEAD, "application/msword"),
         ("letter.docx", OLE_HEAD, "application/x-ole-storage"),
+        ("plan.vsd", OLE_HEAD, "application/vnd.ms-visio"),
+        ("leaflet.pub", OLE_HEAD, "application/vnd.ms-publisher"),
+        ("levels.xlsb", ZIP_HEAD + b"[Content_Types].xml" + b"\x00" * 40 + b"xl/workbook.bin", XLSB),
+        ("levels.gnumeric", b"\x1f\x8b\x08", "application/x-gnumeric"),
+        ("letter.sxw", ZIP_HEAD + b"mimetype", "application/vnd.openoffice"),
+        ("letter.abw", b'<?xml version="1.0"?>\n<abiword>', "application/x-abiword"),
+        ("letter.wpd", b"\xffWPC\x10\x00\x00\x00", "application/vnd.wordperfect"),
+        ("photo.heic", b"\0\0\0\x18ftyp    \0\0\0\0    heic", "image/heic"),
+        ("letter.fodt", FLAT % b"text", "application/vnd.oasis.opendocument.text"),
+        ("levels", FLAT % b"spreadsheet-template", "application/vnd.oasis.opendocument.spreadsheet"),
+        ("letter.fodt", b"only text\n", "text/plain"),
         ("book.epub", ZIP_HEAD + b"mimetypeapplication/epub+zip", "application/epub+zip"),
         ("page", b"<!DOCTYPE html><html>", "text/html"),
         ("page.txt", b"<html><body>", "text/html"),

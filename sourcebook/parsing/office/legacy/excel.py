@@ -18,6 +18,7 @@ from openpyxl.utils.datetime import MAC_EPOCH, WINDOWS_EPOCH  # type: ignore[imp
 from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import JsonValue
 from sourcebook.parsing.text.decode import decode
+from sourcebook.parsing.text.titles import is_title
 
 # Errors of xlrd for a damaged file, apart from its own.
 _DAMAGED: Final = (ValueError, LookupError, TypeError, AttributeError, AssertionError, OSError, struct.error)
@@ -68,6 +69,11 @@ def xlsx_of_xls(content: bytes) -> bytes:
     return target.getvalue()
 
 
+_NEVER: Final = 1601
+"""Year of a date that is not set."""
+_UTF8: Final = 65001
+
+
 def ole_properties(content: bytes) -> dict[str, JsonValue]:
     """Return the properties of an OLE file under the names that `read_properties` uses."""
     found: dict[str, JsonValue] = {}
@@ -76,12 +82,22 @@ def ole_properties(content: bytes) -> dict[str, JsonValue]:
         for name, target in _PROPERTIES.items():
             value = getattr(metadata, name)
             if isinstance(value, bytes):
-                found[target] = " ".join(decode(value).text.split())
-            elif isinstance(value, datetime):
+                found[target] = " ".join(_decoded(value, metadata.codepage).split())
+            elif isinstance(value, datetime) and value.year > _NEVER:
                 found[target] = f"{value:%Y-%m-%dT%H:%M:%SZ}"
     if isinstance(words := found.get("keywords"), str):
         found["keywords"] = [word.strip() for word in re.split("[;,]", words) if word.strip()]
+    if isinstance(title := found.get("title"), str) and not is_title(title):
+        del found["title"]
     return {name: value for name, value in found.items() if value}
+
+
+def _decoded(value: bytes, code_page: object) -> str:
+    """Return a property in the code page that the file states; a guess where it states none, or another one."""
+    try:
+        return value.decode(f"cp{code_page}" if code_page != _UTF8 else "utf-8")
+    except (LookupError, UnicodeDecodeError):
+        return decode(value).text
 
 
 def _copy(book: Any, sheet: Any, target: Any) -> None:

@@ -7,6 +7,7 @@ from typing import Any, Final
 from sourcebook.model.document import JsonValue, ParsedDocument
 from sourcebook.model.media_types import ODP, ODS, ODT
 from sourcebook.parsing.language import detect_language
+from sourcebook.parsing.office.opendocument.flat import as_archive, is_flat
 from sourcebook.parsing.office.opendocument.opendocument_archive import open_opendocument, qualified
 from sourcebook.parsing.text.markdown_writing import WrittenDocument
 from sourcebook.parsing.text.titles import document_title, is_title
@@ -38,6 +39,8 @@ def parse_opendocument(content: bytes, *, name: str, media_type: str) -> ParsedD
         ParseError: The file is damaged, protected, too large, or no such document.
     """
     named = _ENDINGS[media_type]
+    if is_flat(content):
+        content = as_archive(content, media_type=media_type)
     held, roots = open_opendocument(content, named=named)
     properties = dict(_properties(roots.get("meta.xml")))
     title = properties.pop("title", None)

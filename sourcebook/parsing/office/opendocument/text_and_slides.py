@@ -49,6 +49,8 @@ def read_text(content: bytes, root: Any, *, name: str) -> tuple[WrittenDocument,
         ParseError: docling refuses the file.
     """
     without_pictures(root)
+    for unnumbered in list(root.iter(qualified("text:list-header"))):  # docling reads items only
+        unnumbered.tag = qualified("text:list-item")
     notes = _marked_notes(root)
     plain = with_content(content, root, named="odt", media_type=ODT)
     document = open_backend(plain, OdtDocumentBackend, name=name, docling_format="odt").convert()

@@ -106,3 +106,12 @@ def test_more_attachments_than_are_read_are_counted(monkeypatch: pytest.MonkeyPa
     document = read(f"{MAILBOX}\n\n{MAILBOX}".encode())
     assert [attachment.name for attachment in document.attachments] == ["rota.pdf"]
     assert document.metadata == {"messages": 4, "attachments": 2, "unread_attachments": 1}
+
+
+@pytest.mark.parametrize("before", ["", "From - \n", "From someone\r\n"])
+def test_a_mailbox_may_be_one_message(before: str) -> None:
+    """Without the line before it, as some programs export a message, or with one that has no date."""
+    found = read(f"{before}From: Ada <ada@example.org>\nSubject: Locks\n\nHigh water.\n".encode())
+    assert "# Locks" in found.markdown
+    assert "High water." in found.markdown
+    assert found.metadata["messages"] == 1

@@ -152,6 +152,13 @@ def test_a_fragment_with_unknown_entities_is_read() -> None:
     )
 
 
+def test_a_document_type_in_a_comment_is_none() -> None:
+    """Chapters of a book begin with one, to be uncommented by who edits them alone."""
+    begin = '<!-- <?xml version="1.0"?>\n<!DOCTYPE chapter PUBLIC "-//A//B" "a.dtd"> -->\n'
+    document = read(f"{begin}<chapter><title>Gates</title><para>Press &stage; now.</para></chapter>")
+    assert texts(document) == ["# Gates", "Press &stage; now."]
+
+
 def test_entities_that_grow_are_refused() -> None:
     """In an attribute, where the parser would resolve them, and in the text; an entity that names a file is a name."""
     laughs = "".join(f'<!ENTITY e{n + 1} "{f"&e{n};" * 10}">' for n in range(12))

@@ -40,6 +40,19 @@ def binary_slide(title: str, body: str) -> bytes:
     return _compound_file([("Current User", current), ("PowerPoint Document", stream)])
 
 
+def with_properties(title: bytes, code_page: int) -> bytes:
+    """Return a compound file whose only stream states a title, in a code page, and a date that was never set."""
+    values = [(1, struct.pack("<IhH", 2, code_page, 0)), (2, struct.pack("<II", 30, len(title) + 1) + title + bytes(4))]
+    values.append((12, struct.pack("<IQ", 64, 0)))
+    places, section = b"", b""
+    for number, value in values:
+        places += struct.pack("<II", number, 8 + 8 * len(values) + len(section))
+        section += value + bytes(-len(value) % 4)
+    body = struct.pack("<II", 8 + len(places) + len(section), len(values)) + places + section
+    head = struct.pack("<HHI16sI16sI", 0xFFFE, 0, 2, bytes(16), 1, bytes(16), 48)
+    return _compound_file([("\x05SummaryInformation", head + body)])
+
+
 def _text(text: str, kind: int) -> bytes:
     return _record(0, 0, 3999, struct.pack("<I", kind)) + _record(0, 0, 4000, text.encode("utf-16-le"))
 

@@ -8,9 +8,10 @@ import pytest
 from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import ParsedDocument
 from sourcebook.model.media_types import DOC, OLE, PPT
+from sourcebook.parsing.office.legacy.excel import ole_properties
 from sourcebook.parsing.parse import parse
 from tests.unit.parsing.covering import assert_blocks_cover, texts
-from tests.unit.parsing.office.binary_office_files import binary_document, binary_slide
+from tests.unit.parsing.office.binary_office_files import binary_document, binary_slide, with_properties
 
 TEXT = (
     "The upper gates\nWho opens the upper gates at night? The keeper of the light does, who sleeps in the tower: §.\n"
@@ -74,3 +75,20 @@ def test_a_document_that_is_cut_off_says_so(length: int) -> None:
     """It never crashes its parser."""
     with pytest.raises(ParseError, match=r"damaged or cut off|check that name|not read"):
         parse(binary_document(TEXT)[:length], name="a.doc", media_type=DOC)
+
+
+@pytest.mark.parametrize(
+    ("title", "code_page", "expected"),
+    [
+        ("Größe der Schleusen".encode("cp1252"), 1252, "Größe der Schleusen"),
+        ("Шлюзы".encode("cp1251"), 1251, "Шлюзы"),
+        ("水門".encode("cp932"), 932, "水門"),
+        ("Größe".encode(), 65001 - 65536, "Größe"),
+        ("Größe".encode("cp1252"), 1, "Größe"),
+        (b"PowerPoint Presentation", 1252, None),
+        (b"Slide 1", 1252, None),
+    ],
+)
+def test_the_title_in_the_properties(title: bytes, code_page: int, expected: str | None) -> None:
+    """In the code page that the file states; none that a program wrote, and no date of the year 1601."""
+    assert ole_properties(with_properties(title, code_page)) == ({"title": expected} if expected else {})

@@ -7,6 +7,7 @@ from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
+from lxml import etree  # type: ignore[import-untyped] # its stubs are a package of their own
 
 from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import ParsedDocument
@@ -14,6 +15,7 @@ from sourcebook.model.media_types import ODP, ODS, ODT
 from sourcebook.parsing.media_type import detect_media_type
 from sourcebook.parsing.parse import parse
 from tests.unit.parsing.covering import assert_blocks_cover, texts
+from tests.unit.parsing.office.office_files import changed
 
 FILES = Path(__file__).parent.parent / "files"
 TEXT, SHEETS, SLIDES = ((FILES / name).read_bytes() for name in ("lock.odt", "levels.ods", "lock.odp"))
@@ -143,6 +145,68 @@ def test_an_old_manifest_may_name_its_document_type() -> None:
         TEXT, lambda xml: xml.replace("<manifest:manifest", f"{doctype}<manifest:manifest", 1), part=manifest
     )
     assert read(old, "a.odt").title == "Lock manual"
+
+
+def test_macros_take_no_document_from_anyone() -> None:
+    """LibreOffice writes a document type into each of their parts, which are not read."""
+    macro = (
+        b'<!DOCTYPE script:module PUBLIC "-//OpenOffice.org//DTD OfficeDocument 1.0//EN" "module.dtd"><script:module/>'
+    )
+    held = changed(TEXT, dict.fromkeys(("Basic/Standard/Module1.xml", "Dialogs/Standard/One.xml"), lambda _: macro))
+    assert read(held, "lock.odt").markdown == read(TEXT, "lock.odt").markdown
+    with pytest.raises(ParseError, match="declares XML entities"):
+        read(changed(TEXT, {"Other/Module1.xml": lambda _: macro}), "lock.odt")
+
+
+def flat(content: bytes, media_type: str) -> bytes:
+    """Return a document as LibreOffice saves it in one XML file: the elements of its parts below one root."""
+    with ZipFile(BytesIO(content)) as archive:
+        roots = [etree.fromstring(archive.read(name)) for name in ("meta.xml", "styles.xml", "content.xml")]
+    document = etree.Element("{urn:oasis:names:tc:opendocument:xmlns:office:1.0}document", nsmap=roots[-1].nsmap)
+    document.set("{urn:oasis:names:tc:opendocument:xmlns:office:1.0}mimetype", media_type)
+    for part in (part for root in roots for part in list(root)):
+        same = document.find(part.tag)
+        if same is None:
+            document.append(part)
+        else:
+            same.extend(list(part))
+    return bytes(etree.tostring(document, encoding="utf-8", xml_declaration=True))
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "media_type"),
+    [(TEXT, "lock.fodt", ODT), (SHEETS, "levels.fods", ODS), (SLIDES, "lock.fodp", ODP)],
+)
+def test_a_document_in_one_xml_file_is_read_like_its_archive(content: bytes, name: str, media_type: str) -> None:
+    """Its title and all else."""
+    one, other = read(flat(content, media_type), name), read(content, name.replace(".f", "."))
+    assert (one.markdown, one.title, one.metadata) == (other.markdown, other.title, other.metadata)
+
+
+@pytest.mark.parametrize(
+    ("begin", "reason"),
+    [(b"<!DOCTYPE a [<!ENTITY b 'c'>]>", "it is XML, but no OpenDocument"), (b"<a>", "its XML is damaged")],
+)
+def test_xml_that_is_no_sound_document_has_a_reason(begin: bytes, reason: str) -> None:
+    """Entities could grow without end."""
+    document = flat(TEXT, ODT).replace(b"?>", b"?>" + begin, 1)
+    with pytest.raises(ParseError, match=reason):
+        parse(document, name="lock.fodt", media_type=ODT)
+
+
+def test_comments_in_the_first_paragraph_and_headers_of_lists_are_kept() -> None:
+    """docling has a comment below its paragraph, which made the whole file fail, and no headers of lists."""
+    comment = "<office:annotation><dc:creator>Ben</dc:creator><text:p>Who?</text:p></office:annotation>"
+
+    def change(xml: str) -> str:
+        xml = re.sub(r"(<text:p [^>]*>)(Last)", rf"\1{comment}\2", xml)
+        return xml.replace(
+            "<text:list-item>", "<text:list-header><text:p>Before work</text:p></text:list-header><text:list-item>", 1
+        )
+
+    markdown = read(rewritten(TEXT, change), "lock.odt").markdown
+    assert "Comment by Ben: Who?" in markdown
+    assert "Before work" in markdown
 
 
 def test_repetitions_are_bounded() -> None:

@@ -68,6 +68,22 @@ def test_pictures_and_binary_data_are_no_text() -> None:
     assert read(content) == ["before after"]
 
 
+@pytest.mark.parametrize("word", [b"\\binsxn", b"\\binfsxn7", b"\\bin"])
+def test_text_behind_a_picture_and_the_tray_of_a_printer_is_kept(word: bytes) -> None:
+    """striprtf takes every such word for binary data, and the group within the picture for its end."""
+    picture = b"{\\pict{\\*\\picprop{\\sp{\\sn a}{\\sv 1}}}{\\*\\blipuid 00ff}\\pngblip ffd8}"
+    assert read(b"{\\rtf1\\sectd" + word + b" before" + picture + b" middle\\par after\\par}") == [
+        "before middle",
+        "after",
+    ]
+
+
+def test_words_of_the_format_in_a_text_are_text() -> None:
+    """As in a description of the format; an escaped backslash before a word makes no word of it."""
+    content = rb"{\rtf1 A \\cell or \\row, \\bin3 and \\pict\par {\pict ffd8} after\par}"
+    assert read(content) == [r"A \cell or \row, \bin3 and \pict", "after"]
+
+
 def test_the_data_of_pictures_are_not_gone_over_letter_by_letter(monkeypatch: pytest.MonkeyPatch) -> None:
     """Scans within letters are megabytes of digits."""
     given: list[int] = []

@@ -13,6 +13,10 @@ from sourcebook.parsing.text.titles import is_title
         "PowerPoint Presentation",
         "PowerPoint-Präsentation",
         "Présentation PowerPoint",
+        "PowerPoint-bemutató",
+        "PowerPoint 演示文稿",
+        "Prezentacja programu PowerPoint",
+        "Kein Folientitel",
         "Microsoft Word - Document1",
         "Microsoft PowerPoint - talk.ppt",
         "Document 2",
@@ -30,7 +34,17 @@ def test_what_programs_write_into_every_file_is_no_title(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["Presentation of the budget", "Page layout", "Document management", "1984", "Namen", "京都", "Output", "Slides"],
+    [
+        "Presentation of the budget",
+        "PowerPoint basics",
+        "Page layout",
+        "Document management",
+        "1984",
+        "Namen",
+        "京都",
+        "Output",
+        "Slides",
+    ],
 )
 def test_titles_that_look_like_them(text: str) -> None:
     """A word more, and it says something."""
