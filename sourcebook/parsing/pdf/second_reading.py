@@ -24,6 +24,10 @@ _LEAST_ALIKE = 0.99
 """Share of the words that both readers find at which the first reading is kept."""
 _LEAST_GAIN = 0.01
 """Share of plain words more in the second reading at which it is taken."""
+_MOST_MORE = 0.1
+"""Share of letters more, in words that the first reading lacks, above which the second is taken: a font was lost."""
+_MOST_LESS_PLAIN = 0.05
+"""Share of plain words by which such a second reading may be behind."""
 _MOST_UNKNOWN = 0.5
 """Largest number of words without any known character, per other word."""
 _FEWEST_WORDS = 12
@@ -75,11 +79,15 @@ def _better_words(
     second = Counter(text.get_text_range().split())
     if max(len(words), second.total()) < _FEWEST_WORDS:
         return words
-    if opened.get_rotation() or not _is_better(second, Counter(word.text for word in words)):
+    first = Counter(word.text for word in words)
+    if opened.get_rotation() or not (_is_better(second, first) or _is_fuller(second, first)):
         return with_parted_words(words, second, page)
     if any(has_right_to_left(word.text) for word in words) and _has_letters_of(words, second):
         return words  # PDFium parts and turns words from right to left at brackets and Latin letters
-    return boxes.corrected(list(_words(text, page)))
+    read = list(_words(text, page))
+    if not _is_better(second, first) and not _is_fuller(Counter(word.text for word in read), first):
+        return with_parted_words(words, second, page)  # what the first reading lacks is beyond the page
+    return boxes.corrected(read)
 
 
 @contextmanager
@@ -116,6 +124,28 @@ def _is_better(second: Counter[str], first: Counter[str]) -> bool:
     if alike and unknown <= _MOST_UNKNOWN * first.total():
         return False
     return _plain_share(second) >= _plain_share(first) + _LEAST_GAIN
+
+
+def _is_fuller(second: Counter[str], first: Counter[str]) -> bool:
+    """Tell whether a second reading has words whose letters are missing in the first one.
+
+    Words that the first reading glues together, or has once where they are painted twice, are not missing.
+    """
+    known, other = _letters(first), _letters(second)
+    if other.total() <= known.total() * (1 + _MOST_MORE):
+        return False
+    lost = _letters(Counter({word: count for word, count in second.items() if word not in first}))
+    more = (other - known) & lost
+    is_plain = _plain_share(second) >= _plain_share(first) - _MOST_LESS_PLAIN
+    return more.total() > _MOST_MORE * known.total() and is_plain
+
+
+def _letters(words: Counter[str]) -> Counter[str]:
+    letters = Counter[str]()
+    for word, count in words.items():
+        for letter in filter(str.isalpha, word):
+            letters[letter] += count
+    return letters
 
 
 def _has_letters_of(words: Sequence[Word], second: Counter[str]) -> bool:

@@ -83,6 +83,40 @@ def test_words_that_are_parted_keep_the_boxes_of_the_first_reading() -> None:
     assert [word.size for word in parted[:-1]] == [word.size for word in words[:-1]]
 
 
+FONT_THAT_IS_LOST = ("wind over water", "and no ship in sight", "under a cloudless sky")
+
+
+@pytest.mark.parametrize(
+    ("shown", "known", "expected"),
+    [
+        pytest.param((*LINES, *FONT_THAT_IS_LOST), LINES, (*LINES, *FONT_THAT_IS_LOST), id="a lost font"),
+        pytest.param((*LINES, *LINES), LINES, LINES, id="painted twice"),
+        pytest.param((*LINES, "x1 y2 z3"), LINES, LINES, id="signs"),
+    ],
+)
+def test_words_that_the_first_reader_loses(shown: Sequence[str], known: Sequence[str], expected: Sequence[str]) -> None:
+    """A page is read by PDFium where the first reader gives no words for one of its fonts, and for nothing less."""
+    content = pdf([[Shown(72, 700 - 14 * n, line, size=12) for n, line in enumerate(shown)]])
+    (page,) = list(decoded_pages(content))
+    assert page is not None
+    words = page_words(page)[: len(" ".join(known).split())]
+    with second_reading(content) as second:
+        found = second.better_words(words, page, 1, TightBoxes()).words
+    assert [word.text for word in found] == " ".join(expected).split()
+
+
+def test_words_beyond_the_page_are_not_lost_ones() -> None:
+    """What is painted outside of the page is not shown, and is no reason for another reading."""
+    lines = [Shown(72, 700 - 14 * n, line, size=12) for n, line in enumerate(LINES)]
+    beyond = [Shown(72, 900 + 14 * n, line, size=12) for n, line in enumerate(FONT_THAT_IS_LOST)]
+    content = pdf([[*lines, *beyond]])
+    (page,) = list(decoded_pages(content))
+    assert page is not None
+    words = [word for word in page_words(page) if word.top > 0]
+    with second_reading(content) as second:
+        assert second.better_words(words, page, 1, TightBoxes()).words is words
+
+
 def tight(word: Word) -> Word:
     """Return a word with a box that ends at the ink of its letters."""
     above = 0.7 if set(word.text) & set("bdfhkl") else 0.64 if set(word.text) & set("ti") else 0.45
