@@ -12,7 +12,7 @@ from sourcebook.speech.decoding import Samples
 from sourcebook.speech.engine import Engine
 from sourcebook.speech.hearing import Utterance, hear
 from sourcebook.speech.languages import languages_of, stretches_of, whisper_code
-from sourcebook.speech.pieces import Span, last_pause, merged, utterances_of
+from sourcebook.speech.pieces import Span, from_onsets, last_pause, merged, utterances_of
 from sourcebook.speech.segments import segments_of
 
 WINDOW = 240
@@ -106,7 +106,8 @@ class _Speech:
         for language, utterances in spoken_in.items():
             said = hear(engine, self._track.samples, utterances, self._speech, whisper_code(language))
             found += [(utterance, language) for utterance in said]
-        spoken = [((first + span.start) / SAMPLE_RATE, (first + span.end) / SAMPLE_RATE) for span in self._speech]
+        audible = from_onsets(self._track.samples, self._speech)
+        spoken = [((first + span.start) / SAMPLE_RATE, (first + span.end) / SAMPLE_RATE) for span in audible]
         last = 0.0
         for (span, heard), language in sorted(found, key=lambda pair: pair[0].span):
             begin, end = (first + span.start) / SAMPLE_RATE, (first + span.end) / SAMPLE_RATE

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sourcebook.model.transcript import SAMPLE_RATE
 from sourcebook.speech.engine import LONGEST_PIECE
-from sourcebook.speech.pieces import Piece, Span, _from_onsets, joined, last_pause, merged, speech_in, utterances_of
+from sourcebook.speech.pieces import Piece, Span, from_onsets, joined, last_pause, merged, speech_in, utterances_of
 from tests.unit.speech.clips import needs_clips, silence, sound, without_speech
 
 LEAST_SPEECH = SAMPLE_RATE // 10
@@ -104,14 +104,15 @@ def test_speech_begins_where_it_becomes_audible(hiss: float) -> None:
     first = int(np.flatnonzero(np.abs(clip) > 0.03 * np.abs(clip).max())[0])
     samples = np.concatenate([silence(5), clip[first:], silence(1)])
     samples += hiss * np.random.default_rng(0).normal(size=len(samples)).astype(np.float32)
-    assert speech_in(samples)[0].start / SAMPLE_RATE == pytest.approx(5.0, abs=0.03)
+    audible = from_onsets(samples, speech_in(samples))
+    assert audible[0].start / SAMPLE_RATE == pytest.approx(5.0, abs=0.03)
 
 
 def test_speech_over_music_begins_where_detection_says() -> None:
     """What is heard all the time is no beginning of speech; the span before is never reached."""
     music = without_speech()["band"]
     spans = [Span(seconds(5), seconds(6)), Span(seconds(6.2), seconds(8))]
-    for span, moved in zip(spans, _from_onsets(music, spans), strict=True):
+    for span, moved in zip(spans, from_onsets(music, spans), strict=True):
         assert span.start - seconds(0.05) <= moved.start <= span.start
         assert moved.end == span.end
 
