@@ -34,20 +34,16 @@ ROOM = max(CORES, psutil.virtual_memory().available // MEMORY_OF_A_PROCESS)
 """Processes for which the memory suffices."""
 FOR_UNIT_TESTS = int(os.environ.get("TEST_UNIT_PROCESSES", min(CORES + CORES // 2, ROOM)))
 """Processes that run unit tests side by side: each waits a third of its time for children that it started."""
-FOR_THE_OTHERS = int(os.environ.get("TEST_PROCESSES", min(CORES * 5, ROOM)))
-"""Processes that run the other tests side by side: each waits four fifths of its time for daemons, sensors, timers."""
+FOR_THE_OTHERS = int(os.environ.get("TEST_PROCESSES", min(CORES * 3, ROOM)))
+"""Processes that run the other tests side by side: they wait for databases, daemons, sensors and browsers."""
 THE_OTHERS = "the others"
 """Name of the layer of integration, acceptance and browser: each process makes its database, model and parsers once."""
 ALONE = "alone"
 """Name of the layer of tests that run one after the other, and of their mark."""
 BYTECODE_VARIABLE = "PYTHONDONTWRITEBYTECODE"
 """Environment variable with which each process would compile all tests again."""
-NICENESS = int(os.environ.get("TEST_NICENESS", "17"))
-"""Niceness of tests side by side.
-
-Parsers and models have ten more, 19 at most. With 0 they would have a tenth of the time that tests beside them have;
-the tests that wait for them, which are the longest, would still be at work when the others have ended.
-"""
+NICENESS = int(os.environ.get("TEST_NICENESS", "0"))
+"""Niceness of tests side by side: parsers and models have up to 19, and with 17 wait for no tests beside them."""
 FAILURES = 1
 """pytest's exit code where tests failed."""
 NO_TESTS = 5

@@ -89,15 +89,17 @@ def test_a_cancelled_request_that_waits_for_its_run_ends_with_it(served: tuple[W
     knowledge.cancel_work(number)
     cancelled = ended(knowledge, number)
     assert cancelled.state == "cancelled"
-    with psycopg.connect(knowledge.database.dagster_url()) as connection:
+    # A run that comes for it would be there before that of a later request; on a busy machine none may come.
+    assert ended(knowledge, knowledge.request_work("handbook", force=True).id).state == "succeeded"
+    with psycopg.connect(knowledge.database.dagster_url(), autocommit=True) as connection:
         states = (
             "SELECT status FROM runs JOIN run_tags USING (run_id) WHERE key = 'sourcebook/work_request' AND value = %s"
         )
-        wait_until(
-            lambda: connection.execute(states, (str(number),)).fetchall() == [("CANCELED",)],
-            seconds=SECONDS,
-            what="its run is cancelled",
-        )
+
+        def found() -> list[str]:
+            return [status for (status,) in connection.execute(states, (str(number),))]
+
+        wait_until(lambda: set(found()) <= {"CANCELED"}, seconds=SECONDS, what=f"its run is cancelled: {found()}")
 
 
 def test_of_two_workers_at_once_one_is_killed_and_everything_is_done_once(

@@ -80,7 +80,10 @@ def test_wrong_keys_are_refused_after_some(base: Stages) -> None:
         assert statuses[-1] == 429
         assert anyone.get("/v1/collections").status == 401  # nothing was guessed
         assert anyone.get("/health").status == 200
-        assert anyone.request("POST", "/sign-in", b"key=sb_1").status == 429
+        tried = [
+            anyone.request("POST", "/sign-in", b"key=sb_1").status for _ in range(8)
+        ]  # one more is free in two seconds
+        assert tried[-1] == 429
         page = anyone.request("POST", "/sign-in", b"key=sb_1", {"Accept": "text/html"})
         assert (page.status, page.headers["content-type"]) == (429, "text/html; charset=utf-8")
         assert Client(anyone.port, valid).get("/v1/collections").status == 200
