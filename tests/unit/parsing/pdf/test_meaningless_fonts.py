@@ -2,8 +2,11 @@
 
 import pytest
 
+from sourcebook.config.parsing import ParsingSettings
 from sourcebook.parsing.pdf.meaningless_fonts import without_meaningless
+from sourcebook.parsing.pdf.read_pdf import parse_pdf
 from sourcebook.parsing.pdf.words import Word
+from tests.unit.parsing.pdf.pdf_writer import Shown, pdf
 
 SENTENCES = (
     "The keeper opens the upper gates before the flood, and no boat may pass them while the lamp at the weir is red. "
@@ -43,3 +46,15 @@ def test_text_with_many_signs_is_kept(text: str) -> None:
     """Programs, formulas, rows of dots, tables of numbers, and what is too short to be judged."""
     held = words(text, "A")
     assert without_meaningless(held) == (held, False)
+
+
+def test_a_page_of_signs_is_told_and_not_indexed() -> None:
+    """Its number is among the pages that were not read; the other page is kept."""
+    signs = numbered(SENTENCES)
+    pages = [
+        [Shown(72, 700, SENTENCES[:60], size=12)],
+        [Shown(72, 700 - 14 * line, signs[60 * line : 60 * line + 60], size=12) for line in range(len(signs) // 60)],
+    ]
+    document = parse_pdf(pdf(pages), settings=ParsingSettings(ocr=False))
+    assert document.markdown.strip() == SENTENCES[:60].strip()
+    assert document.metadata["unread_pages"] == [2]
