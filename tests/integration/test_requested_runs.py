@@ -75,11 +75,8 @@ def test_a_request_becomes_one_run_that_records_its_progress_and_its_end(
     assert [row["title"] for row in handbook.rows(TITLES)] == ["Near"]
 
 
-def test_a_cancelled_request_stops_its_run(handbook: Stages, instance: dg.DagsterInstance) -> None:
-    """It stops after its batch."""
-    number = asked(handbook)
-    (wanted,) = tick(requested_work_sensor, instance).run_requests or ()
-    handbook.knowledge.cancel_work(number, actor="test")
+def status_of_run(wanted: dg.RunRequest, instance: dg.DagsterInstance) -> dg.DagsterRunStatus:
+    """Do the run that the sensor asks for, and return how it ended."""
     done = defs.resolve_job_def("ingest").execute_in_process(
         instance=instance,
         partition_key="handbook",
@@ -89,7 +86,15 @@ def test_a_cancelled_request_stops_its_run(handbook: Stages, instance: dg.Dagste
     )
     found = instance.get_run_by_id(done.run_id)
     assert found is not None
-    assert found.status == dg.DagsterRunStatus.CANCELED
+    return found.status
+
+
+def test_a_cancelled_request_stops_its_run(handbook: Stages, instance: dg.DagsterInstance) -> None:
+    """It stops after its batch."""
+    number = asked(handbook)
+    (wanted,) = tick(requested_work_sensor, instance).run_requests or ()
+    handbook.knowledge.cancel_work(number, actor="test")
+    assert status_of_run(wanted, instance) == dg.DagsterRunStatus.CANCELED
     tick(requested_work_sensor, instance)
     assert now(handbook, number).state == "cancelled"
 
@@ -112,16 +117,7 @@ def test_a_run_that_comes_after_its_request_was_cancelled_does_nothing(
     found = {run.run_id: run.status for run in instance.get_runs()}
     assert found == {late.run_id: dg.DagsterRunStatus.CANCELING, by_hand.run_id: dg.DagsterRunStatus.STARTING}
 
-    done = defs.resolve_job_def("ingest").execute_in_process(
-        instance=instance,
-        partition_key="handbook",
-        tags=wanted.tags,
-        run_config=wanted.run_config,
-        raise_on_error=False,
-    )
-    begun = instance.get_run_by_id(done.run_id)
-    assert begun is not None
-    assert begun.status == dg.DagsterRunStatus.CANCELED
+    assert status_of_run(wanted, instance) == dg.DagsterRunStatus.CANCELED
     assert now(handbook, number).state == "cancelled"
     assert not handbook.rows(TITLES)
 
