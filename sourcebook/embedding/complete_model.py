@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 _POOLER: Final = "pooler"
 """Part of a transformer that no vector depends on."""
+_POSITIONS: Final = "position_embeddings"
+"""Name of a transformer's table of positions; models that compute them have none."""
 _AGAIN: Final = "download the model again, or save it again with sentence-transformers"
 
 
@@ -25,7 +27,8 @@ def check_loaded(transformer: "SentenceTransformer | CrossEncoder", folder: Path
         folder: the folder that it was loaded from.
 
     Raises:
-        ModelError: weights are missing, in whose place random ones would stand, or the tokenizer knows no word.
+        ModelError: weights are missing, in whose place random ones would stand; the tokenizer knows no word; texts
+            may be longer than the model has positions.
         OSError: the folder cannot be read.
     """
     from sentence_transformers import CrossEncoder
@@ -44,6 +47,26 @@ def check_loaded(transformer: "SentenceTransformer | CrossEncoder", folder: Path
             )
     if not _knows_words(transformer):
         raise ModelError(f"The model's folder {folder} lacks the files of the tokenizer, or they are empty: {_AGAIN}.")
+    if isinstance(transformer, CrossEncoder):
+        return  # its length is a setting of the search, and its passages may be shorter
+    allowed, positions = transformer.max_seq_length, _positions(transformer)
+    if allowed is not None and positions is not None and allowed > positions:
+        raise ModelError(
+            f"The model in {folder} allows texts of {int(allowed):,} tokens, and has positions for {positions:,}: set "
+            f'"max_seq_length" in its sentence_bert_config.json to {positions:,} at most.'
+        )
+
+
+def _positions(transformer: "SentenceTransformer | CrossEncoder") -> int | None:
+    """Return the number of tokens that a table of positions has room for; None where there is no such table."""
+    from torch.nn import Embedding
+
+    rooms = [
+        each.num_embeddings - (0 if each.padding_idx is None else each.padding_idx + 1)  # RoBERTa's begin behind it
+        for name, each in transformer.named_modules()
+        if name.endswith(_POSITIONS) and isinstance(each, Embedding)
+    ]
+    return min(rooms, default=None)
 
 
 def _knows_words(transformer: "SentenceTransformer | CrossEncoder") -> bool:

@@ -50,6 +50,16 @@ def test_words_need_a_tokenizer(folder: Path) -> None:
         load_folder("tiny", folder, "float32")
 
 
+def test_texts_are_no_longer_than_the_positions(folder: Path) -> None:
+    """torch would say "index out of range" in the middle of an ingest, at the first long passage."""
+    settings = folder / "sentence_bert_config.json"
+    settings.write_text('{"max_seq_length": 128}')
+    load_folder("tiny", folder, "float32")
+    settings.write_text('{"max_seq_length": 1290}')
+    with pytest.raises(ModelError, match=r'tiny allows texts of 1,290 tokens, and has positions for 128: set "max_seq'):
+        load_folder("tiny", folder, "float32")
+
+
 @pytest.mark.parametrize("part", ["classifier.", "bert.pooler.", "bert.encoder.layer.0.attention."])
 def test_a_cross_encoder_scores_by_its_own_numbers(tmp_path: Path, part: str) -> None:
     """Its pooler counts, too."""
