@@ -1,4 +1,4 @@
-"""Diagrams (SmartArt) of Word and PowerPoint files: their text, which lies in a part of its own."""
+"""Diagrams (SmartArt) of Office files: their text, which lies in a part of its own."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -7,7 +7,8 @@ from lxml import etree  # type: ignore[import-untyped] # its stubs are a package
 
 _DIAGRAM: Final = "http://schemas.openxmlformats.org/drawingml/2006/diagram"
 _MAIN: Final = "http://schemas.openxmlformats.org/drawingml/2006/main"
-_DATA: Final = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}dm"
+DATA: Final = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}dm"
+"""Attribute of `REFERENCE` with the name of the relationship to the part."""
 REFERENCE: Final = f"{{{_DIAGRAM}}}relIds"
 """Element that stands where a diagram is shown, and names its part."""
 _DEEPEST: Final = 8
@@ -21,7 +22,7 @@ def diagram_texts(reference: Any, part: Any) -> list[tuple[int, str]]:
         reference: the element `REFERENCE`.
         part: the part that has the element, of python-docx or python-pptx.
     """
-    relationship = part.rels.get(reference.get(_DATA))
+    relationship = part.rels.get(reference.get(DATA))
     if relationship is None or relationship.is_external:
         return []
     parser = etree.XMLParser(resolve_entities=False, no_network=True)
@@ -29,6 +30,11 @@ def diagram_texts(reference: Any, part: Any) -> list[tuple[int, str]]:
         root = etree.fromstring(relationship.target_part.blob, parser)
     except etree.XMLSyntaxError:
         return []
+    return texts_of_data(root)
+
+
+def texts_of_data(root: Any) -> list[tuple[int, str]]:
+    """Return the texts of a diagram's part, as `diagram_texts`, from its outermost element."""
     texts = {point.get("modelId"): _text(point) for point in root.iter(f"{{{_DIAGRAM}}}pt")}
     below: dict[str | None, list[tuple[int, str]]] = {}
     for link in root.iter(f"{{{_DIAGRAM}}}cxn"):

@@ -1,7 +1,7 @@
-"""Workbooks: each sheet is a section with its tables, the data of its charts, and its comments."""
+"""Workbooks: each sheet is a section with its tables, drawn text, the data of its charts, and comments."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any
 
@@ -12,6 +12,7 @@ from sourcebook.model.document import BlockKind
 from sourcebook.parsing.docling.backends import open_backend
 from sourcebook.parsing.docling.table_serializer import chart_title, table_text
 from sourcebook.parsing.office.cell_text import cell_text
+from sourcebook.parsing.office.sheet_drawings import drawn_texts
 from sourcebook.parsing.office.sheet_regions import Position, find_regions
 from sourcebook.parsing.text.markdown_writing import (
     LONGEST_REPEATED,
@@ -51,25 +52,31 @@ def read_workbook(content: bytes, *, name: str) -> tuple[WrittenDocument, int]:
     """
     backend = open_backend(content, WorkbookBackend, name=name, docling_format="xlsx")
     workbook: Any = backend.workbook
-    sheets = (_sheet_pieces(backend, workbook[title], page) for page, title in enumerate(workbook.sheetnames, start=1))
+    drawn = drawn_texts(content)
+    sheets = (
+        _sheet_pieces(backend, workbook[title], page, drawn.get(title, ()))
+        for page, title in enumerate(workbook.sheetnames, start=1)
+    )
     return write_pieces(chain.from_iterable(sheets)), len(workbook.sheetnames)
 
 
-def _sheet_pieces(backend: WorkbookBackend, sheet: Any, page: int) -> list[Piece]:
+def _sheet_pieces(backend: WorkbookBackend, sheet: Any, page: int, drawn: Sequence[str]) -> list[Piece]:
     if sheet.sheet_state == "veryHidden":
         return []
-    content = [Piece(kind, text, page) for kind, text in _contents(backend, sheet)]
+    content = [Piece(kind, text, page) for kind, text in _contents(backend, sheet, drawn)]
     heading = " ".join(sheet.title.split()) + (" (hidden)" if sheet.sheet_state == "hidden" else "")
     return [Piece("heading", f"## {heading}", page), *content] if content else []
 
 
-def _contents(backend: WorkbookBackend, sheet: Any) -> Iterator[tuple[BlockKind, str]]:
+def _contents(backend: WorkbookBackend, sheet: Any, drawn: Sequence[str]) -> Iterator[tuple[BlockKind, str]]:
     if isinstance(sheet, Worksheet):
         cells, merged = _texts(sheet)
         for region in find_regions(cells, merged):
             yield from (("paragraph", label) for label in region.labels)
             if region.rows:
                 yield "table", markdown_table(region.rows)
+    yield from (("paragraph", text) for text in drawn)
+    if isinstance(sheet, Worksheet):
         yield from _comments(sheet)
     yield from backend.charts(sheet)
 
