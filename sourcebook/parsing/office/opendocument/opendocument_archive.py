@@ -21,6 +21,7 @@ _MOST_REPEATED: Final = 100
 _NAMESPACES: Final = {
     "draw": "urn:oasis:names:tc:opendocument:xmlns:drawing:1.0",
     "office": "urn:oasis:names:tc:opendocument:xmlns:office:1.0",
+    "svg": "urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0",
     "style": "urn:oasis:names:tc:opendocument:xmlns:style:1.0",
     "table": "urn:oasis:names:tc:opendocument:xmlns:table:1.0",
     "text": "urn:oasis:names:tc:opendocument:xmlns:text:1.0",
@@ -35,6 +36,8 @@ def qualified(name: str) -> str:
     return f"{{{_NAMESPACES[prefix]}}}{local}"
 
 
+DRAWN: Final = f"{{{_NAMESPACES['draw']}}}*"
+"""lxml's pattern of frames, text boxes and shapes."""
 _REPETITIONS: Final = tuple(map(qualified, ("table:number-rows-repeated", "table:number-columns-repeated", "text:c")))
 
 

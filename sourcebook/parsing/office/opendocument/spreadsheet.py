@@ -1,4 +1,4 @@
-"""Spreadsheets of OpenDocument: each sheet is a section with its tables and comments, cells as they are shown.
+"""Spreadsheets of OpenDocument: a section a sheet with its tables, drawn text and comments, cells as they are shown.
 
 docling's reader of spreadsheets gives raw values (`0.5` where the sheet shows `50%`), and no names of sheets.
 """
@@ -11,7 +11,7 @@ from typing import Any, Final
 from lxml import etree  # type: ignore[import-untyped] # its stubs are a package of their own
 
 from sourcebook.errors import FailureClass, ParseError
-from sourcebook.parsing.office.opendocument.opendocument_archive import qualified, repetitions, shown_text
+from sourcebook.parsing.office.opendocument.opendocument_archive import DRAWN, qualified, repetitions, shown_text
 from sourcebook.parsing.office.sheet_regions import Position, find_regions
 from sourcebook.parsing.text.markdown_writing import (
     LONGEST_REPEATED,
@@ -33,6 +33,7 @@ _PARAGRAPHS: Final = (qualified("text:p"), qualified("text:h"))
 class _Sheet:
     cells: dict[Position, str] = field(default_factory=dict)
     merged: dict[Position, Position] = field(default_factory=dict)
+    drawn: list[str] = field(default_factory=list)
     comments: list[str] = field(default_factory=list)
 
 
@@ -82,6 +83,8 @@ def _fill(sheet: _Sheet, table: Any, left: int) -> int:
                     sheet.cells[number, place] = text
                 _note(sheet, number, column, cell)
         row += times
+    boxes = (box.iterchildren(*_PARAGRAPHS) for box in table.iter(DRAWN))
+    sheet.drawn += [text for paragraphs in boxes for each in paragraphs if (text := shown_text(each).strip())]
     return _merge(sheet, table, left)
 
 
@@ -171,4 +174,5 @@ def _contents(sheet: _Sheet, page: int) -> Iterator[Piece]:
         yield from (Piece("paragraph", label, page) for label in region.labels)
         if region.rows:
             yield Piece("table", markdown_table(region.rows), page)
+    yield from (Piece("paragraph", text, page) for text in sheet.drawn)
     yield from (Piece("quote", comment, page) for comment in sheet.comments)

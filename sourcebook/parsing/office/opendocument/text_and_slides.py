@@ -1,6 +1,6 @@
 """Texts and presentations of OpenDocument, with notes at their references and slides as pages."""
 
-from typing import Any
+from typing import Any, Final
 
 from docling.backend.opendocument_backend import OdpDocumentBackend, OdtDocumentBackend
 from docling_core.types.doc import (  # type: ignore[attr-defined] # exported, though not in __all__
@@ -19,6 +19,7 @@ from sourcebook.parsing.docling.backends import open_backend
 from sourcebook.parsing.docling.markdown_serializer import write_markdown
 from sourcebook.parsing.office.notes_and_comments import place_remarks
 from sourcebook.parsing.office.opendocument.opendocument_archive import (
+    DRAWN,
     qualified,
     remove,
     shown_text,
@@ -27,6 +28,10 @@ from sourcebook.parsing.office.opendocument.opendocument_archive import (
 )
 from sourcebook.parsing.office.slides import arrange_slides
 from sourcebook.parsing.text.markdown_writing import WrittenDocument
+
+_PARAGRAPHS: Final = (qualified("text:p"), qualified("text:h"))
+_BLOCKS: Final = (*_PARAGRAPHS, qualified("text:list"), qualified("table:table"))
+_DESCRIPTIONS: Final = (qualified("svg:title"), qualified("svg:desc"))
 
 
 class _SlidesBackend(OdpDocumentBackend):
@@ -51,6 +56,7 @@ def read_text(content: bytes, root: Any, *, name: str) -> tuple[WrittenDocument,
     without_pictures(root)
     for unnumbered in list(root.iter(qualified("text:list-header"))):  # docling reads items only
         unnumbered.tag = qualified("text:list-item")
+    _unbox(root)
     notes = _marked_notes(root)
     plain = with_content(content, root, named="odt", media_type=ODT)
     document = open_backend(plain, OdtDocumentBackend, name=name, docling_format="odt").convert()
@@ -70,6 +76,25 @@ def read_slides(content: bytes, root: Any, *, name: str) -> tuple[WrittenDocumen
         _number(document, slide, number)
     arrange_slides(document)
     return write_markdown(document, own_spaces=True), len(slides)
+
+
+def _unbox(root: Any) -> None:
+    """Move the contents of text boxes and shapes, and the descriptions of pictures, behind their paragraph.
+
+    docling glues them to the words around them, and leaves out boxes that are anchored to a page.
+    """
+    for box in reversed(list(root.iter(DRAWN))):
+        above = list(box.iterancestors())
+        place = next((each for each in above if each.tag in _PARAGRAPHS), None)
+        if place is None:
+            place = [box, *(each for each in above if each.tag.startswith(DRAWN[:-1]))][-1]
+        for child in reversed(box):
+            if child.tag in _DESCRIPTIONS:
+                child.tag = _PARAGRAPHS[0]
+            elif child.tag not in _BLOCKS:
+                continue
+            child.tail = None
+            place.addnext(child)
 
 
 def _marked_notes(root: Any) -> list[str]:

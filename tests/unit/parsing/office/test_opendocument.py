@@ -209,6 +209,50 @@ def test_comments_in_the_first_paragraph_and_headers_of_lists_are_kept() -> None
     assert "Before work" in markdown
 
 
+_DRAWN = (
+    'xmlns:draw="urn:oasis:names:tc:opendocument:xmlns:drawing:1.0" '
+    'xmlns:svg="urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0"'
+)
+
+
+def test_boxes_and_shapes_follow_the_paragraph_that_holds_them() -> None:
+    """docling glues their words to those around them, and drops boxes that are anchored to a page."""
+    boxes = (
+        f"<text:p {_DRAWN}>Before <draw:frame><draw:text-box><text:h text:outline-level='2'>Inner</text:h>"
+        "<text:p>First <draw:frame><draw:text-box><text:p>nested</text:p></draw:text-box></draw:frame>of box.</text:p>"
+        "</draw:text-box></draw:frame>and after.<draw:rect><text:p>A shape</text:p></draw:rect></text:p>"
+        f"<draw:g {_DRAWN}><draw:frame><draw:text-box><text:p>On a page</text:p></draw:text-box></draw:frame></draw:g>"
+        f"<text:p {_DRAWN}>Figure:<draw:frame><svg:title>A gate</svg:title></draw:frame></text:p>"
+    )
+    document = read(rewritten(TEXT, lambda xml: xml.replace("</office:text>", f"{boxes}</office:text>")), "a.odt")
+    assert texts(document)[-9:] == [
+        "Last paragraph with ünïcödé — and 中文.",
+        "Before and after.",
+        "### Inner",
+        "First of box.",
+        "nested",
+        "A shape",
+        "On a page",
+        "Figure:",
+        "A gate",
+    ]
+
+
+def test_text_drawn_on_a_sheet_follows_its_cells() -> None:
+    """A box may hang on the sheet or on a cell."""
+    frame = "<draw:frame {}><draw:text-box><text:p>{}</text:p></draw:text-box></draw:frame>"
+    on_sheet = f"<table:shapes>{frame.format(_DRAWN, 'On the sheet')}</table:shapes>"
+    on_cell = f"</text:p>{frame.format(_DRAWN, 'On a cell')}"
+
+    def drawn(xml: str) -> str:
+        first = xml.index("<table:table-row")
+        return xml[:first] + on_sheet + xml[first:].replace("</text:p>", on_cell, 1)
+
+    held = texts(read(rewritten(SHEETS, drawn), "a.ods"))
+    assert held[held.index("On the sheet") :][:2] == ["On the sheet", "On a cell"]
+    assert held[: held.index("On the sheet")] == texts(read(SHEETS, "a.ods"))[: held.index("On the sheet")]
+
+
 def test_repetitions_are_bounded() -> None:
     """A file of a few kB that says a billion spaces, rows or cells is read, or refused at once."""
     spaces = rewritten(TEXT, lambda xml: xml.replace("They weigh", 'They<text:s text:c="1000000000"/>weigh'))
