@@ -163,7 +163,10 @@ class SentenceTransformerEmbedder:
                 self._model.name, self._folder, self.engine.precision, self.engine.device, self._gpu
             )
             if self.engine.device == "cpu" and self.engine.precision == "bfloat16" and has_slow_attention():
-                use_products(transformer)
+                from sourcebook.embedding.packed_encoder import pack_encoder  # imports torch
+
+                if not pack_encoder(transformer):
+                    use_products(transformer)
             self._tokens = measured_tokens_per_batch(transformer)
             self.streams = open_streams(transformer, self.engine.device)
         except (ModelError, RuntimeError) as error:
