@@ -63,7 +63,13 @@ def pack_encoder(transformer: "SentenceTransformer") -> bool:
                 model.pooler = None  # computed for nothing
             if (cosine_similarity(_probe(model), expected, dim=-1) > _ALIKE).all():
                 return True
-    except (AttributeError, RuntimeError, TypeError, ValueError):  # another release of torch or transformers
+    except (
+        AttributeError,
+        IndexError,
+        RuntimeError,
+        TypeError,
+        ValueError,
+    ):  # another release of torch or transformers
         pass
     model.encoder, model.pooler = encoder, pooler
     return False
@@ -98,7 +104,7 @@ class PackedEncoder(torch.nn.Module):
         known = everywhere if attention_mask is None else attention_mask[:, 0, 0]
         rows = hidden_states[known]
         count = len(rows)
-        rows = pad(rows, (0, 0, 0, -count % _ROWS))
+        rows = pad(rows, (0, 0, 0, max(-(-count // _ROWS), 1) * _ROWS - count))
         runs = list(_runs(known.sum(1).tolist()))
         for layer in self.layer:
             rows = layer(rows, runs)
@@ -205,4 +211,5 @@ def _probe(model: Any) -> torch.Tensor:
     known[1, 13:] = 0
     ids = torch.arange(known.numel()).view(known.shape) % model.config.vocab_size
     result = model(input_ids=ids, attention_mask=known).last_hidden_state
-    return result[known.bool()].float()
+    tokens: torch.Tensor = result[known.bool()].float()
+    return tokens

@@ -27,7 +27,8 @@ def vectors(model: Any, texts: Sequence[str]) -> NDArray[np.float32]:
 
 def pair(folder: Path) -> tuple[Any, Any]:
     """Return a model twice, the second one packed."""
-    own, packed = (load_folder("tiny", folder, "bfloat16") for _ in range(2))
+    own: Any = load_folder("tiny", folder, "bfloat16")
+    packed: Any = load_folder("tiny", folder, "bfloat16")
     assert pack_encoder(packed)
     assert isinstance(packed[0].auto_model.encoder, PackedEncoder)
     return own, packed
@@ -52,6 +53,20 @@ def test_a_text_has_one_vector_in_every_batch(tmp_path: Path) -> None:
     texts = mixed_texts(12)
     alone = np.concatenate([vectors(packed, [text]) for text in texts])
     assert (alone * vectors(packed, texts)).sum(1).min() > 0.9995
+
+
+def test_texts_without_tokens_are_zero(tmp_path: Path) -> None:
+    """Beside others, and alone; a tokenizer without special tokens gives such texts."""
+    _, packed = pair(tiny_model(tmp_path / "tiny"))
+    model = packed[0].auto_model
+    ids, known = torch.tensor([[5, 6, 7], [0, 0, 0]]), torch.tensor([[1, 1, 1], [0, 0, 0]])
+    with torch.inference_mode():
+        both = model(input_ids=ids, attention_mask=known).last_hidden_state
+        none = model(input_ids=ids[1:], attention_mask=known[1:]).last_hidden_state
+        alone = model(input_ids=ids[:1], attention_mask=known[:1]).last_hidden_state
+    assert torch.equal(both[0], alone[0])
+    assert not both[1].any()
+    assert not none.any()
 
 
 def test_the_weights_are_there_once(tmp_path: Path) -> None:

@@ -68,7 +68,8 @@ def test_an_embedder_tokenizes_a_text_once(tmp_path: Path, monkeypatch: pytest.M
     """The tokenizer sees all texts of a call in one go, and none of them again."""
     embedder = SentenceTransformerEmbedder(find_model(str(tiny_model(tmp_path / "tiny"))), "float32")
     seen: list[int] = []
-    tokenizer = type(embedder._transformer.tokenizer)
+    model: Any = embedder._transformer
+    tokenizer = type(model.tokenizer)
     own = tokenizer._encode_plus
 
     def counted(self: Any, text: Any, *args: Any, **more: Any) -> Any:
