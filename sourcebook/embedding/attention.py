@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 NAME: Final = "sourcebook_products"
 """Name of this attention among those of transformers."""
-_SCORES: Final = 350_000
+SCORES: Final = 350_000
 """Scores that are computed at once, unless one text has more: in both formats they fit in a core's cache."""
-_STEP: Final = 16
+STEP: Final = 16
 """Tokens to which texts are filled up: each number of tokens takes kernels of its own, in time and in memory."""
 
 
@@ -101,12 +101,12 @@ def attention_by_products(
         )
         return computed
     texts, heads, tokens, size = query.shape
-    width = -(-tokens // _STEP) * _STEP
+    width = -(-tokens // STEP) * STEP
     if width > tokens:
         padding = query.new_zeros(texts, 1, 1, tokens) if padding is None else padding
         padding = pad(padding, (0, width - tokens), value=torch.finfo(torch.bfloat16).min)
     result = query.new_empty(texts, tokens, heads, size)
-    at_once = max(_SCORES // (heads * width * width), 1)
+    at_once = max(SCORES // (heads * width * width), 1)
     for first in range(0, texts, at_once):
         part = slice(first, first + at_once)
         rows = [pad(tensor[part], (0, 0, 0, width - tokens)).reshape(-1, width, size) for tensor in (query, key, value)]

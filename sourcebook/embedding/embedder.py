@@ -23,6 +23,7 @@ from sourcebook.embedding.preparation import (
     well_formed,
 )
 from sourcebook.embedding.streams import compute_with, open_streams
+from sourcebook.embedding.tokens_of_call import TokensOfCall
 from sourcebook.errors import ModelError
 from sourcebook.model.usage import LOCAL
 
@@ -125,9 +126,10 @@ class SentenceTransformerEmbedder:
 
         with self._lock:
             try:
-                counts = self._token_counts(texts)
-                tokens = self.streams.batch_tokens(counts, self._tokens)
-                self.streams.compute(compute, batches_by_length(counts, tokens), max(counts, default=0))
+                with self._tokens_of_call.of(texts, self._passage_prompt) as known:
+                    counts = known or self._token_counts(texts)
+                    tokens = self.streams.batch_tokens(counts, self._tokens)
+                    self.streams.compute(compute, batches_by_length(counts, tokens), max(counts, default=0))
             except (RuntimeError, TypeError, ValueError) as error:
                 raise ModelError(f"{self._model.name!r} could not embed {len(texts)} texts: {error}") from error
         return unit_rows(vectors)
@@ -154,6 +156,7 @@ class SentenceTransformerEmbedder:
         """Drop the weights; may be called more than once."""
         with self._lock:
             self._transformer = None
+            self._tokens_of_call.close()
             self.streams.close()
 
     def _load(self) -> "SentenceTransformer":
@@ -163,9 +166,13 @@ class SentenceTransformerEmbedder:
                 self._model.name, self._folder, self.engine.precision, self.engine.device, self._gpu
             )
             if self.engine.device == "cpu" and self.engine.precision == "bfloat16" and has_slow_attention():
-                use_products(transformer)
+                from sourcebook.embedding.packed_encoder import pack_encoder  # imports torch
+
+                if not pack_encoder(transformer):
+                    use_products(transformer)
             self._tokens = measured_tokens_per_batch(transformer)
             self.streams = open_streams(transformer, self.engine.device)
+            self._tokens_of_call = TokensOfCall(transformer, self._model.max_tokens)
         except (ModelError, RuntimeError) as error:
             if self.engine.device == "cpu" or not self._may_fall_back:
                 raise
@@ -198,6 +205,7 @@ class SentenceTransformerEmbedder:
             raise failure
         self._use_processor(failure)
         self._transformer = None
+        self._tokens_of_call.close()
         self._transformer = self._load()
         return self._encode(texts, self._tokens)
 

@@ -45,7 +45,7 @@ def computed(rows: Rows, mask: torch.Tensor | None, *, is_causal: bool | None = 
 @pytest.mark.parametrize("at_once", [1, 3_000, 1_000_000])
 def test_padding_is_not_attended_to(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """As torch's attention in float32, one text at a time or all at once, with padding or without."""
-    monkeypatch.setattr(attention, "_SCORES", at_once)
+    monkeypatch.setattr(attention, "SCORES", at_once)
     rows = inputs(5, 21)
     mask = torch.ones(5, 1, 21, 21, dtype=torch.bool)
     mask[1, :, :, 13:] = False
