@@ -15,6 +15,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from sourcebook.database import embedded
 from sourcebook.database.database import Database
 from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.database.location import DatabaseLocation
@@ -117,19 +118,55 @@ def shared_public_folder() -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[EmbeddedServer]:
-    """A real PostgreSQL with pgvector, and in it a template that has the schema and no rows."""
+    """A real PostgreSQL with pgvector, and in it a template that has the schema and no rows.
+
+    Nothing here outlives the machine, so it waits for no disk. Whoever makes or drops a database, as each test does,
+    walks through all buffers: an eighth of them takes a tenth less processor time.
+    """
     with _public_folder(memory_folder()) as folder:
-        server = EmbeddedServer(folder / "postgres")
-        _execute(server, sql.SQL("ALTER SYSTEM SET fsync = off"))  # nothing here outlives the machine
-        _execute(server, sql.SQL("SELECT pg_reload_conf()"))
-        _execute(server, sql.SQL("CREATE DATABASE {}").format(sql.Identifier(TEMPLATE)))
+        with pytest.MonkeyPatch.context() as patch:
+            settings = embedded.SETTINGS.replace("shared_buffers = 512MB", "shared_buffers = 64MB")
+            assert settings != embedded.SETTINGS
+            patch.setattr(embedded, "SETTINGS", f"{settings}fsync = off\n")
+            server = EmbeddedServer(folder / "postgres")
+        with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
+            connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(TEMPLATE)))
         Database(DatabaseLocation(folder, server.url(TEMPLATE))).close()
         yield server
         server.close()
 
 
+class Administrator:
+    """Executes statements beside all databases in a session that stays: each new one takes milliseconds."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._connection = self._connect()
+
+    def _connect(self) -> psycopg.Connection:
+        return psycopg.connect(self._url, autocommit=True)
+
+    def execute(self, statement: sql.Composed) -> None:
+        try:
+            self._connection.execute(statement)
+        except psycopg.OperationalError:
+            if not self._connection.closed:
+                raise
+            self._connection = self._connect()  # a test has ended all sessions, or the server
+            self._connection.execute(statement)
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+@pytest.fixture(scope="session")
+def administrator(server: EmbeddedServer) -> Iterator[Administrator]:
+    with closing(Administrator(server.url("postgres"))) as administrator:
+        yield administrator
+
+
 @pytest.fixture
-def create_database(server: EmbeddedServer) -> Iterator[CreateDatabase]:
+def create_database(server: EmbeddedServer, administrator: Administrator) -> Iterator[CreateDatabase]:
     """Make databases on the session's server, which go with the test."""
     made: list[sql.Identifier] = []
 
@@ -138,12 +175,12 @@ def create_database(server: EmbeddedServer) -> Iterator[CreateDatabase]:
         made.append(sql.Identifier(name))
         # Copied file by file, which takes half the time of a copy through the log.
         statement = sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY")
-        _execute(server, statement.format(made[-1], sql.Identifier(template)))
+        administrator.execute(statement.format(made[-1], sql.Identifier(template)))
         return server.url(name)
 
     yield create
     for identifier in made:
-        _execute(server, sql.SQL("DROP DATABASE {} WITH (FORCE)").format(identifier))
+        administrator.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(identifier))
 
 
 @pytest.fixture
@@ -231,8 +268,3 @@ def stages(
     stages = Stages(database, embedder, parsers, root, settle, speech_home)
     yield stages
     stages.close()
-
-
-def _execute(server: EmbeddedServer, statement: sql.SQL | sql.Composed) -> None:
-    with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
-        connection.execute(statement)

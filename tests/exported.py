@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -31,3 +32,11 @@ def exported_home(factory: pytest.TempPathFactory, export: Callable[[Path], str 
         if needs_export(home, find_model(BUNDLED_NAME)):
             assert export(home) is None
     return home
+
+
+def link_model(exported: Path, home: Path) -> None:
+    """Give a state folder the export of another one, without a copy; runs there import no torch then.
+
+    The first ingest on a bare machine is in `tests/acceptance/test_demo.py`.
+    """
+    shutil.copytree(exported / "models", home / "models", copy_function=os.link, dirs_exist_ok=True)

@@ -20,6 +20,7 @@ from sourcebook.cli.app import app
 from sourcebook.database.database import Database
 from sourcebook.database.location import DatabaseLocation
 from sourcebook.files.listing import file_uri
+from tests.exported import link_model
 
 COMMAND = str(Path(sys.executable).with_name("sourcebook"))
 SECONDS = 240.0
@@ -64,7 +65,7 @@ class Workplace:
 
     def take_model(self, exported: Path) -> None:
         """Begin with the export of a model that another state folder holds, as after a first ingest."""
-        shutil.copytree(exported / "models", self.home / "models", copy_function=os.link)
+        link_model(exported, self.home)
 
     def write(self, name: str, content: str | bytes) -> Path:
         path = self.folder / name

@@ -32,6 +32,7 @@ from sourcebook.stages.index_upkeep import maintain_index
 from sourcebook.stages.raw_files import update_raw_files
 from sourcebook.stages.search_index import publish
 from sourcebook.transfer.backup import restore as restore_backup
+from sourcebook.transfer.importing import import_collections
 
 REFUSED = 3
 """Exit code of a piece of work that ended with a sentence for the user."""
@@ -75,8 +76,13 @@ def restore(database: Database, file: str) -> None:
     restore_backup(database, Path(file), replace=True)
 
 
+def load(database: Database, folder: str) -> None:
+    """Do what `sourcebook import` does."""
+    import_collections(database, Path(folder))
+
+
 WORK: dict[str, Callable[..., None]] = {
-    "activate": activate, "retire": retire, "reconcile": reconcile, "restore": restore
+    "activate": activate, "retire": retire, "reconcile": reconcile, "restore": restore, "load": load
 }  # fmt: skip
 
 

@@ -19,12 +19,13 @@ from sourcebook.cli.sources import named_collections
 from sourcebook.database.database import Database
 from sourcebook.errors import ConfigurationError
 from sourcebook.model.selection import EVERYTHING
+from tests.exported import link_model
 from tests.integration.cli.command import configure, run
 from tests.integration.test_configuration_mistakes import evaluation, tick
 
 
 @pytest.fixture
-def here(database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def here(database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exported_model: Path) -> Path:
     """A current folder with two folders of documents, one of which the API may read; no configuration."""
     for name in ("SOURCEBOOK_CONFIG", "SOURCEBOOK_DEBUG"):
         monkeypatch.delenv(name, raising=False)
@@ -34,6 +35,7 @@ def here(database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SOURCEBOOK_DATABASE_URL", database.url)
     monkeypatch.setenv("SOURCEBOOK_HOME", str(tmp_path / "home"))
+    link_model(exported_model, tmp_path / "home")
     monkeypatch.setenv("SOURCEBOOK_FOLDERS", str(tmp_path / "notes"))
     monkeypatch.setenv(STORAGE_VARIABLE, database.url)
     monkeypatch.setenv("DAGSTER_HOME", "")

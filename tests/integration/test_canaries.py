@@ -26,6 +26,7 @@ from sourcebook.model.selection import EVERYTHING
 from sourcebook.redaction.categories import CATEGORIES
 from sourcebook.telemetry import spans
 from tests.chat_server import ChatServer
+from tests.exported import link_model
 from tests.integration.cli.command import run
 from tests.unit.redaction.test_rules import CANARIES
 
@@ -39,7 +40,7 @@ OF_TEXTS = {
 
 
 @pytest.fixture
-def here(database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def here(database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exported_model: Path) -> Iterator[Path]:
     """A folder with a collection that redacts what leaves it, logs queries and asks a model, not yet ingested."""
     for name in ("SOURCEBOOK_CONFIG", "SOURCEBOOK_DEBUG"):
         monkeypatch.delenv(name, raising=False)
@@ -55,6 +56,7 @@ def here(database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("SOURCEBOOK_DATABASE_URL", database.url)
     monkeypatch.setenv("SOURCEBOOK_HOME", str(tmp_path / "home"))
+    link_model(exported_model, tmp_path / "home")
     monkeypatch.setenv(STORAGE_VARIABLE, database.url)
     monkeypatch.setenv("DAGSTER_HOME", "")
     with ChatServer() as chat:

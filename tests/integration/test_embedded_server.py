@@ -236,8 +236,9 @@ def test_kills_at_random_moments_leave_a_home_that_works() -> None:
                 assert process.stdout is not None
                 assert process.stdout.readline() == b"begins\n"
                 doomed = psutil.Process(process.pid)
+                # To make the data takes a second, and each start after that a third of one.
                 with suppress(subprocess.TimeoutExpired):
-                    process.wait(moments.uniform(0, 1.5))
+                    process.wait(moments.uniform(0, 0.6 if folder.exists() else 1.5))
                 assert process.poll() is None, f"kill {number}: it ended by itself"
                 for one in [doomed, *(doomed.children(recursive=True) if number % 2 else ())]:
                     with suppress(psutil.NoSuchProcess):

@@ -53,7 +53,8 @@ def connection(server: EmbeddedServer, folder: Path) -> Iterator[Connection]:
     """Six documents of one folder and one site, one entry each; no test changes them."""
     name = sql.Identifier("test_filters")
     with psycopg.connect(server.url("postgres"), autocommit=True) as maintenance:
-        maintenance.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(name, sql.Identifier(TEMPLATE)))
+        create = sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY")
+        maintenance.execute(create.format(name, sql.Identifier(TEMPLATE)))
         with Database(DatabaseLocation(folder, server.url("test_filters"))) as database:
             yield from _filled(database, folder)
         maintenance.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(name))

@@ -31,9 +31,8 @@ NAME = "test_graph_layouts"
 def shelf(server: EmbeddedServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
     """Generations whose layouts the tests change; the order of the tests does not matter."""
     with psycopg.connect(server.url("postgres"), autocommit=True) as maintenance:
-        maintenance.execute(
-            sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(NAME), sql.Identifier(TEMPLATE))
-        )
+        create = sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY")
+        maintenance.execute(create.format(sql.Identifier(NAME), sql.Identifier(TEMPLATE)))
         with Database(DatabaseLocation(tmp_path_factory.mktemp("home"), server.url(NAME))) as database:
             yield filled_shelf(database)
         maintenance.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(NAME)))

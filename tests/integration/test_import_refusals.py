@@ -6,10 +6,6 @@ import hashlib
 import json
 import os
 import shutil
-import signal
-import subprocess
-import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from random import Random
@@ -25,9 +21,8 @@ from sourcebook.database.location import DatabaseLocation
 from sourcebook.errors import TransferError
 from sourcebook.transfer.export import export_collections
 from sourcebook.transfer.importing import import_collections
-from tests.checkout import CHECKOUT
+from tests.integration.kill_drills import Work
 from tests.integration.stages import Stages
-from tests.waiting import wait_until
 
 KILLS = 20
 PASSAGES = "handbook/passages.parquet"
@@ -220,56 +215,29 @@ def test_names_and_settings_that_no_configuration_has_are_refused(folder: Path, 
         refused(empty, folder, "settings that this Sourcebook does not know")
 
 
-def test_an_import_that_is_killed_leaves_the_base_empty(
-    folder: Path, empty: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_import_that_is_killed_leaves_the_base_empty(folder: Path, empty: Database, tmp_path: Path) -> None:
     """At twenty moments from its start to its end; then the same command imports the whole."""
-    program = (
-        "import sys; from pathlib import Path; from sourcebook.database.database import Database\n"
-        "from sourcebook.database.location import DatabaseLocation\n"
-        "from sourcebook.transfer.importing import import_collections\n"
-        "with Database(DatabaseLocation(Path(sys.argv[2]), sys.argv[1])) as database:\n"
-        "    print('begins', flush=True); import_collections(database, Path(sys.argv[3])); print('ends', flush=True)\n"
-    )
-    command = [sys.executable, "-c", program, empty.url, str(tmp_path / "other"), str(folder)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(CHECKOUT), os.environ.get("PYTHONPATH", "")])}
     random = Random(13)
     seconds = 0.6
     killed = 0
-    for _ in range(KILLS):
-        with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as process:
-            assert process.stdout is not None
-            assert process.stdout.readline() == b"begins\n"
-            time.sleep(random.uniform(0, seconds))  # the moment of the kill is what varies
-            process.send_signal(signal.SIGKILL)
-            ended = process.stdout.read() == b"ends\n"
-        wait_until(lambda: not is_busy(empty), what="the server has noticed that the client is gone")
-        found = documents_of(empty)
-        assert found in ((0, 0), (3, 3)), found
-        assert not ended or found == (3, 3)
-        if found == (0, 0):
-            killed += 1
-            assert rows_of(empty) == 0
-        else:
-            seconds *= 0.8
-            with empty.connection() as connection:
-                connection.execute(
-                    "TRUNCATE collection, parsed_content, embedding, tally, changed_item, changed_document, "
-                    "keyword_entry, keyword_block CASCADE"
-                )
+    with Work(empty, tmp_path / "other") as work:
+        for _ in range(KILLS):
+            ended = not work.kill(random.uniform(0, seconds), "load", str(folder), with_sessions=False)
+            found = documents_of(empty)
+            assert found in ((0, 0), (3, 3)), found
+            assert not ended or found == (3, 3)
+            if found == (0, 0):
+                killed += 1
+                assert rows_of(empty) == 0
+            else:
+                seconds *= 0.8
+                with empty.connection() as connection:
+                    connection.execute(
+                        "TRUNCATE collection, parsed_content, embedding, tally, changed_item, changed_document, "
+                        "keyword_entry, keyword_block CASCADE"
+                    )
     assert killed > KILLS // 4
     assert import_collections(empty, folder).documents == 3
-
-
-def is_busy(database: Database) -> bool:
-    """Return whether another session of the database is in the middle of something."""
-    with database.connection() as connection:
-        row = connection.execute(
-            "SELECT count(*) FROM pg_stat_activity "
-            "WHERE datname = current_database() AND backend_type = 'client backend' "
-            "AND pid <> pg_backend_pid() AND state <> 'idle'"
-        ).fetchone()
-    return row != (0,)
 
 
 def documents_of(database: Database) -> tuple[int, int]:

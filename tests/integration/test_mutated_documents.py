@@ -4,10 +4,6 @@
 reads more of them.
 """
 
-from collections.abc import Iterator
-
-import pytest
-
 from sourcebook.errors import FailureClass
 from sourcebook.parsing.parser_pool import ParserPool
 from tests.unit.parsing.mutated_reading import outcomes, pictures, sound_texts, strange
@@ -16,18 +12,11 @@ from tests.unit.parsing.mutations import mutations, samples
 COUNT = 300
 
 
-@pytest.fixture(scope="module")
-def pool() -> Iterator[ParserPool]:
-    """The pool of an ingest."""
-    with ParserPool() as pool:
-        yield pool
-
-
-def test_damaged_files_give_a_document_or_a_reason(pool: ParserPool) -> None:
+def test_damaged_files_give_a_document_or_a_reason(parsers: ParserPool) -> None:
     """Of hundreds of damaged files none stops the run, hangs, or gives a document of something else."""
     sound_files = samples()
-    sound = sound_texts(pool, sound_files)
-    read = list(outcomes(pool, list(mutations(sound_files, COUNT)), ocr=False))
+    sound = sound_texts(parsers, sound_files)
+    read = list(outcomes(parsers, list(mutations(sound_files, COUNT)), ocr=False))
     assert len(read) == COUNT
     reasons = [each for each in read if each.failure_class]
     assert COUNT / 10 < len(reasons) < COUNT * 0.9, "the damage is too slight or too heavy to tell anything"
@@ -35,8 +24,8 @@ def test_damaged_files_give_a_document_or_a_reason(pool: ParserPool) -> None:
     assert [problem for each in read if (problem := strange(each, sound[each.mutation.sample.name]))] == []
 
 
-def test_damaged_pictures_are_marked_as_recognised(pool: ParserPool) -> None:
+def test_damaged_pictures_are_marked_as_recognised(parsers: ParserPool) -> None:
     """What is read from a damaged scan or picture names its pages and how sure it is, or there is a reason."""
-    read = list(outcomes(pool, list(mutations(pictures(samples()), 4)), ocr=True))
+    read = list(outcomes(parsers, list(mutations(pictures(samples()), 4)), ocr=True))
     assert [each for each in read if not each.is_told or not each.is_marked] == []
     assert [each for each in read if each.failure_class is FailureClass.TIMEOUT] == []

@@ -1,6 +1,5 @@
 """Requested work done by Dagster: the sensor claims it, the run records its progress, and every end is told."""
 
-import os
 import shutil
 import threading
 from pathlib import Path
@@ -16,6 +15,7 @@ from resources.requested_run import WORK_REQUEST
 from sensors.requested_work import requested_work_sensor
 from sourcebook.admin.claimed_work import DAGSTER
 from sourcebook.admin.work_requests import WorkRequest, claim_work
+from tests.exported import link_model
 from tests.integration.stages import Stages
 from tests.integration.test_configuration_mistakes import tick
 from tests.waiting import wait_until
@@ -29,7 +29,7 @@ def handbook(
     stages: Stages, instance: dg.DagsterInstance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exported_model: Path
 ) -> Stages:
     """One collection over a folder with two documents that were never ingested."""
-    shutil.copytree(exported_model / "models", tmp_path / "home" / "models", copy_function=os.link, dirs_exist_ok=True)
+    link_model(exported_model, tmp_path / "home")
     monkeypatch.setenv(STORAGE_VARIABLE, stages.database.url)
     monkeypatch.setenv("SOURCEBOOK_DATABASE_URL", stages.database.url)
     monkeypatch.setenv("SOURCEBOOK_HOME", str(tmp_path / "home"))

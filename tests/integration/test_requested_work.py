@@ -1,7 +1,6 @@
 """Requested work done by processes: claimed by one, cancelled, failed, and taken over from a killed one."""
 
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -23,6 +22,7 @@ from sourcebook.database.lock import collection_lock
 from sourcebook.errors import ConfigurationError
 from sourcebook.model.selection import EVERYTHING, Selection
 from tests.checkout import CHECKOUT
+from tests.exported import link_model
 from tests.integration.stages import Stages
 from tests.waiting import wait_until
 
@@ -45,7 +45,7 @@ def handbook(
     stages: Stages, instance: dg.DagsterInstance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exported_model: Path
 ) -> Stages:
     """One collection over a folder with a document that was never ingested."""
-    shutil.copytree(exported_model / "models", tmp_path / "home" / "models", copy_function=os.link, dirs_exist_ok=True)
+    link_model(exported_model, tmp_path / "home")
     monkeypatch.setenv(STORAGE_VARIABLE, stages.database.url)
     monkeypatch.setenv("SOURCEBOOK_HOME", str(tmp_path / "home"))
     stages.write("near.md", "# Near\n\nThe light is green.\n")

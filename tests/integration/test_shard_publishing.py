@@ -17,7 +17,8 @@ from tests.checkout import CHECKOUT
 from tests.integration.word_corpus import Oracle, WordCorpus, Written, new_corpus, recount, statistics, word_database
 
 PUBLISHERS = 8
-PUBLISHER = """
+PROGRAM = """
+import os
 import sys
 from pathlib import Path
 from sourcebook.database.database import Database
@@ -27,16 +28,22 @@ from sourcebook.model.shard import Shard
 from tests.integration.test_shard_publishing import documents
 from tests.integration.word_corpus import WordCorpus, uri_of
 
-url, collection, number, of = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+url, collection, of = sys.argv[1], sys.argv[2], int(sys.argv[3])
+for number in range(1, of + 1):
+    if os.fork() == 0:
+        break
+else:
+    sys.exit(any([os.wait()[1] for _ in range(of)]))
 shard = Shard(collection, number, of)
 with Database(DatabaseLocation(Path("nowhere"), url)) as database, database.connection() as connection:
     corpus = WordCorpus(connection, active_generation(connection, collection))
-    print("ready", flush=True)
-    sys.stdin.readline()
+    os.write(1, b"ready\\n")
+    os.read(0, 1)
     for version in range(3):
         written = documents(version)
         corpus.write_beside({each: written[each] for each in written if shard.takes(uri_of(each))}, shard)
 """
+"""A process for each publisher, forked from one that has imported everything."""
 WORDS = ("tide", "gauge", "battery", "winter", "salt", "ice", "wells", "harbour", "keel", "mast")
 
 
@@ -67,31 +74,26 @@ def test_eight_publishers_keep_the_statistics_exact(corpus: tuple[WordCorpus, st
     """Without a wait of any search; afterwards counts are a recount's, and the ranking is plain BM25's."""
     made, url = corpus
     connection = made.connection
-    started = [
-        subprocess.Popen(
-            [sys.executable, "-c", PUBLISHER, url, made.collection, str(number), str(PUBLISHERS)],
-            cwd=CHECKOUT,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-        )
-        for number in range(1, PUBLISHERS + 1)
-    ]
-    for process in started:
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"ready\n"
-    for process in started:
-        _go(process)
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, url, made.collection, str(PUBLISHERS)],
+        cwd=CHECKOUT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    assert [process.stdout.readline() for _ in range(PUBLISHERS)] == [b"ready\n"] * PUBLISHERS
+    process.stdin.write(b"." * PUBLISHERS)
+    process.stdin.close()
     connection.execute("SET lock_timeout = 1")  # a search that waits for any lock fails
     searches = 0
-    while any(process.poll() is None for process in started):
+    while process.poll() is None:
         assert len(_ranked(connection, made, "tide gauge")) > 0
         searches += 1
     connection.execute("RESET lock_timeout")
-    assert [process.wait() for process in started] == [0] * PUBLISHERS
+    assert process.returncode == 0
     assert searches > 0
-    for process in started:
-        assert process.stdout is not None
-        process.stdout.close()
+    process.stdout.close()
     assert statistics(connection, made.generation.id) == recount(connection, made.generation.id)
     texts = connection.execute(
         "SELECT text_count, (SELECT count(DISTINCT chunk.embedding_hash) FROM search_entry entry "
@@ -107,12 +109,6 @@ def test_eight_publishers_keep_the_statistics_exact(corpus: tuple[WordCorpus, st
     for query in ("tide", "battery salt", "keel mast winter"):
         scores = oracle.scores(query, oracle.stored_average_lengths())
         oracle.assert_ranks(_ranked(connection, made, query), scores, 10)
-
-
-def _go(process: "subprocess.Popen[bytes]") -> None:
-    assert process.stdin is not None
-    process.stdin.write(b"go\n")
-    process.stdin.close()
 
 
 def _ranked(connection: Connection, made: WordCorpus, query: str) -> LegRanking:

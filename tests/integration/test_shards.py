@@ -2,8 +2,6 @@
 
 import itertools
 import json
-import os
-import shutil
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -36,6 +34,7 @@ from sourcebook.model.shard import Shard, bucket_of, shards_of
 from sourcebook.stages.raw_files import Difference, compare
 from sourcebook.stages.shards import items_of_shard, settle_shard
 from sourcebook.web.due import due_pages
+from tests.exported import link_model
 from tests.integration.stages import Stages, html
 from tests.unit.parsing.archives.archive_writer import zipped
 from tests.waiting import wait_until
@@ -48,7 +47,7 @@ def sharded(
     stages: Stages, instance: dg.DagsterInstance, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exported_model: Path
 ) -> Stages:
     """A collection of three shards over a folder with an archive and notes that each have a word of their own."""
-    shutil.copytree(exported_model / "models", tmp_path / "home" / "models", copy_function=os.link, dirs_exist_ok=True)
+    link_model(exported_model, tmp_path / "home")
     monkeypatch.setenv(STORAGE_VARIABLE, stages.database.url)
     monkeypatch.setenv("SOURCEBOOK_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("SOURCEBOOK_CONFIG", str(stages.root.parent / "sourcebook.yaml"))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,7 @@ from sourcebook.config.loading import load_configuration
 from sourcebook.model.selection import EVERYTHING, Selection
 from sourcebook.web import patience
 from sourcebook.web.due import next_due
+from tests.exported import link_model
 from tests.integration.stages import Stages, html
 from tests.web_server import WebServer
 
@@ -104,9 +106,10 @@ def test_slow_sites_pause_until_the_pages_of_a_finished_one_are_searchable(
 
 
 def test_one_ingest_goes_on_through_the_pauses(
-    stages: Stages, other: WebServer, monkeypatch: pytest.MonkeyPatch
+    stages: Stages, other: WebServer, monkeypatch: pytest.MonkeyPatch, exported_model: Path
 ) -> None:
     """Two runs follow each other, and the counts are those of one."""
+    link_model(exported_model, stages.root.parent / ".sourcebook")
     monkeypatch.setattr(patience, "SECONDS", 0.0)
     stages.web.robots("User-agent: *\nCrawl-delay: 0.2\n")
     stages.web.page("/", html("Start", links=["/a", "/b"]))

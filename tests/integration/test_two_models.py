@@ -1,7 +1,5 @@
 """Two real models: a collection changes from one to another of other prompts and length while it is searched."""
 
-import os
-import shutil
 import threading
 from collections import defaultdict
 from collections.abc import Iterator
@@ -22,6 +20,7 @@ from sourcebook.stages.chunks import prepare_chunks
 from sourcebook.stages.embeddings import embed_missing
 from sourcebook.stages.generations import finish_generations, in_each_generation
 from sourcebook.stages.search_index import publish
+from tests.exported import link_model
 from tests.integration.stages import Stages
 from tests.waiting import wait_until
 
@@ -84,8 +83,7 @@ def test_a_collection_changes_its_model_while_it_is_searched(
     stages: Stages, pool: EmbedderPool, exported_model: Path
 ) -> None:
     """Passages and questions get the prompts of their generation's model, searches go on, and the way back is free."""
-    models = stages.database.location.home / "models"
-    shutil.copytree(exported_model / "models", models, copy_function=os.link)
+    link_model(exported_model, stages.database.location.home)
     for name, text in DOCUMENTS.items():
         stages.write(name, text)
     stages.configure(TEXT.format(tokens=128, model="all-MiniLM-L6-v2"))

@@ -30,7 +30,8 @@ def shelf(server: EmbeddedServer, tmp_path_factory: pytest.TempPathFactory) -> I
     """Two large generations with HNSW indexes and a small one without; no test changes them."""
     name = sql.Identifier("test_vector_leg")
     with psycopg.connect(server.url("postgres"), autocommit=True) as maintenance:
-        maintenance.execute(sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(name, sql.Identifier(TEMPLATE)))
+        create = sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY")
+        maintenance.execute(create.format(name, sql.Identifier(TEMPLATE)))
         location = DatabaseLocation(tmp_path_factory.mktemp("home"), server.url("test_vector_leg"))
         with Database(location) as database:
             yield filled_shelf(database)

@@ -1,7 +1,5 @@
 """The watch over a real folder, in this process."""
 
-import os
-import shutil
 import threading
 import time
 from pathlib import Path
@@ -13,6 +11,7 @@ from orchestration.instance import STORAGE_VARIABLE
 from orchestration.watch import MOST_ITEMS, FolderWatch
 from sourcebook.files.source import Source
 from sourcebook.files.watching import WatchedSource
+from tests.exported import link_model
 from tests.integration.stages import Stages
 from tests.waiting import wait_until
 
@@ -24,7 +23,7 @@ def test_a_change_of_a_folder_lists_no_remote_store(
     stages: Stages, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exported_model: Path
 ) -> None:
     """A store that answers slowly would hold up each change of the folder beside it."""
-    shutil.copytree(exported_model / "models", tmp_path / "home" / "models", copy_function=os.link)
+    link_model(exported_model, tmp_path / "home")
     monkeypatch.setenv(STORAGE_VARIABLE, stages.database.url)
     monkeypatch.setenv("SOURCEBOOK_DATABASE_URL", stages.database.url)
     monkeypatch.setenv("SOURCEBOOK_HOME", str(tmp_path / "home"))
@@ -56,9 +55,10 @@ def test_a_change_of_a_folder_lists_no_remote_store(
 
 
 def test_a_collection_that_takes_documents_is_ingested_after_the_one_that_it_takes_them_from(
-    stages: Stages, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    stages: Stages, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exported_model: Path
 ) -> None:
     """Its own folders are not listed for that."""
+    link_model(exported_model, tmp_path / "home")
     monkeypatch.setenv(STORAGE_VARIABLE, stages.database.url)
     monkeypatch.setenv("SOURCEBOOK_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("DAGSTER_HOME", "")
@@ -97,7 +97,7 @@ def watched() -> bytes:
 def test_a_folder_of_a_collection_of_the_api_is_watched_without_a_configuration(
     stages: Stages, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exported_model: Path
 ) -> None:
-    shutil.copytree(exported_model / "models", tmp_path / "home" / "models", copy_function=os.link)
+    link_model(exported_model, tmp_path / "home")
     monkeypatch.setenv(STORAGE_VARIABLE, stages.database.url)
     monkeypatch.setenv("SOURCEBOOK_DATABASE_URL", stages.database.url)
     monkeypatch.setenv("SOURCEBOOK_HOME", str(tmp_path / "home"))

@@ -303,9 +303,8 @@ def word_database(server: EmbeddedServer) -> Iterator[Database]:
     """Make a database that the tests of a module share."""
     name = f"words_{next(_DATABASES)}"
     with psycopg.connect(server.url("postgres"), autocommit=True) as connection:
-        connection.execute(
-            sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(sql.Identifier(name), sql.Identifier(TEMPLATE))
-        )
+        create = sql.SQL("CREATE DATABASE {} TEMPLATE {} STRATEGY FILE_COPY")
+        connection.execute(create.format(sql.Identifier(name), sql.Identifier(TEMPLATE)))
     with Database(DatabaseLocation(Path("nowhere"), server.url(name))) as database:
         yield database
     with psycopg.connect(server.url("postgres"), autocommit=True) as connection:

@@ -1,7 +1,6 @@
 """An aiohttp session with address checks and limits. Imports aiohttp, so import it only to fetch."""
 
 import socket
-import ssl
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -16,6 +15,7 @@ from sourcebook.web.fetching.addresses import AddressGuard, system_lookup
 from sourcebook.web.fetching.body import Body
 from sourcebook.web.fetching.errors import CONNECT_SECONDS, HEADER_BYTES, fetch_error
 from sourcebook.web.fetching.proxies import Proxy, refusal_of_proxy
+from sourcebook.web.fetching.tls import tls_context
 from sourcebook.web.http_types import Response
 from sourcebook.web.login_state import Cookie
 
@@ -58,12 +58,10 @@ class HttpClient:
         self._seconds = seconds
         self._max_bytes = max_bytes
         self._resolver = _GuardedResolver(guard)
-        tls = ssl.create_default_context()  # aiohttp's own context predates a change of SSL_CERT_FILE
-        tls.set_alpn_protocols(("http/1.1",))
         tracing = aiohttp.TraceConfig()
         tracing.on_request_headers_sent.append(_note_sent)
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, resolver=self._resolver, ssl=tls),
+            connector=aiohttp.TCPConnector(limit=0, resolver=self._resolver, ssl=tls_context()),
             timeout=aiohttp.ClientTimeout(total=seconds, connect=min(CONNECT_SECONDS, seconds)),
             trace_configs=[tracing],
             auto_decompress=False,

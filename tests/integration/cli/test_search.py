@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sourcebook.files.listing import file_uri
+from tests.exported import link_model
 from tests.integration.cli.command import Ingest, run, start
 
 RESULT = [
@@ -165,8 +166,9 @@ class TestSearch:
             assert (ran.code, ran.out) == (2, ""), arguments
             assert ran.err
 
-    def test_hybrid_as_a_process(self, boat: Path) -> None:
+    def test_hybrid_as_a_process(self, boat: Path, exported_model: Path) -> None:
         """The whole command, with the model: found by vector search although no word is the same."""
+        link_model(exported_model, boat / ".sourcebook")
         process = start("search", "how long does the power supply endure", "--all", "--json")
         out, err = process.communicate(timeout=300)
         assert (process.returncode, err) == (0, "")

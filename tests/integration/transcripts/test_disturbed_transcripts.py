@@ -68,6 +68,7 @@ def test_a_recording_whose_process_was_killed_is_tried_again_at_once(
 
 
 @pytest.mark.timeout(300)
+@pytest.mark.usefixtures("shared_speech")
 def test_a_killed_run_goes_on_behind_its_last_window(stages: Stages, brief_samples: Samples, tmp_path: Path) -> None:
     """Windows that were written stay; the transcript is the one that a run without a break makes."""
     configure(stages)

@@ -23,9 +23,10 @@ from tests.waiting import is_running, seconds_until_gone, wait_until, wait_until
 
 PARENT = """
 import sys, time
+from pathlib import Path
 from sourcebook.embedding.model import find_model
 from sourcebook.embedding.process import EmbeddingProcess
-process = EmbeddingProcess(find_model("all-MiniLM-L6-v2"), "float32")
+process = EmbeddingProcess(find_model("all-MiniLM-L6-v2"), "float32", home={home})
 process.start()
 if {wait}:
     process.embed(["a"])
@@ -40,9 +41,14 @@ def process(model: EmbeddingModel) -> Iterator[EmbeddingProcess]:
         yield started
 
 
-def run_parent(*, wait: bool, then: str) -> tuple[subprocess.Popen[str], int]:
+def program(*, wait: bool, then: str, home: Path) -> str:
+    """Return a program whose child serves with the export of a home, or still imports torch, which takes seconds."""
+    return PARENT.format(wait=wait, then=then, home=f"Path({str(home)!r})" if wait else None)
+
+
+def run_parent(*, wait: bool, then: str, home: Path) -> tuple[subprocess.Popen[str], int]:
     """Start a program that starts an embedding process; return it and the child's process id."""
-    code = PARENT.format(wait=wait, then=then)
+    code = program(wait=wait, then=then, home=home)
     parent = subprocess.Popen(
         [sys.executable, "-c", code],
         stdout=subprocess.PIPE,
@@ -153,19 +159,19 @@ def test_a_model_that_cannot_be_loaded_is_the_child_s_reason(tmp_path: Path, mod
 
 
 @pytest.mark.parametrize("wait", [True, False], ids=["serving", "loading"])
-def test_the_child_leaves_when_its_parent_is_killed(wait: bool) -> None:
+def test_the_child_leaves_when_its_parent_is_killed(wait: bool, minilm_home: Path) -> None:
     """`kill -9` on the parent leaves nothing behind, also while the model is still loading."""
-    parent, child = run_parent(wait=wait, then="time.sleep(60)")
+    parent, child = run_parent(wait=wait, then="time.sleep(60)", home=minilm_home)
     parent.kill()
     parent.wait()
     assert seconds_until_gone(child) < 2.0
     parent.communicate()
 
 
-def test_the_child_leaves_although_a_fork_of_its_parent_lives_on() -> None:
+def test_the_child_leaves_although_a_fork_of_its_parent_lives_on(minilm_home: Path) -> None:
     """A process that the parent forked holds the pipe open: the child notices that its parent is another one."""
     then = "import os\nfork = os.fork()\nif fork: print(fork, flush=True)\ntime.sleep(60)"
-    parent, child = run_parent(wait=False, then=then)
+    parent, child = run_parent(wait=False, then=then, home=minilm_home)
     assert parent.stdout is not None
     fork = int(parent.stdout.readline())
     parent.kill()
@@ -178,10 +184,10 @@ def test_the_child_leaves_although_a_fork_of_its_parent_lives_on() -> None:
 
 
 @pytest.mark.parametrize("wait", [True, False], ids=["serving", "loading"])
-def test_ctrl_c_prints_nothing_of_the_child_s(wait: bool) -> None:
+def test_ctrl_c_prints_nothing_of_the_child_s(wait: bool, minilm_home: Path) -> None:
     """A terminal interrupts the whole job: the parent's own handling is all that it shows."""
     then = "try:\n    print('waiting', flush=True)\n    time.sleep(60)\nexcept KeyboardInterrupt:\n    print('stopped')"
-    parent, child = run_parent(wait=wait, then=then)
+    parent, child = run_parent(wait=wait, then=then, home=minilm_home)
     assert parent.stdout is not None
     assert parent.stdout.readline() == "waiting\n"
     os.killpg(parent.pid, signal.SIGINT)
@@ -190,9 +196,10 @@ def test_ctrl_c_prints_nothing_of_the_child_s(wait: bool) -> None:
     assert seconds_until_gone(child) < 2.0
 
 
-def test_a_parent_that_forgets_to_close_ends_cleanly() -> None:
+def test_a_parent_that_forgets_to_close_ends_cleanly(minilm_home: Path) -> None:
     """Leaving the interpreter ends the child: no warning, no traceback, exit status 0."""
-    code = PARENT.format(wait=True, then="import psutil\nprint([child.pid for child in psutil.Process().children()])")
+    then = "import psutil\nprint([child.pid for child in psutil.Process().children()])"
+    code = program(wait=True, then=then, home=minilm_home)
     done = subprocess.run(
         [sys.executable, "-X", "dev", "-W", "error", "-W", "ignore::DeprecationWarning", "-c", code],
         check=False, capture_output=True, text=True,
