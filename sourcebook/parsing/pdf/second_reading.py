@@ -18,7 +18,7 @@ from sourcebook.parsing.pdf.east_asian_words import OF_PDFIUM
 from sourcebook.parsing.pdf.glued_words import with_parted_words
 from sourcebook.parsing.pdf.layout.east_asian import is_east_asian
 from sourcebook.parsing.pdf.tight_boxes import TightBoxes
-from sourcebook.parsing.pdf.words import UNKNOWN, Word, is_bold, is_italic, is_monospaced, readable
+from sourcebook.parsing.pdf.words import UNKNOWN, UPSIDE_DOWN, Word, is_bold, is_italic, is_monospaced, readable
 
 _LEAST_ALIKE = 0.99
 """Share of the words that both readers find at which the first reading is kept."""
@@ -119,11 +119,11 @@ def _text_page(document: Any, number: int) -> Iterator[tuple[Any, Any]]:
 
 def _is_better(second: Counter[str], first: Counter[str]) -> bool:
     """Tell whether a second reading has other and more plain words; bullets without a character do not count."""
-    unknown = first.pop(UNKNOWN, 0)
-    alike = (first & second).total() >= _LEAST_ALIKE * first.total()
-    if alike and unknown <= _MOST_UNKNOWN * first.total():
+    known = Counter({word: count for word, count in first.items() if word != UNKNOWN})
+    alike = (known & second).total() >= _LEAST_ALIKE * known.total()
+    if alike and first[UNKNOWN] <= _MOST_UNKNOWN * known.total():
         return False
-    return _plain_share(second) >= _plain_share(first) + _LEAST_GAIN
+    return _plain_share(second) >= _plain_share(known) + _LEAST_GAIN
 
 
 def _is_fuller(second: Counter[str], first: Counter[str]) -> bool:
@@ -204,7 +204,13 @@ def _turns(text: Any, first: int, index: int) -> bool:
 
 def _angle(text: Any, index: int) -> int:
     """Return the counter-clockwise rotation of a letter: 0, 90, 180 or 270 degrees."""
-    return round(-degrees(raw.FPDFText_GetCharAngle(text, index)) / 90) % 4 * 90
+    angle = round(-degrees(raw.FPDFText_GetCharAngle(text, index)) / 90) % 4 * 90
+    return 0 if angle == UPSIDE_DOWN and _is_mirrored(text, index) else angle
+
+
+def _is_mirrored(text: Any, index: int) -> bool:
+    matrix = raw.FS_MATRIX()
+    return bool(raw.FPDFText_GetMatrix(text, index, matrix)) and matrix.a * matrix.d - matrix.b * matrix.c < 0
 
 
 def _word(text: Any, page: DecodedPage, letters: str, first: int, end: int, reach: float) -> Word | None:

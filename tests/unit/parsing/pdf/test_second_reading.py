@@ -10,7 +10,7 @@ from sourcebook.parsing.pdf.decoded_pages import decoded_pages
 from sourcebook.parsing.pdf.read_pdf import parse_pdf
 from sourcebook.parsing.pdf.second_reading import second_reading
 from sourcebook.parsing.pdf.tight_boxes import TightBoxes
-from sourcebook.parsing.pdf.words import Word, page_words
+from sourcebook.parsing.pdf.words import UNKNOWN, Word, page_words
 from tests.unit.parsing.pdf.pdf_writer import Shown, assembled, pdf
 
 LINES = (
@@ -103,6 +103,20 @@ def test_words_that_the_first_reader_loses(shown: Sequence[str], known: Sequence
     with second_reading(content) as second:
         found = second.better_words(words, page, 1, TightBoxes()).words
     assert [word.text for word in found] == " ".join(expected).split()
+
+
+def test_unknown_glyphs_count_as_words_that_are_not_plain() -> None:
+    """A font without known characters is lost, too, though its text is of numbers, and so less plain than the rest."""
+    numbers = ("Wreckers, vol. 12, pp. 4-19", "Lanterns, vol. 9 (1871), pp. 101-140", "Pilots, vol. 31 (1902), p. 7")
+    content = pdf([[Shown(72, 700 - 14 * n, line, size=12) for n, line in enumerate((*LINES, *numbers))]])
+    (page,) = list(decoded_pages(content))
+    assert page is not None
+    words = page_words(page)
+    known = len(" ".join(LINES).split())
+    unknown = [replace(word, text=UNKNOWN, unmapped=True) for word in words[known:]]
+    with second_reading(content) as second:
+        found = second.better_words([*words[:known], *unknown], page, 1, TightBoxes()).words
+    assert [word.text for word in found] == [word.text for word in words]
 
 
 def test_words_beyond_the_page_are_not_lost_ones() -> None:
