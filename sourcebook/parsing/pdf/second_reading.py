@@ -17,6 +17,7 @@ from sourcebook.parsing.pdf.decoded_pages import DecodedPage
 from sourcebook.parsing.pdf.east_asian_words import OF_PDFIUM
 from sourcebook.parsing.pdf.glued_words import with_parted_words
 from sourcebook.parsing.pdf.layout.east_asian import is_east_asian
+from sourcebook.parsing.pdf.presentation_forms import as_letters
 from sourcebook.parsing.pdf.tight_boxes import TightBoxes
 from sourcebook.parsing.pdf.words import UNKNOWN, UPSIDE_DOWN, Word, is_bold, is_italic, is_monospaced, readable
 
@@ -28,6 +29,11 @@ _MOST_MORE = 0.1
 """Share of letters more, in words that the first reading lacks, above which the second is taken: a font was lost."""
 _MOST_LESS_PLAIN = 0.05
 """Share of plain words by which such a second reading may be behind."""
+_FEWEST_TORN = 5
+_MOST_TORN = 0.03
+"""Words with unknown letters from which a page has holes: their number, and their share of its words."""
+_LEAST_FILLED = 0.01
+"""Share of letters more, in words that the first reading lacks, with which another reading fills the holes."""
 _MOST_UNKNOWN = 0.5
 """Largest number of words without any known character, per other word."""
 _FEWEST_WORDS = 12
@@ -35,6 +41,7 @@ _FEWEST_WORDS = 12
 _FAR = 1e5
 """Points beyond the edge of a page within which text is looked for."""
 _PLAIN = re.compile(r"\W*[^\W\d_]+(?:['’-][^\W\d_]+)*\W*")
+_TWO_LETTERS = re.compile(r"[^\W\d_]{2}")
 _LIGATURES = ("ff", "fi", "fl", "ffi", "ffl")
 _TEX_LETTERS = {**dict(enumerate(_LIGATURES, 0x0B)), **dict(enumerate(_LIGATURES, 0x1B)), 0x88: "•"}
 """Letters of TeX's encodings OT1, T1 and TS1 at codes of control characters, for fonts that name no characters."""
@@ -80,12 +87,20 @@ def _better_words(
     if max(len(words), second.total()) < _FEWEST_WORDS:
         return words
     first = Counter(word.text for word in words)
-    if opened.get_rotation() or not (_is_better(second, first) or _is_fuller(second, first)):
+    torn = _torn(words)
+    if opened.get_rotation() or not (
+        _is_better(second, first) or _is_fuller(second, first) or (torn and _fills_holes(second, first))
+    ):
         return with_parted_words(words, second, page)
     if any(has_right_to_left(word.text) for word in words) and _has_letters_of(words, second):
         return words  # PDFium parts and turns words from right to left at brackets and Latin letters
     read = list(_words(text, page))
-    if not _is_better(second, first) and not _is_fuller(Counter(word.text for word in read), first):
+    shown = Counter(word.text for word in read)
+    if not (
+        _is_better(second, first)
+        or _is_fuller(shown, first)
+        or (torn and not _torn(read) and _fills_holes(shown, first))
+    ):
         return with_parted_words(words, second, page)  # what the first reading lacks is beyond the page
     return boxes.corrected(read)
 
@@ -119,7 +134,7 @@ def _text_page(document: Any, number: int) -> Iterator[tuple[Any, Any]]:
 
 def _is_better(second: Counter[str], first: Counter[str]) -> bool:
     """Tell whether a second reading has other and more plain words; bullets without a character do not count."""
-    known = Counter({word: count for word, count in first.items() if word != UNKNOWN})
+    known = _known(first)
     alike = (known & second).total() >= _LEAST_ALIKE * known.total()
     if alike and first[UNKNOWN] <= _MOST_UNKNOWN * known.total():
         return False
@@ -142,6 +157,24 @@ def _is_fuller(second: Counter[str], first: Counter[str]) -> bool:
     return more.total() > _MOST_MORE * known.total() and is_plain
 
 
+def _torn(words: Sequence[Word]) -> bool:
+    """Tell whether so many words have glyphs without a character that a page has holes."""
+    torn = sum(word.unmapped for word in words)
+    return torn >= max(_FEWEST_TORN, _MOST_TORN * len(words))
+
+
+def _fills_holes(second: Counter[str], first: Counter[str]) -> bool:
+    """Tell whether a second reading has words that the first one lacks; a letter alone may stand for a bullet."""
+    lost = Counter({word: count for word, count in second.items() if word not in first and _TWO_LETTERS.search(word)})
+    known = _letters(first)
+    more = (_letters(second) - known) & _letters(lost)
+    return more.total() > _LEAST_FILLED * known.total() and _plain_share(second) >= _plain_share(_known(first))
+
+
+def _known(words: Counter[str]) -> Counter[str]:
+    return Counter({word: count for word, count in words.items() if word != UNKNOWN})
+
+
 def _letter_count(words: Counter[str]) -> int:
     return sum(count * sum(map(str.isalpha, word)) for word, count in words.items())
 
@@ -149,7 +182,7 @@ def _letter_count(words: Counter[str]) -> int:
 def _letters(words: Counter[str]) -> Counter[str]:
     letters = Counter[str]()
     for word, count in words.items():
-        for letter in filter(str.isalpha, word):
+        for letter in filter(str.isalpha, as_letters(word)):
             letters[letter] += count
     return letters
 

@@ -17,7 +17,7 @@ from sourcebook.parsing.pdf.layout.headings import (
     is_set_apart,
     is_titled_by_number,
 )
-from sourcebook.parsing.pdf.layout.line_joining import joined_text
+from sourcebook.parsing.pdf.layout.line_joining import is_divided, joined_text
 from sourcebook.parsing.pdf.layout.list_marks import ListMark, list_mark
 from sourcebook.parsing.pdf.layout.monospaced_prose import is_numbered_title, is_prose
 from sourcebook.parsing.pdf.layout.page_parts import Line
@@ -152,12 +152,14 @@ def _begins(group: _Group, row: Row, following: Row | Table | None, edge: float,
     if titled and len(group.rows) < _MOST_TITLE_LINES:
         # The lines of a numbered title are full, and may be indented to its text.
         return line.left < last.left + 0.7 * line.size and last.right + _SHORT_TITLE * (edge - first.left) < edge
-    return _indented(group, line, following) or (
+    if is_divided(last.text, line.text):
+        return False
+    return _indented(group, line, following, edge) or (
         _SENTENCE_END.search(last.text) is not None and _ends_short(last, line, edge)
     )
 
 
-def _indented(group: _Group, line: Line, following: Row | Table | None) -> bool:
+def _indented(group: _Group, line: Line, following: Row | Table | None, edge: float) -> bool:
     """Tell whether the indent of a line begins a paragraph."""
     first, last = group.rows[0].line, group.rows[-1].line
     step = 0.7 * line.size
@@ -167,7 +169,9 @@ def _indented(group: _Group, line: Line, following: Row | Table | None) -> bool:
         return line.left < first.left - step
     if line.left > last.left + step:
         hangs = isinstance(following, Row) and abs(following.line.left - line.left) < 0.3 * line.size
-        return not (len(group.rows) == 1 and hangs)
+        # A paragraph of one full line that ends within a sentence is rare; entries of two lines hang, too.
+        goes_on = _SENTENCE_END.search(last.text) is None and not _ends_short(last, line, edge)
+        return not (len(group.rows) == 1 and (hangs or goes_on))
     if line.left < last.left - step:
         return len(group.rows) > 1
     return False

@@ -119,6 +119,29 @@ def test_unknown_glyphs_count_as_words_that_are_not_plain() -> None:
     assert [word.text for word in found] == [word.text for word in words]
 
 
+@pytest.mark.parametrize(
+    ("holes", "is_filled"),
+    [
+        pytest.param("wind over water cliff", True, id="words"),
+        pytest.param("q q q q", False, id="letters in place of bullets"),
+        pytest.param("light lamp home bay", False, id="words that the page has, too"),
+    ],
+)
+def test_holes_of_a_page_are_filled(holes: str, is_filled: bool) -> None:
+    """A page whose first reading lacks some words is read by PDFium where that has them."""
+    lines = [f"{line} {number}" for number, line in enumerate(LINES * 4)]
+    shown = [Shown(72, 700 - 14 * n, line, size=12) for n, line in enumerate(lines)]
+    lost = [Shown(72, 500 - 14 * n, word, size=12) for n, word in enumerate(f"{holes} sea".split())]
+    content = pdf([[*shown, *lost]])
+    (page,) = list(decoded_pages(content))
+    assert page is not None
+    words = page_words(page)
+    words = [*words[:-5], *(replace(word, text=UNKNOWN, unmapped=True) for word in words[-5:])]
+    with second_reading(content) as second:
+        found = second.better_words(words, page, 1, TightBoxes()).words
+    assert (found[-1].text == "sea") == is_filled
+
+
 def test_words_beyond_the_page_are_not_lost_ones() -> None:
     """What is painted outside of the page is not shown, and is no reason for another reading."""
     lines = [Shown(72, 700 - 14 * n, line, size=12) for n, line in enumerate(LINES)]
