@@ -13,6 +13,7 @@ from sourcebook.parsing.pdf.layout.headings import (
     is_caption,
     is_heading,
     is_numbered,
+    is_numbered_in_bold,
     is_section_title,
     is_set_apart,
     is_titled_by_number,
@@ -215,6 +216,7 @@ def _element(group: _Group, page: int, column: tuple[float, float], context: Con
         from_right=context.from_right,
     )
     heading = heading or (plain_text and is_numbered_title(lines, column[0]))
+    heading = heading or (len(group.rows) == 1 and is_numbered_in_bold(group.rows[0], context.style, column))
     if is_caption(text):
         return Element("caption", text, where, lines[0], lines[-1], column, len(lines))
     if heading:
