@@ -204,35 +204,33 @@ def _plain_share(words: Counter[str]) -> float:
 
 
 def _words(text: Any, page: DecodedPage, *, reach: float = 0.0) -> Iterator[Word]:
-    """Yield the words between white space, those within `reach` beyond the right edge, too.
+    """Yield the words between white space; with `reach`, only those that end within it beyond the right edge.
 
     A word that is divided at the end of a line is two.
     """
     letters: list[str] = []
-    first = 0
-    for index in range(text.count_chars() + 1):
-        if letters and index < text.count_chars() and raw.FPDFText_IsHyphen(text, index) == 1:
+    first = angle = 0
+    count = text.count_chars()
+    for index in range(count + 1):
+        if letters and index < count and raw.FPDFText_IsHyphen(text, index) == 1:
             if (word := _word(text, page, f"{''.join(letters)}-", first, index + 1, reach)) is not None:
                 yield word
             letters = []
             continue
-        code = raw.FPDFText_GetUnicode(text, index) if index < text.count_chars() else 0x20
+        code = raw.FPDFText_GetUnicode(text, index) if index < count else 0x20
         letter = chr(code) if 0 < code < 0x110000 else " "
         if code in _TEX_LETTERS and raw.FPDFText_HasUnicodeMapError(text, index) == 1:
             letter = _TEX_LETTERS[code]
-        if not letter.isspace() and not (letters and _turns(text, first, index)):
+        turned = 0 if letter.isspace() else _angle(text, index)
+        if not letter.isspace() and (not letters or turned == angle):
             if not letters:
-                first = index
+                first, angle = index, turned
             letters.append(letter)
             continue
         if letters and (word := _word(text, page, "".join(letters), first, index, reach)) is not None:
             yield word
         letters = [] if letter.isspace() else [letter]
-        first = index
-
-
-def _turns(text: Any, first: int, index: int) -> bool:
-    return _angle(text, first) != _angle(text, index)
+        first, angle = index, turned
 
 
 def _angle(text: Any, index: int) -> int:
@@ -247,6 +245,9 @@ def _is_mirrored(text: Any, index: int) -> bool:
 
 
 def _word(text: Any, page: DecodedPage, letters: str, first: int, end: int, reach: float) -> Word | None:
+    edge = page.left + page.width
+    if reach and all(text.get_charbox(index, loose=True)[2] <= edge for index in (first, end - 1)):
+        return None  # nearly all words of such a page
     shown, unmapped = readable(letters)
     boxes = [text.get_charbox(index, loose=True) for index in range(first, end)]
     boxes = [box for box in boxes if box[2] > box[0] and box[3] > box[1]]
