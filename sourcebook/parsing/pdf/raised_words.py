@@ -10,6 +10,8 @@ _MOST_TALLER = 1.3
 """Height of a line's word in font sizes above which it is a sign over several lines, such as that of a sum."""
 _LEAST_SHARED = 0.5
 """Share of a raised word's height that is beside the word that it touches."""
+_LONGEST = 4
+"""Most letters of a raised word, such as the mark of a footnote; text beside a very large letter has more."""
 _GAP = 0.3
 """Largest gap between them, in font sizes of the line."""
 
@@ -28,6 +30,9 @@ def with_raised_words(parts: list[list[Line]]) -> list[list[Line]]:
 
 
 def _touches(small: Sequence[Line], line: Sequence[Line]) -> bool:
+    letters = sum(len(word.text) for word in small)
+    if any(len(word.text) > _LONGEST for word in small) or letters >= sum(len(word.text) for word in line):
+        return False
     return all(any(_is_beside(word, other) for other in line) for word in small)
 
 

@@ -62,3 +62,23 @@ def test_a_small_text_below_a_line_is_no_part_of_it() -> None:
         "Each of the boats comes home in the evening, which is to be.",
         "small words below\n",
     ]
+
+
+def test_lines_beside_a_very_large_letter_stay_apart() -> None:
+    """Lines of text are no raised words, however large a letter or a label beside them is."""
+    marks: list[Mark] = [
+        Shown(76, 650, "a0", size=90),
+        *(Shown(80, 700 - 12 * n, f"Line {n} of the town") for n in range(4)),
+    ]
+    text = " ".join(parse(marks).replace("a0", "").split())
+    assert text == "Line 0 of the town Line 1 of the town Line 2 of the town Line 3 of the town"
+
+
+def test_many_rows_share_a_narrow_gap() -> None:
+    """White space that twelve rows share parts columns, also where it is narrower than that of a few rows."""
+    marks: list[Mark] = []
+    for n in range(14):
+        wide, y = n % 2, 700 - 12 * n
+        marks += [Shown(72, y, f"Harbour {n}"), Shown(160, y, f"{n + 10},{'000' if wide else '00'}")]
+        marks += [Shown(202 - 7 * (1 - wide), y, f"{n + 20},500"), Shown(260, y, f"{n + 30}")]
+    assert "| Harbour 3 | 13,000 | 23,500 | 33 |" in parse(marks)
