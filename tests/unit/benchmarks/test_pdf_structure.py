@@ -72,6 +72,7 @@ def test_a_title_that_begins_with_a_letter_is_the_same_with_its_number() -> None
 def test_a_title_that_is_a_command_is_the_same_with_its_number() -> None:
     """Signs before the first letter of a title, such as those of commands and variables, do not hide its number."""
     assert plain_title(r"3.1 \chaptertoc") == plain_title(r"\chaptertoc") == "chaptertoc"
+    assert plain_title("5.18 {pre,post}rm") == plain_title("{pre,post}rm")
     assert plain_title("8.4 $HOME") == plain_title("$HOME") == "home"
 
 

@@ -26,6 +26,9 @@ from sourcebook.parsing.pdf.layout.run_in_headings import parted
 from sourcebook.parsing.pdf.layout.text_style import TextStyle
 
 _SENTENCE_END = re.compile(r"""[.!?:;。！？…।॥؟۔։።។။؛]["'”’»)\]]*$""")
+_UNFINISHED = re.compile(r"(?:,|\b(?:an?|and|by|for|in|of|or|that|the|to|with))$")
+_WIDEST_MARK = 3.0
+"""Largest distance from the mark of a list item to its text, in font sizes."""
 _ALSO_DASHES = frozenset({"bullet -", "bullet –", "bullet —", "bullet o", "bullet *"})
 _WIDEST_IN_HEADING = 8.0
 """Largest gap between the parts of a heading, such as number and title, in font sizes."""
@@ -127,7 +130,7 @@ def _begins(group: _Group, row: Row, following: Row | Table | None, edge: float,
     if line.monospaced != last.monospaced or line.turned != last.turned:
         return True
     if max(line.size, last.size) > 1.2 * min(line.size, last.size):
-        return True
+        return not _is_unfinished(group, line, context.style)
     distance = line.top - last.top
     if line.monospaced:
         if context.monospaced and distance > _WIDER_SPACE * context.style.pitch(line.size) + 0.5:
@@ -158,6 +161,15 @@ def _begins(group: _Group, row: Row, following: Row | Table | None, edge: float,
     return _indented(group, line, following, edge) or (
         _SENTENCE_END.search(last.text) is not None and _ends_short(last, line, edge)
     )
+
+
+def _is_unfinished(group: _Group, line: Line, style: TextStyle) -> bool:
+    """Tell whether a line that ends within a sentence goes on in one with a larger box, as that of a lowered letter."""
+    last = group.rows[-1].line
+    usual = style.pitch(min(line.size, last.size))
+    farthest = 0.3 if group.mark is None else _WIDEST_MARK
+    alike = line.bold == last.bold and -0.3 * last.size < line.left - last.left < farthest * last.size
+    return alike and _UNFINISHED.search(last.text) is not None and 0 < line.top - last.top <= _WIDER_SPACE * usual
 
 
 def _indented(group: _Group, line: Line, following: Row | Table | None, edge: float) -> bool:

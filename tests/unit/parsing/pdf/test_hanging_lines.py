@@ -82,3 +82,14 @@ def test_many_rows_share_a_narrow_gap() -> None:
         marks += [Shown(72, y, f"Harbour {n}"), Shown(160, y, f"{n + 10},{'000' if wide else '00'}")]
         marks += [Shown(202 - 7 * (1 - wide), y, f"{n + 20},500"), Shown(260, y, f"{n + 30}")]
     assert "| Harbour 3 | 13,000 | 23,500 | 33 |" in parse(marks)
+
+
+def test_a_line_with_a_larger_box_goes_on_within_a_sentence() -> None:
+    """A lowered letter, as in the logo of TeX, makes the box of its word larger; behind `and`, such a word is no title."""
+    marks: list[Mark] = [
+        *(Shown(72, 700 - 12 * n, FULL) for n in range(5)),
+        Shown(72, 636, "1. Look whether the harbour has a light, a lamp and"),
+        Shown(84, 624, "TEXLive.", size=13),
+        Shown(72, 612, "2. If it has none, ask the keeper for one."),
+    ]
+    assert "a light, a lamp and TEXLive.\n" in parse(marks)
