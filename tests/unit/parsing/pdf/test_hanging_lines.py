@@ -85,7 +85,7 @@ def test_many_rows_share_a_narrow_gap() -> None:
 
 
 def test_a_line_with_a_larger_box_goes_on_within_a_sentence() -> None:
-    """A lowered letter, as in the logo of TeX, makes the box of its word larger; behind `and`, such a word is no title."""
+    """A lowered letter, as in the logo of TeX, makes the box of its word larger; behind `and`, it is no title."""
     marks: list[Mark] = [
         *(Shown(72, 700 - 12 * n, FULL) for n in range(5)),
         Shown(72, 636, "1. Look whether the harbour has a light, a lamp and"),
