@@ -17,8 +17,9 @@ from sourcebook.parsing.pdf.decoded_pages import DecodedPage
 from sourcebook.parsing.pdf.east_asian_words import OF_PDFIUM
 from sourcebook.parsing.pdf.glued_words import with_parted_words
 from sourcebook.parsing.pdf.layout.east_asian import is_east_asian
+from sourcebook.parsing.pdf.presentation_forms import as_letters
 from sourcebook.parsing.pdf.tight_boxes import TightBoxes
-from sourcebook.parsing.pdf.words import UNKNOWN, Word, is_bold, is_italic, is_monospaced, readable
+from sourcebook.parsing.pdf.words import UNKNOWN, UPSIDE_DOWN, Word, is_bold, is_italic, is_monospaced, readable
 
 _LEAST_ALIKE = 0.99
 """Share of the words that both readers find at which the first reading is kept."""
@@ -28,6 +29,11 @@ _MOST_MORE = 0.1
 """Share of letters more, in words that the first reading lacks, above which the second is taken: a font was lost."""
 _MOST_LESS_PLAIN = 0.05
 """Share of plain words by which such a second reading may be behind."""
+_FEWEST_TORN = 5
+_MOST_TORN = 0.03
+"""Words with unknown letters from which a page has holes: their number, and their share of its words."""
+_LEAST_FILLED = 0.01
+"""Share of letters more, in words that the first reading lacks, with which another reading fills the holes."""
 _MOST_UNKNOWN = 0.5
 """Largest number of words without any known character, per other word."""
 _FEWEST_WORDS = 12
@@ -35,6 +41,7 @@ _FEWEST_WORDS = 12
 _FAR = 1e5
 """Points beyond the edge of a page within which text is looked for."""
 _PLAIN = re.compile(r"\W*[^\W\d_]+(?:['’-][^\W\d_]+)*\W*")
+_TWO_LETTERS = re.compile(r"[^\W\d_]{2}")
 _LIGATURES = ("ff", "fi", "fl", "ffi", "ffl")
 _TEX_LETTERS = {**dict(enumerate(_LIGATURES, 0x0B)), **dict(enumerate(_LIGATURES, 0x1B)), 0x88: "•"}
 """Letters of TeX's encodings OT1, T1 and TS1 at codes of control characters, for fonts that name no characters."""
@@ -80,12 +87,20 @@ def _better_words(
     if max(len(words), second.total()) < _FEWEST_WORDS:
         return words
     first = Counter(word.text for word in words)
-    if opened.get_rotation() or not (_is_better(second, first) or _is_fuller(second, first)):
+    torn = _torn(words)
+    if opened.get_rotation() or not (
+        _is_better(second, first) or _is_fuller(second, first) or (torn and _fills_holes(second, first))
+    ):
         return with_parted_words(words, second, page)
     if any(has_right_to_left(word.text) for word in words) and _has_letters_of(words, second):
         return words  # PDFium parts and turns words from right to left at brackets and Latin letters
     read = list(_words(text, page))
-    if not _is_better(second, first) and not _is_fuller(Counter(word.text for word in read), first):
+    shown = Counter(word.text for word in read)
+    if not (
+        _is_better(second, first)
+        or _is_fuller(shown, first)
+        or (torn and not _torn(read) and _fills_holes(shown, first))
+    ):
         return with_parted_words(words, second, page)  # what the first reading lacks is beyond the page
     return boxes.corrected(read)
 
@@ -119,11 +134,11 @@ def _text_page(document: Any, number: int) -> Iterator[tuple[Any, Any]]:
 
 def _is_better(second: Counter[str], first: Counter[str]) -> bool:
     """Tell whether a second reading has other and more plain words; bullets without a character do not count."""
-    unknown = first.pop(UNKNOWN, 0)
-    alike = (first & second).total() >= _LEAST_ALIKE * first.total()
-    if alike and unknown <= _MOST_UNKNOWN * first.total():
+    known = _known(first)
+    alike = (known & second).total() >= _LEAST_ALIKE * known.total()
+    if alike and first[UNKNOWN] <= _MOST_UNKNOWN * known.total():
         return False
-    return _plain_share(second) >= _plain_share(first) + _LEAST_GAIN
+    return _plain_share(second) >= _plain_share(known) + _LEAST_GAIN
 
 
 def _is_fuller(second: Counter[str], first: Counter[str]) -> bool:
@@ -142,6 +157,24 @@ def _is_fuller(second: Counter[str], first: Counter[str]) -> bool:
     return more.total() > _MOST_MORE * known.total() and is_plain
 
 
+def _torn(words: Sequence[Word]) -> bool:
+    """Tell whether so many words have glyphs without a character that a page has holes."""
+    torn = sum(word.unmapped for word in words)
+    return torn >= max(_FEWEST_TORN, _MOST_TORN * len(words))
+
+
+def _fills_holes(second: Counter[str], first: Counter[str]) -> bool:
+    """Tell whether a second reading has words that the first one lacks; a letter alone may stand for a bullet."""
+    lost = Counter({word: count for word, count in second.items() if word not in first and _TWO_LETTERS.search(word)})
+    known = _letters(first)
+    more = (_letters(second) - known) & _letters(lost)
+    return more.total() > _LEAST_FILLED * known.total() and _plain_share(second) >= _plain_share(_known(first))
+
+
+def _known(words: Counter[str]) -> Counter[str]:
+    return Counter({word: count for word, count in words.items() if word != UNKNOWN})
+
+
 def _letter_count(words: Counter[str]) -> int:
     return sum(count * sum(map(str.isalpha, word)) for word, count in words.items())
 
@@ -149,7 +182,7 @@ def _letter_count(words: Counter[str]) -> int:
 def _letters(words: Counter[str]) -> Counter[str]:
     letters = Counter[str]()
     for word, count in words.items():
-        for letter in filter(str.isalpha, word):
+        for letter in filter(str.isalpha, as_letters(word)):
             letters[letter] += count
     return letters
 
@@ -171,43 +204,50 @@ def _plain_share(words: Counter[str]) -> float:
 
 
 def _words(text: Any, page: DecodedPage, *, reach: float = 0.0) -> Iterator[Word]:
-    """Yield the words between white space, those within `reach` beyond the right edge, too.
+    """Yield the words between white space; with `reach`, only those that end within it beyond the right edge.
 
     A word that is divided at the end of a line is two.
     """
     letters: list[str] = []
-    first = 0
-    for index in range(text.count_chars() + 1):
-        if letters and index < text.count_chars() and raw.FPDFText_IsHyphen(text, index) == 1:
+    first = angle = 0
+    count = text.count_chars()
+    for index in range(count + 1):
+        if letters and index < count and raw.FPDFText_IsHyphen(text, index) == 1:
             if (word := _word(text, page, f"{''.join(letters)}-", first, index + 1, reach)) is not None:
                 yield word
             letters = []
             continue
-        code = raw.FPDFText_GetUnicode(text, index) if index < text.count_chars() else 0x20
+        code = raw.FPDFText_GetUnicode(text, index) if index < count else 0x20
         letter = chr(code) if 0 < code < 0x110000 else " "
         if code in _TEX_LETTERS and raw.FPDFText_HasUnicodeMapError(text, index) == 1:
             letter = _TEX_LETTERS[code]
-        if not letter.isspace() and not (letters and _turns(text, first, index)):
+        turned = 0 if letter.isspace() else _angle(text, index)
+        if not letter.isspace() and (not letters or turned == angle):
             if not letters:
-                first = index
+                first, angle = index, turned
             letters.append(letter)
             continue
         if letters and (word := _word(text, page, "".join(letters), first, index, reach)) is not None:
             yield word
         letters = [] if letter.isspace() else [letter]
-        first = index
-
-
-def _turns(text: Any, first: int, index: int) -> bool:
-    return _angle(text, first) != _angle(text, index)
+        first, angle = index, turned
 
 
 def _angle(text: Any, index: int) -> int:
     """Return the counter-clockwise rotation of a letter: 0, 90, 180 or 270 degrees."""
-    return round(-degrees(raw.FPDFText_GetCharAngle(text, index)) / 90) % 4 * 90
+    angle = round(-degrees(raw.FPDFText_GetCharAngle(text, index)) / 90) % 4 * 90
+    return 0 if angle == UPSIDE_DOWN and _is_mirrored(text, index) else angle
+
+
+def _is_mirrored(text: Any, index: int) -> bool:
+    matrix = raw.FS_MATRIX()
+    return bool(raw.FPDFText_GetMatrix(text, index, matrix)) and matrix.a * matrix.d - matrix.b * matrix.c < 0
 
 
 def _word(text: Any, page: DecodedPage, letters: str, first: int, end: int, reach: float) -> Word | None:
+    edge = page.left + page.width
+    if reach and all(text.get_charbox(index, loose=True)[2] <= edge for index in (first, end - 1)):
+        return None  # nearly all words of such a page
     shown, unmapped = readable(letters)
     boxes = [text.get_charbox(index, loose=True) for index in range(first, end)]
     boxes = [box for box in boxes if box[2] > box[0] and box[3] > box[1]]

@@ -6,6 +6,7 @@ from dataclasses import replace
 from sourcebook.parsing.pdf.layout.page_parts import Line, Rule
 from sourcebook.parsing.pdf.layout.rows import in_order, joined, side_by_side
 from sourcebook.parsing.pdf.painted_letters import Letter
+from sourcebook.parsing.pdf.raised_words import with_raised_words
 from sourcebook.parsing.pdf.right_to_left import right_to_left_texts
 from sourcebook.parsing.pdf.words import UNKNOWN, Word
 
@@ -40,9 +41,8 @@ def runs(words: Sequence[Word], rules: Sequence[Rule], letters: Sequence[Letter]
             continue
         if angle:
             lines = [_turned(line, angle) for line in lines]
-        parts = [
-            part for row in side_by_side(lines, reach=_REACH) for part in _parted(row, upright if angle == 0 else ())
-        ]
+        rows = with_raised_words(side_by_side(lines, reach=_REACH))
+        parts = [part for row in rows for part in _parted(row, upright if angle == 0 else ())]
         texts = right_to_left_texts(parts, letters) if angle == 0 else {}
         found += [_turned_back(_run(part, texts.get(place)), angle) for place, part in enumerate(parts)]
     return _with_initials(found)

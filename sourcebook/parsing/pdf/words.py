@@ -38,6 +38,8 @@ _BELOW_BASE = 0.18
 _GLYPH_NAME = re.compile(r"/?[A-Za-z]{0,5}[-_.]?\d{2,8}")
 UNKNOWN = "\ufffd"
 """Text of a glyph without a Unicode character."""
+UPSIDE_DOWN = 180
+"""Rotation in degrees."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +109,16 @@ def _word(cell: Cell, font: str, monospaced: bool, *, left: float, top: float) -
         bold=is_bold(font),
         italic=is_italic(font),
         monospaced=monospaced,
-        angle=0 if level else round(degrees(atan2(y[1] - y[0], x[1] - x[0])) / 90) % 4 * 90,
+        angle=0 if level else _angle(x, y),
         unmapped=unmapped,
         font=font,
     )
+
+
+def _angle(x: Sequence[float], y: Sequence[float]) -> int:
+    """Return the rotation of a word by its corners; a mirrored letter, as the first E of XeTeX's logo, has none."""
+    angle = round(degrees(atan2(y[1] - y[0], x[1] - x[0])) / 90) % 4 * 90
+    return 0 if angle == UPSIDE_DOWN and y[3] > y[0] else angle
 
 
 @lru_cache(maxsize=1024)

@@ -69,6 +69,13 @@ def test_a_title_that_begins_with_a_letter_is_the_same_with_its_number() -> None
     assert plain_title("Chapter 3. R packages") == plain_title("R packages")
 
 
+def test_a_title_that_is_a_command_is_the_same_with_its_number() -> None:
+    """Signs before the first letter of a title, such as those of commands and variables, do not hide its number."""
+    assert plain_title(r"3.1 \chaptertoc") == plain_title(r"\chaptertoc") == "chaptertoc"
+    assert plain_title("5.18 {pre,post}rm") == plain_title("{pre,post}rm")
+    assert plain_title("8.4 $HOME") == plain_title("$HOME") == "home"
+
+
 def test_shares_over_the_documents_of_a_part() -> None:
     """All headings of a part count alike, whatever document they are in."""
     told = Structure(Counter("abcd"), Counter({"1": 2}), depth=2)

@@ -17,6 +17,9 @@ from sourcebook.parsing.pdf.layout.rows import joined
 
 _NARROWEST_GAP = 0.55
 """Smallest gap between columns, in font sizes."""
+_MANY_ROWS = 12
+_NARROWEST_OF_MANY = 0.33
+"""Smallest gap between columns that so many rows share, in font sizes: in text, no white space is in all lines."""
 _FARTHEST_ROW = 2.6
 """Largest white space between two rows of a table, in font sizes."""
 _LONGEST_CELL = 90
@@ -156,11 +159,12 @@ def _free(row: Row) -> list[_Gap]:
 
 def _shared(rows: Sequence[Row]) -> list[_Gap]:
     """Return the common white space of all rows."""
-    size = min(row.line.size for row in rows)
+    narrowest = _NARROWEST_OF_MANY if len(rows) >= _MANY_ROWS else _NARROWEST_GAP
+    least = narrowest * min(row.line.size for row in rows)
     found: list[_Gap] = []
     reached = float("inf")
     for run in sorted((run for row in rows for run in row.runs), key=lambda run: run.left):
-        if run.left - reached > _NARROWEST_GAP * size:
+        if run.left - reached > least:
             found.append(_Gap(reached, run.left))
         reached = run.right if reached == float("inf") else max(reached, run.right)
     return found

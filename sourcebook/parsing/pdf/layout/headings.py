@@ -7,18 +7,19 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import takewhile
 
-from sourcebook.parsing.pdf.layout.elements import Element, PlacedTable
+from sourcebook.parsing.pdf.layout.elements import Element, PlacedTable, Row
 from sourcebook.parsing.pdf.layout.list_marks import list_mark
 from sourcebook.parsing.pdf.layout.page_parts import Line, OutlineEntry
 from sourcebook.parsing.pdf.layout.rows import direction
 from sourcebook.parsing.pdf.layout.section_numbers import (
     begins_with_chapter,
     is_chapter_number,
+    is_number_within,
     section_number,
     without_chapter,
 )
 from sourcebook.parsing.pdf.layout.text_style import TextStyle
-from sourcebook.parsing.pdf.layout.unlikely_titles import is_no_title
+from sourcebook.parsing.pdf.layout.unlikely_titles import is_formula, is_no_title
 
 _LARGER = 1.1
 """Smallest size of a heading, in font sizes of the running text."""
@@ -136,6 +137,14 @@ def is_titled_by_number(line: Line, column: tuple[float, float]) -> bool:
         return False
     first = number.title[:1]
     return first.isalpha() and first.lower() == first.upper()
+
+
+def is_numbered_in_bold(row: Row, style: TextStyle, column: tuple[float, float]) -> bool:
+    """Tell whether a line of its own is a short text in any type, such as a command's name, behind a bold number."""
+    ordered = sorted(row.runs, key=lambda run: run.left)
+    if len(ordered) < 2 or style.bold or not ordered[0].bold or not is_number_within(ordered[0].text):
+        return False
+    return _is_short(row.line, column) and sum(map(str.isalpha, row.line.text)) > 1 and not is_formula(row.line.text)
 
 
 def _is_numbered_year(text: str) -> bool:

@@ -43,6 +43,11 @@ def joined_pair(text: str, following: str, hyphenated: AbstractSet[str] = frozen
     return f"{text} {following}"
 
 
+def is_divided(text: str, following: str) -> bool:
+    """Tell whether a word is divided between two lines: a hyphen at the end of one, a small letter after it."""
+    return following[:1].islower() and (text.endswith(_SOFT_HYPHEN) or _DIVIDED.search(text) is not None)
+
+
 def hyphenated_words(lines: Sequence[Line]) -> AbstractSet[str]:
     """Return the words with a hyphen within a line, in lower case."""
     return {word.lower() for line in lines if "-" in line.text for word in _HYPHENATED.findall(line.text)}

@@ -13,11 +13,12 @@ from sourcebook.parsing.pdf.layout.headings import (
     is_caption,
     is_heading,
     is_numbered,
+    is_numbered_in_bold,
     is_section_title,
     is_set_apart,
     is_titled_by_number,
 )
-from sourcebook.parsing.pdf.layout.line_joining import joined_text
+from sourcebook.parsing.pdf.layout.line_joining import is_divided, joined_text
 from sourcebook.parsing.pdf.layout.list_marks import ListMark, list_mark
 from sourcebook.parsing.pdf.layout.monospaced_prose import is_numbered_title, is_prose
 from sourcebook.parsing.pdf.layout.page_parts import Line
@@ -25,6 +26,9 @@ from sourcebook.parsing.pdf.layout.run_in_headings import parted
 from sourcebook.parsing.pdf.layout.text_style import TextStyle
 
 _SENTENCE_END = re.compile(r"""[.!?:;。！？…।॥؟۔։።។။؛]["'”’»)\]]*$""")
+_UNFINISHED = re.compile(r"(?:,|\b(?:an?|and|by|for|in|of|or|that|the|to|with))$")
+_WIDEST_MARK = 3.0
+"""Largest distance from the mark of a list item to its text, in font sizes."""
 _ALSO_DASHES = frozenset({"bullet -", "bullet –", "bullet —", "bullet o", "bullet *"})
 _WIDEST_IN_HEADING = 8.0
 """Largest gap between the parts of a heading, such as number and title, in font sizes."""
@@ -126,7 +130,7 @@ def _begins(group: _Group, row: Row, following: Row | Table | None, edge: float,
     if line.monospaced != last.monospaced or line.turned != last.turned:
         return True
     if max(line.size, last.size) > 1.2 * min(line.size, last.size):
-        return True
+        return not _is_unfinished(group, line, context.style)
     distance = line.top - last.top
     if line.monospaced:
         if context.monospaced and distance > _WIDER_SPACE * context.style.pitch(line.size) + 0.5:
@@ -152,12 +156,23 @@ def _begins(group: _Group, row: Row, following: Row | Table | None, edge: float,
     if titled and len(group.rows) < _MOST_TITLE_LINES:
         # The lines of a numbered title are full, and may be indented to its text.
         return line.left < last.left + 0.7 * line.size and last.right + _SHORT_TITLE * (edge - first.left) < edge
-    return _indented(group, line, following) or (
+    if is_divided(last.text, line.text):
+        return False
+    return _indented(group, line, following, edge) or (
         _SENTENCE_END.search(last.text) is not None and _ends_short(last, line, edge)
     )
 
 
-def _indented(group: _Group, line: Line, following: Row | Table | None) -> bool:
+def _is_unfinished(group: _Group, line: Line, style: TextStyle) -> bool:
+    """Tell whether a line that ends within a sentence goes on in one with a larger box, as that of a lowered letter."""
+    last = group.rows[-1].line
+    usual = style.pitch(min(line.size, last.size))
+    farthest = 0.3 if group.mark is None else _WIDEST_MARK
+    alike = line.bold == last.bold and -0.3 * last.size < line.left - last.left < farthest * last.size
+    return alike and _UNFINISHED.search(last.text) is not None and 0 < line.top - last.top <= _WIDER_SPACE * usual
+
+
+def _indented(group: _Group, line: Line, following: Row | Table | None, edge: float) -> bool:
     """Tell whether the indent of a line begins a paragraph."""
     first, last = group.rows[0].line, group.rows[-1].line
     step = 0.7 * line.size
@@ -167,7 +182,9 @@ def _indented(group: _Group, line: Line, following: Row | Table | None) -> bool:
         return line.left < first.left - step
     if line.left > last.left + step:
         hangs = isinstance(following, Row) and abs(following.line.left - line.left) < 0.3 * line.size
-        return not (len(group.rows) == 1 and hangs)
+        # A paragraph of one full line that ends within a sentence is rare; entries of two lines hang, too.
+        goes_on = _SENTENCE_END.search(last.text) is None and not _ends_short(last, line, edge)
+        return not (len(group.rows) == 1 and (hangs or goes_on))
     if line.left < last.left - step:
         return len(group.rows) > 1
     return False
@@ -211,6 +228,7 @@ def _element(group: _Group, page: int, column: tuple[float, float], context: Con
         from_right=context.from_right,
     )
     heading = heading or (plain_text and is_numbered_title(lines, column[0]))
+    heading = heading or (len(group.rows) == 1 and is_numbered_in_bold(group.rows[0], context.style, column))
     if is_caption(text):
         return Element("caption", text, where, lines[0], lines[-1], column, len(lines))
     if heading:

@@ -10,6 +10,7 @@ from math import inf
 from sourcebook.parsing.pdf.layout.east_asian import is_east_asian
 from sourcebook.parsing.pdf.layout.elements import Row
 from sourcebook.parsing.pdf.layout.page_parts import Line
+from sourcebook.parsing.pdf.layout.section_numbers import is_number_within
 
 _LEAST_SHARED = 0.5
 """Smallest vertical overlap of two runs on one line, in heights of the lower run."""
@@ -170,6 +171,9 @@ def joined(runs: Sequence[Line]) -> Line:
     main = _main(east_asian if decide else runs)
     if decide:
         most, bold = 0.8 * others, sum(len(run.text) for run in east_asian if run.bold)
+    titled = fixed > 0 and _numbers_title(runs)
+    if titled:
+        fixed, bold = 0, letters
     return Line(
         text=_spaced(runs) if fixed > 0.8 * (letters or 1) else " ".join([run.text for run in runs]),
         left=left,
@@ -183,6 +187,13 @@ def joined(runs: Sequence[Line]) -> Line:
         turned=main.turned,
         order=order,
     )
+
+
+def _numbers_title(runs: Sequence[Line]) -> bool:
+    """Tell whether the number of a section is before monospaced words, as in titles that name files or commands."""
+    number, *title = runs
+    is_number = number.bold and not number.monospaced and is_number_within(number.text)
+    return is_number and bool(title) and all(run.monospaced for run in title)
 
 
 def _main(runs: Sequence[Line]) -> Line:

@@ -21,6 +21,8 @@ _CHAPTER = re.compile(
     re.IGNORECASE,
 )
 
+_WITHIN = re.compile(r"(?:\d{1,3}|[A-Z])(?:\.\d{1,3})+\.?")
+
 
 @dataclass(frozen=True, slots=True)
 class SectionNumber:
@@ -42,6 +44,11 @@ def section_number(text: str) -> SectionNumber | None:
         return None
     number = (match["decimal"] or match["close"] or match["letter"]).replace("．", ".")
     return SectionNumber(number, number.count("."), text[match.end() :])
+
+
+def is_number_within(text: str) -> bool:
+    """Tell whether a text is the number of a section within another and nothing else."""
+    return _WITHIN.fullmatch(text) is not None
 
 
 def begins_with_chapter(text: str) -> bool:

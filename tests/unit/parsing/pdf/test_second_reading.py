@@ -10,7 +10,7 @@ from sourcebook.parsing.pdf.decoded_pages import decoded_pages
 from sourcebook.parsing.pdf.read_pdf import parse_pdf
 from sourcebook.parsing.pdf.second_reading import second_reading
 from sourcebook.parsing.pdf.tight_boxes import TightBoxes
-from sourcebook.parsing.pdf.words import Word, page_words
+from sourcebook.parsing.pdf.words import UNKNOWN, Word, page_words
 from tests.unit.parsing.pdf.pdf_writer import Shown, assembled, pdf
 
 LINES = (
@@ -103,6 +103,43 @@ def test_words_that_the_first_reader_loses(shown: Sequence[str], known: Sequence
     with second_reading(content) as second:
         found = second.better_words(words, page, 1, TightBoxes()).words
     assert [word.text for word in found] == " ".join(expected).split()
+
+
+def test_unknown_glyphs_count_as_words_that_are_not_plain() -> None:
+    """A font without known characters is lost, too, though its text is of numbers, and so less plain than the rest."""
+    numbers = ("Wreckers, vol. 12, pp. 4-19", "Lanterns, vol. 9 (1871), pp. 101-140", "Pilots, vol. 31 (1902), p. 7")
+    content = pdf([[Shown(72, 700 - 14 * n, line, size=12) for n, line in enumerate((*LINES, *numbers))]])
+    (page,) = list(decoded_pages(content))
+    assert page is not None
+    words = page_words(page)
+    known = len(" ".join(LINES).split())
+    unknown = [replace(word, text=UNKNOWN, unmapped=True) for word in words[known:]]
+    with second_reading(content) as second:
+        found = second.better_words([*words[:known], *unknown], page, 1, TightBoxes()).words
+    assert [word.text for word in found] == [word.text for word in words]
+
+
+@pytest.mark.parametrize(
+    ("holes", "is_filled"),
+    [
+        pytest.param("wind over water cliff", True, id="words"),
+        pytest.param("q q q q", False, id="letters in place of bullets"),
+        pytest.param("light lamp home bay", False, id="words that the page has, too"),
+    ],
+)
+def test_holes_of_a_page_are_filled(holes: str, is_filled: bool) -> None:
+    """A page whose first reading lacks some words is read by PDFium where that has them."""
+    lines = [f"{line} {number}" for number, line in enumerate(LINES * 4)]
+    shown = [Shown(72, 700 - 14 * n, line, size=12) for n, line in enumerate(lines)]
+    lost = [Shown(72, 500 - 14 * n, word, size=12) for n, word in enumerate(f"{holes} sea".split())]
+    content = pdf([[*shown, *lost]])
+    (page,) = list(decoded_pages(content))
+    assert page is not None
+    words = page_words(page)
+    words = [*words[:-5], *(replace(word, text=UNKNOWN, unmapped=True) for word in words[-5:])]
+    with second_reading(content) as second:
+        found = second.better_words(words, page, 1, TightBoxes()).words
+    assert (found[-1].text == "sea") == is_filled
 
 
 def test_words_beyond_the_page_are_not_lost_ones() -> None:
