@@ -13,7 +13,6 @@ from dagster_postgres.storage import DagsterPostgresStorage
 from dagster_postgres.utils import create_pg_engine, get_token_provider_from_config, pg_url_from_config
 
 if TYPE_CHECKING:
-    from dagster._serdes import ConfigurableClassData
     from dagster_postgres.auth import PgTokenProvider
     from sqlalchemy.engine import Engine
 
@@ -45,7 +44,7 @@ class PooledPostgresStorage(DagsterPostgresStorage):
         self,
         postgres_url: str,
         should_autocreate_tables: bool = True,
-        inst_data: "ConfigurableClassData | None" = None,
+        inst_data: Any = None,
         token_provider: "PgTokenProvider | None" = None,
     ) -> None:
         # The code server opens an instance for each look of a sensor: the tables are looked for once a process.
@@ -59,7 +58,7 @@ class PooledPostgresStorage(DagsterPostgresStorage):
             storage._engine = engine  # noqa: SLF001 - Dagster lets nobody choose it; its version is pinned
 
     @classmethod
-    def from_config_value(cls, inst_data: "ConfigurableClassData | None", config_value: Any) -> Self:
+    def from_config_value(cls, inst_data: Any, config_value: Any) -> Self:
         """Open the storage that `dagster.yaml` configures."""
         return cls(
             inst_data=inst_data,
