@@ -203,6 +203,7 @@ def watch(ctx: typer.Context) -> None:
     from sourcebook.cli.logs import LEVEL_VARIABLE, show_logs
     from sourcebook.processes.interrupts import result_of
 
+    gc.freeze()
     gc.enable()
     stop = Event()
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -37,14 +37,6 @@ load_from:
       port: {port}
       location_name: sourcebook
 """
-_SCRIPT: Final = """\
-import sys
-from importlib.metadata import entry_points
-del sys.argv[0]
-(script,) = entry_points(group="console_scripts", name=sys.argv[0])
-sys.exit(script.load()())
-"""
-"""The console script that the first argument names, found by its entry point: its file may lie anywhere."""
 _CHECK_SECONDS: Final = 0.5
 """Seconds between two looks at the services."""
 _STOPPING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -86,6 +78,7 @@ def up(
         folder = prepare_dagster_home(home, database)
         open_instance(home, database).dispose()  # creates Dagster's tables before two processes try to
         metrics = _serve_metrics(running, database, host, metrics_port)  # before the services: its port may be taken
+        gc.freeze()
         gc.enable()
         supervisor = running.enter_context(
             Supervisor(
@@ -143,23 +136,23 @@ def services_of(workspace: Path, host: str, port: int) -> tuple[Service, ...]:
     """
     code_port = _code_port(workspace)
     workspace.write_text(_WORKSPACE.format(host=_HOST, port=code_port), encoding="utf-8")
-    python = (sys.executable, "-m")
+    dagster = (sys.executable, "-m", "orchestration.dagster_process")
     logs = ("--log-format", "json") if os.environ.get(FORMAT_VARIABLE) == "json" else ()
     return (
         Service(
             "code server",
             # Not `dagster code-server start`: that is a proxy, which goes on when the process behind it has ended.
-            (*python, "dagster", "api", "grpc", "-h", _HOST, "-p", str(code_port),
+            (*dagster, "dagster", "api", "grpc", "-h", _HOST, "-p", str(code_port),
              "--use-python-environment-entry-point",
              "-m", "orchestration.definitions", "--location-name", "sourcebook", "-d", str(CODE_LOCATION), *logs),
             lambda: listens(_HOST, code_port),
         ),
         Service(
             "web server",
-            (*python, "dagster_webserver", "-h", host, "-p", str(port), "-w", str(workspace), *logs),
+            (*dagster, "dagster-webserver", "-h", host, "-p", str(port), "-w", str(workspace), *logs),
             lambda: listens(host, port),
         ),
-        Service("daemon", (sys.executable, "-c", _SCRIPT, "dagster-daemon", "run", "-w", str(workspace), *logs)),
+        Service("daemon", (*dagster, "dagster-daemon", "run", "-w", str(workspace), *logs)),
         Service("watch", (sys.executable, "-c", "from sourcebook.cli import main; main()", "watch")),
     )  # fmt: skip
 

@@ -1,5 +1,6 @@
 """The `sourcebook` command."""
 
+import atexit
 import gc
 import sys
 
@@ -9,6 +10,7 @@ def main() -> None:
     # Imports create a million permanent objects; collecting garbage among them takes a quarter of a short command's
     # time. Long commands (`ingest`, `up`) enable the collector after their imports.
     gc.disable()
+    atexit.register(gc.freeze)  # the interpreter's last look for garbage, among all that goes with the process
     try:
         from sourcebook.cli.app import run
     except ModuleNotFoundError as error:

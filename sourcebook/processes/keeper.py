@@ -25,6 +25,10 @@ _KILL_SECONDS: Final = 30.0
 """Seconds to wait for killed processes: the system frees their memory, and may wait for a disk."""
 _CHECK_SECONDS: Final = 0.05
 """Seconds between two looks at processes that are ending."""
+_LOOK_SECONDS: Final = 0.5
+"""Seconds between two looks at all processes of the machine, while those that are ending are still there."""
+_HAS_PROC: Final = Path("/proc/self/stat").exists()
+"""Whether processes are listed as on Linux."""
 _PR_SET_PDEATHSIG: Final = 1
 """Number of the `prctl` option that sets the signal at the parent's death, from linux/prctl.h."""
 
@@ -81,16 +85,21 @@ def end_session(session: int, seconds: float, *, spare: Iterable[int] = (), reap
     for pid in asked:
         _send(pid, signal.SIGTERM)
     found = bool(members)
-    deadline = time.monotonic() + seconds
-    while members and time.monotonic() < deadline + _KILL_SECONDS:
+    now = time.monotonic()
+    deadline, looks_at = now + seconds, now + _LOOK_SECONDS
+    while members and now < deadline + _KILL_SECONDS:
         time.sleep(_CHECK_SECONDS)
         if callable(reap):
             reap()
+        now = time.monotonic()
+        if now < min(looks_at, deadline) and all(map(_runs, members)):
+            continue
+        looks_at = now + _LOOK_SECONDS
         members = session_members(session, spared)
         for pid in _roots(members) - asked:
             asked.add(pid)
             _send(pid, signal.SIGTERM)
-        if time.monotonic() > deadline:
+        if now > deadline:
             for pid in members:
                 _send(pid, signal.SIGKILL)
     return found
@@ -112,17 +121,26 @@ def session_members(session: int, spare: Iterable[int] = ()) -> dict[int, int]:
     return found
 
 
+def _runs(pid: int) -> bool:
+    """Return whether a process runs, as far as that is known at little cost."""
+    return _HAS_PROC and _parent(pid) is not None
+
+
+def _parent(pid: int | str) -> int | None:
+    """Return the parent of a process, None where the process does not run; from Linux's /proc."""
+    with contextlib.suppress(OSError):
+        state, parent = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()[:2]
+        if state not in "ZX":
+            return int(parent)
+    return None
+
+
 def _processes() -> Iterable[tuple[int, int]]:
     """Yield each process that runs with its parent."""
-    if Path("/proc/self/stat").exists():
+    if _HAS_PROC:
         for entry in os.listdir("/proc"):  # noqa: PTH208 - names alone are needed
-            if entry.isdigit():
-                with contextlib.suppress(OSError):
-                    state, parent = (
-                        Path(f"/proc/{entry}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()[:2]
-                    )
-                    if state not in "ZX":
-                        yield int(entry), int(parent)
+            if entry.isdigit() and (parent := _parent(entry)) is not None:
+                yield int(entry), parent
         return
     listing = subprocess.run(["ps", "-A", "-o", "pid=,ppid=,stat="], capture_output=True, text=True, check=True).stdout
     for line in listing.splitlines():

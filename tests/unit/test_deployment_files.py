@@ -151,7 +151,7 @@ class TestAgreement:
 
     def test_every_dagster_process_reaches_the_same_databases(self, services: Mapping[str, Any]) -> None:
         """The variable in dagster.yaml is set everywhere; the URLs name the server's user and databases."""
-        variable = read_yaml("orchestration/dagster.yaml")["storage"]["postgres"]["postgres_url"]["env"]
+        variable = read_yaml("orchestration/dagster.yaml")["storage"]["custom"]["config"]["postgres_url"]["env"]
         server = services["postgres"]["environment"]
         created = "".join(
             path.read_text() for path in sorted((CHECKOUT / "deploy" / "postgres").iterdir()) if path.suffix == ".sql"
