@@ -19,7 +19,7 @@ BOUNDARY = "a7f3"
 
 
 @pytest.fixture
-def server(
+def api(
     stages: Stages, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> "Iterator[tuple[subprocess.Popen[str], int]]":
     """A server of its own process, and its port."""
@@ -69,9 +69,9 @@ def send(port: int, size: int, *, as_form: bool) -> int:
 
 @pytest.mark.parametrize("as_form", [True, False])
 def test_a_large_upload_needs_little_memory(
-    server: "tuple[subprocess.Popen[str], int]", tmp_path: Path, as_form: bool
+    api: "tuple[subprocess.Popen[str], int]", tmp_path: Path, as_form: bool
 ) -> None:
-    process, port = server
+    process, port = api
     assert send(port, 1_000, as_form=as_form) == 202
     before = peak(process)
     assert send(port, BYTES, as_form=as_form) == 202
