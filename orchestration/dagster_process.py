@@ -5,17 +5,18 @@ end, takes half of the processor time of a start. This module is imported first 
 code server starts for runs: `multiprocessing` imports the main module again in its children.
 """
 
-import atexit
 import gc
 import sys
 from importlib.metadata import entry_points
 from typing import Final
 
+from sourcebook.processes.garbage import skip_last_look
+
 _THRESHOLDS: Final = (50_000, 20, 100)
 """New objects until the collector looks at them; such looks until the next older ones are looked at, and the oldest."""
 
 gc.set_threshold(*_THRESHOLDS)
-atexit.register(gc.freeze)  # the interpreter's last look, at what goes with the process
+skip_last_look()
 
 
 def main() -> int:

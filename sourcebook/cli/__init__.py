@@ -1,8 +1,9 @@
 """The `sourcebook` command."""
 
-import atexit
 import gc
 import sys
+
+from sourcebook.processes.garbage import skip_last_look
 
 
 def main() -> None:
@@ -10,7 +11,7 @@ def main() -> None:
     # Imports create a million permanent objects; collecting garbage among them takes a quarter of a short command's
     # time. Long commands (`ingest`, `up`) enable the collector after their imports.
     gc.disable()
-    atexit.register(gc.freeze)  # the interpreter's last look for garbage, among all that goes with the process
+    skip_last_look()
     try:
         from sourcebook.cli.app import run
     except ModuleNotFoundError as error:
