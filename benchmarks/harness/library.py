@@ -117,7 +117,12 @@ class Library:
             server_folder=self.home / "postgres",
             accept=_EXIT_CODES,
         )
-        return Ingest(measured, json.loads(measured.output)["collections"])
+        try:
+            told = json.loads(measured.output)
+        except json.JSONDecodeError as error:
+            message = f"{self.ingest_command(*collections)} printed no JSON but {measured.output[:2000]!r}"
+            raise ValueError(message) from error
+        return Ingest(measured, told["collections"])
 
     def ingest_command(self, *collections: str) -> list[str]:
         """Return the command that brings these collections up to date; all of them without a name."""
