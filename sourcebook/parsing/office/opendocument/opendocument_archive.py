@@ -38,6 +38,8 @@ def qualified(name: str) -> str:
 
 DRAWN: Final = f"{{{_NAMESPACES['draw']}}}*"
 """lxml's pattern of frames, text boxes and shapes."""
+PARAGRAPHS: Final = (qualified("text:p"), qualified("text:h"))
+"""Elements that hold text: paragraphs and headings."""
 _REPETITIONS: Final = tuple(map(qualified, ("table:number-rows-repeated", "table:number-columns-repeated", "text:c")))
 
 

@@ -11,7 +11,13 @@ from typing import Any, Final
 from lxml import etree  # type: ignore[import-untyped] # its stubs are a package of their own
 
 from sourcebook.errors import FailureClass, ParseError
-from sourcebook.parsing.office.opendocument.opendocument_archive import DRAWN, qualified, repetitions, shown_text
+from sourcebook.parsing.office.opendocument.opendocument_archive import (
+    DRAWN,
+    PARAGRAPHS,
+    qualified,
+    repetitions,
+    shown_text,
+)
 from sourcebook.parsing.office.sheet_regions import Position, find_regions
 from sourcebook.parsing.text.markdown_writing import (
     LONGEST_REPEATED,
@@ -26,7 +32,6 @@ _MOST_CELLS: Final = 2_000_000
 _TABLE, _ROW, _CELL, _COVERED = map(
     qualified, ("table:table", "table:table-row", "table:table-cell", "table:covered-table-cell")
 )
-_PARAGRAPHS: Final = (qualified("text:p"), qualified("text:h"))
 
 
 @dataclass(slots=True)
@@ -83,7 +88,7 @@ def _fill(sheet: _Sheet, table: Any, left: int) -> int:
                     sheet.cells[number, place] = text
                 _note(sheet, number, column, cell)
         row += times
-    boxes = (box.iterchildren(*_PARAGRAPHS) for box in table.iter(DRAWN))
+    boxes = (box.iterchildren(*PARAGRAPHS) for box in table.iter(DRAWN))
     sheet.drawn += [text for paragraphs in boxes for each in paragraphs if (text := shown_text(each).strip())]
     return _merge(sheet, table, left)
 
@@ -132,7 +137,7 @@ def _filled(line: Any) -> Iterator[tuple[int, int, str, Any]]:
     for column, width, cell in _cells(line):
         if cell.tag != _CELL:
             continue
-        lines = (shown_text(paragraph).strip() for paragraph in cell.iterchildren(*_PARAGRAPHS))
+        lines = (shown_text(paragraph).strip() for paragraph in cell.iterchildren(*PARAGRAPHS))
         text = "\n".join(each for each in lines if each)
         if text or cell.find(qualified("office:annotation")) is not None:
             yield column, width, text, cell
@@ -154,7 +159,7 @@ def _note(sheet: _Sheet, row: int, column: int, cell: Any) -> None:
     if not sheet.cells[row, column]:
         del sheet.cells[row, column]  # it holds nothing but its comment
     for annotation in cell.iterchildren(qualified("office:annotation")):
-        text = " ".join(" ".join(shown_text(each) for each in annotation.iterchildren(*_PARAGRAPHS)).split())
+        text = " ".join(" ".join(shown_text(each) for each in annotation.iterchildren(*PARAGRAPHS)).split())
         author = " ".join((annotation.findtext(qualified("dc:creator")) or "").split())
         if text:
             by = f" by {author}" if author else ""

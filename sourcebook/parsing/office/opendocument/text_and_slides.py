@@ -20,6 +20,7 @@ from sourcebook.parsing.docling.markdown_serializer import write_markdown
 from sourcebook.parsing.office.notes_and_comments import place_remarks
 from sourcebook.parsing.office.opendocument.opendocument_archive import (
     DRAWN,
+    PARAGRAPHS,
     qualified,
     remove,
     shown_text,
@@ -29,8 +30,7 @@ from sourcebook.parsing.office.opendocument.opendocument_archive import (
 from sourcebook.parsing.office.slides import arrange_slides
 from sourcebook.parsing.text.markdown_writing import WrittenDocument
 
-_PARAGRAPHS: Final = (qualified("text:p"), qualified("text:h"))
-_BLOCKS: Final = (*_PARAGRAPHS, qualified("text:list"), qualified("table:table"))
+_BLOCKS: Final = (*PARAGRAPHS, qualified("text:list"), qualified("table:table"))
 _DESCRIPTIONS: Final = (qualified("svg:title"), qualified("svg:desc"))
 
 
@@ -85,12 +85,12 @@ def _unbox(root: Any) -> None:
     """
     for box in reversed(list(root.iter(DRAWN))):
         above = list(box.iterancestors())
-        place = next((each for each in above if each.tag in _PARAGRAPHS), None)
+        place = next((each for each in above if each.tag in PARAGRAPHS), None)
         if place is None:
             place = [box, *(each for each in above if each.tag.startswith(DRAWN[:-1]))][-1]
         for child in reversed(box):
             if child.tag in _DESCRIPTIONS:
-                child.tag = _PARAGRAPHS[0]
+                child.tag = PARAGRAPHS[0]
             elif child.tag not in _BLOCKS:
                 continue
             child.tail = None
