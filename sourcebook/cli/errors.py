@@ -5,11 +5,13 @@ import re
 import sys
 import traceback
 from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
+from sourcebook.cli.answers import kept_for_answers
 from sourcebook.cli.redaction import redact
 from sourcebook.errors import ConfigurationError, QueryError, SourcebookError, UnknownDocumentError
 
@@ -24,7 +26,8 @@ class GuardedGroup(TyperGroup):
         """Run a command."""
         typed = list(ctx.args)
         try:
-            result = super().invoke(ctx)
+            with kept_for_answers() if "--json" in typed else nullcontext():
+                result = super().invoke(ctx)
             sys.stdout.flush()
         except BrokenPipeError:
             _silence(sys.stdout)

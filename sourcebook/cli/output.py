@@ -9,6 +9,8 @@ from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from sourcebook.cli.answers import answering
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
@@ -26,7 +28,9 @@ _WORD = re.compile(rf"\s*(?:[{_WIDE}]|[^\s{_WIDE}]+)\s*")
 def print_json(value: Mapping[str, Any]) -> None:
     """Print one JSON object on one line."""
     ascii_only = (sys.stdout.encoding or "").lower().replace("-", "") != "utf8"
-    sys.stdout.write(json.dumps(value, ensure_ascii=ascii_only, default=_plain) + "\n")
+    line = json.dumps(value, ensure_ascii=ascii_only, default=_plain) + "\n"
+    with answering():
+        sys.stdout.write(line)
 
 
 def retry_note(*, failed: bool, parked: bool, attempts: int, next_retry_at: datetime | None) -> str:
