@@ -2,6 +2,8 @@
 
 `pdf_apart.tsv` and `pdf_further.tsv` list PDFs of other packages, on which rules that were written before are checked.
 `pdf_scripts.tsv` lists PDFs in Chinese, Japanese, Korean, Arabic, Persian, Cyrillic, Greek, Hindi and Thai.
+`pdf_world.tsv` and `pdf_letters.tsv` were drawn at random: from the packages of Debian with PDFs that no other list
+uses, and from other PDFs of TeX's packages for such languages. Their halves are every second PDF by its SHA-256.
 
 The packages are fetched with apt-get, pip and npm, and unpacked; every file has the SHA-256 of the list.
 """
@@ -22,6 +24,10 @@ LIST = Path(__file__).with_name("pdf_library.tsv")
 APART = Path(__file__).with_name("pdf_apart.tsv")
 FURTHER = Path(__file__).with_name("pdf_further.tsv")
 SCRIPTS = Path(__file__).with_name("pdf_scripts.tsv")
+WORLD = Path(__file__).with_name("pdf_world.tsv")
+LETTERS = Path(__file__).with_name("pdf_letters.tsv")
+KEPT_APART = {"apart": APART, "further": FURTHER, "scripts": SCRIPTS, "world": WORLD, "letters": LETTERS}
+"""Lists beside the committed one, by name."""
 
 
 class NoLibraryError(Exception):

@@ -142,16 +142,32 @@ def _read(content: bytes, name: str) -> str:
 
 
 def _peer(name: str, paths: Sequence[Path], folder: Path) -> dict[str, list[str] | None]:
-    """Return the pages of each file as a reader gives them."""
-    say(f"  {name} …")
-    out = folder / f"{name}.jsonl"
+    """Return the pages of each file as a reader gives them; what a version of it has read is kept in the folder."""
     script = _PEERS / "pdf_readers.py"
-    command = [str(_python(folder / "readers")), "-P", str(script), name, str(out), *map(str, paths)]
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
-    if done.returncode:
-        raise NoReaderError(f"{name} failed: {' '.join(done.stderr.split())[-200:]}")
-    lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
-    return {line["file"]: line["pages"] for line in lines}
+    version = hashlib.sha256(_REQUIREMENTS.read_bytes() + script.read_bytes()).hexdigest()[:12]
+    kept = folder / "readings" / f"{name}-{version}.jsonl"
+    known = _readings(kept)
+    missing = [str(path) for path in paths if str(path) not in known]
+    if missing:
+        say(f"  {name} …")
+        kept.parent.mkdir(exist_ok=True)
+        new = kept.with_suffix(".new")
+        command = [str(_python(folder / "readers")), "-P", str(script), name, str(new), *missing]
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+        if done.returncode:
+            raise NoReaderError(f"{name} failed: {' '.join(done.stderr.split())[-200:]}")
+        with kept.open("a", encoding="utf-8") as out:
+            out.write(new.read_text(encoding="utf-8"))
+        new.unlink()
+        known = _readings(kept)
+    return known
+
+
+def _readings(kept: Path) -> dict[str, list[str] | None]:
+    if not kept.is_file():
+        return {}
+    with kept.open(encoding="utf-8") as lines:
+        return {line["file"]: line["pages"] for line in map(json.loads, lines)}
 
 
 def _python(folder: Path) -> Path:

@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import fmean
 
 from benchmarks.corpora.document_samples import Sample, read_samples
-from benchmarks.corpora.pdf_library import APART, FURTHER, SCRIPTS
+from benchmarks.corpora.pdf_library import KEPT_APART
 from benchmarks.harness.bench import Bench
 from benchmarks.harness.document_memory import memory_rows
 from benchmarks.harness.document_reading import Reading, read
@@ -42,9 +42,7 @@ def run(bench: Bench) -> list[Row]:
     library = (
         [
             *library_rows(packages),
-            *library_rows(packages, APART, called="apart, "),
-            *library_rows(packages, FURTHER, called="further, "),
-            *library_rows(packages, SCRIPTS, called="scripts, "),
+            *(row for name, listed in KEPT_APART.items() for row in library_rows(packages, listed, called=f"{name}, ")),
             *word_rows(packages, folder),
         ]
         if packages
