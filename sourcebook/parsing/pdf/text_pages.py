@@ -12,6 +12,7 @@ from sourcebook.parsing.pdf.meaningless_fonts import without_meaningless
 from sourcebook.parsing.pdf.painted_letters import painted_letters, without_single_marks
 from sourcebook.parsing.pdf.plot_points import without_plot_points
 from sourcebook.parsing.pdf.second_reading import second_reading
+from sourcebook.parsing.pdf.stacked_words import with_single_lines
 from sourcebook.parsing.pdf.text_layer import TextLayer, judge
 from sourcebook.parsing.pdf.text_runs import runs
 from sourcebook.parsing.pdf.tight_boxes import TightBoxes
@@ -54,7 +55,7 @@ def read_pages(content: bytes) -> Iterator[TextPage]:
             if page is None or not (0 < page.width < _LARGEST_SIDE and 0 < page.height < _LARGEST_SIDE):
                 yield TextPage(Page(number, 612.0, 792.0, ()), "unreadable")
             else:
-                found = fonts.corrected(page_words(page), page)
+                found = fonts.corrected(with_single_lines(page_words(page), page), page)
                 first = without_single_marks(heights.corrected(boxes.corrected(found)))
                 whole = second.better_words(first, page, number, boxes)
                 words = whole.words if whole.words is first else fonts.corrected(whole.words, page)

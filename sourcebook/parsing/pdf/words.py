@@ -20,7 +20,7 @@ _ITALIC = re.compile(
 )
 _MONOSPACED = re.compile(
     rf"mono(?!type)|courier|consol|{_TEX}(?:tt|sltt|itt|st|it)\d|nimbusmon|typewriter|menlo|monaco|inconsolata"
-    r"|lettergothic|fixed|terminal",
+    r"|lettergothic|fixed|terminal|t1?xb?tt",
     re.IGNORECASE,
 )
 _NARROW = re.compile(r"[ijlt.,;:|']")

@@ -15,6 +15,7 @@ from sourcebook.parsing.pdf.layout.footnotes import with_footnotes
 from sourcebook.parsing.pdf.layout.headings import plain, with_levels
 from sourcebook.parsing.pdf.layout.italic_headings import with_italic_headings
 from sourcebook.parsing.pdf.layout.line_joining import hyphenated_words
+from sourcebook.parsing.pdf.layout.line_numbers import with_line_numbers
 from sourcebook.parsing.pdf.layout.monospaced_prose import is_monospaced_throughout
 from sourcebook.parsing.pdf.layout.page_parts import Line, OutlineEntry, Page, Rule
 from sourcebook.parsing.pdf.layout.paragraph_continuations import join_across_columns
@@ -105,7 +106,7 @@ def _running_head(page: int, line: Line) -> Element:
 def _columns(page: Page) -> Iterator[_Column]:
     tables, lines = ruled_tables(page)
     # Vertical text outside of tables is in the margin and interrupts nothing.
-    flat = [line for line in lines if not line.turned]
+    flat = with_line_numbers([line for line in lines if not line.turned])
     turned = sorted((line for line in lines if line.turned), key=lambda line: (line.left, line.top))
     from_right = sum(direction(line.text) for line in flat) < 0
     frames = frames_of(page.rules)
