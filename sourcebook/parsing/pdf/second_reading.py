@@ -17,6 +17,7 @@ from sourcebook.parsing.pdf.decoded_pages import DecodedPage
 from sourcebook.parsing.pdf.east_asian_words import OF_PDFIUM
 from sourcebook.parsing.pdf.glued_words import with_parted_words
 from sourcebook.parsing.pdf.layout.east_asian import is_east_asian
+from sourcebook.parsing.pdf.other_scripts import with_other_scripts
 from sourcebook.parsing.pdf.presentation_forms import as_letters
 from sourcebook.parsing.pdf.tight_boxes import TightBoxes
 from sourcebook.parsing.pdf.words import UNKNOWN, UPSIDE_DOWN, Word, is_bold, is_italic, is_monospaced, readable
@@ -40,6 +41,8 @@ _FEWEST_WORDS = 12
 """Words of both readings of a page below which they are not compared."""
 _FAR = 1e5
 """Points beyond the edge of a page within which text is looked for."""
+_DIVIDED = "\ufffe"
+"""What PDFium has for the hyphen of a word that is divided at the end of a line."""
 _PLAIN = re.compile(r"\W*[^\W\d_]+(?:['’-][^\W\d_]+)*\W*")
 _TWO_LETTERS = re.compile(r"[^\W\d_]{2}")
 _LIGATURES = ("ff", "fi", "fl", "ffi", "ffl")
@@ -83,9 +86,10 @@ class SecondReading:
 def _better_words(
     words: Sequence[Word], page: DecodedPage, opened: Any, text: Any, boxes: TightBoxes
 ) -> Sequence[Word]:
-    second = Counter(text.get_text_range().split())
+    second = Counter(text.get_text_range().replace(_DIVIDED, "- ").split())
     if max(len(words), second.total()) < _FEWEST_WORDS:
         return words
+    words = with_other_scripts(words, second, lambda: list(_words(text, page)))
     first = Counter(word.text for word in words)
     torn = _torn(words)
     if opened.get_rotation() or not (
