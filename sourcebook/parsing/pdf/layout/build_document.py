@@ -106,7 +106,7 @@ def _running_head(page: int, line: Line) -> Element:
 def _columns(page: Page) -> Iterator[_Column]:
     tables, lines = ruled_tables(page)
     # Vertical text outside of tables is in the margin and interrupts nothing.
-    flat = with_line_numbers([line for line in lines if not line.turned])
+    flat = [line for line in lines if not line.turned]
     turned = sorted((line for line in lines if line.turned), key=lambda line: (line.left, line.top))
     from_right = sum(direction(line.text) for line in flat) < 0
     frames = frames_of(page.rules)
@@ -125,7 +125,7 @@ def _columns(page: Page) -> Iterator[_Column]:
 
 def _column(page: Page, part: Column, from_right: bool) -> _Column:
     levels = [rule.top for rule in page.rules if _crosses(rule, part)]
-    found = rows([piece for piece in part.pieces if isinstance(piece, Line)])
+    found = rows(with_line_numbers([piece for piece in part.pieces if isinstance(piece, Line)]))
     tables = [piece for piece in part.pieces if isinstance(piece, Table)]
     return _Column(page, part.left, part.right, tuple(_items(found, tables, sorted(levels))), from_right, tuple(found))
 

@@ -71,3 +71,37 @@ def test_a_table_written_column_by_column_stays_a_table() -> None:
     cells = [Shown(72 + 130 * column, 700 - 14 * row, f"c{column}r{row}") for column in range(4) for row in range(12)]
     document = parse_pdf(pdf([cells]), settings=ParsingSettings(ocr=False))
     assert "| c0r5 | c1r5 | c2r5 | c3r5 |" in document.markdown
+
+
+def test_an_index_of_narrow_entries_is_no_table() -> None:
+    """Its pages hang below its words, and the lines of both columns are level."""
+    columns = [
+        Shown(left + (18 if n % 2 else 0), 700 - 12 * n, f"space, {n}{left}" if n % 2 else f"word{left}x{n}")
+        for left in (60, 330)
+        for n in range(20)
+    ]
+    text = read(*columns)
+    assert "|" not in text
+    places = [text.index(f"word{left}x{n}") for left in (60, 330) for n in range(0, 20, 2)]
+    assert places == sorted(places)
+
+
+def test_columns_with_dates_at_their_edge_are_no_table() -> None:
+    """The white space between a version and its date is within one column of a list of changes."""
+    columns = []
+    for left in (60, 330):
+        for n in range(8):
+            top = 700 - 36 * n
+            columns += [Shown(left, top, f"v{left}.{n}"), Shown(left + 190, top, f"2020/0{n + 1}")]
+            columns += [Shown(left + 10, top - 12, f"General: the change {left}.{n} of the text is large")]
+            columns += [Shown(left + 10, top - 24, f"and it goes on in a second line {n}")]
+    text = read(*columns)
+    places = [text.index(f"v{left}.{n}") for left in (60, 330) for n in range(8)]
+    assert places == sorted(places)
+
+
+def test_a_table_with_indented_labels_stays_a_table() -> None:
+    """Its labels have indents like the entries of an index; most of its cells are numbers."""
+    labels = [Shown(72 + (14 if n % 3 else 0), 700 - 14 * n, f"label {n}") for n in range(14)]
+    cells = [Shown(250 + 120 * column, 700 - 14 * n, f"{column}.{n}") for column in range(2) for n in range(14)]
+    assert "| label 5 | 0.5 | 1.5 |" in read(*labels, *cells)
