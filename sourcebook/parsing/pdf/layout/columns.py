@@ -185,7 +185,7 @@ def _parts_prose(gutter: _Gutter, nested: int) -> bool:
     height = median([*left.heights, *right.heights])
     if gutter.bottom - gutter.top < 2.2 * height or gutter.width < 0.4 * height:
         return False
-    aligned = _aligned(left.tops, right.tops)
+    aligned = max(_aligned(left.tops, right.tops), _aligned(left.middles, right.middles))
     if aligned >= 0.85:
         # The lines are level: in a table, one side has gaps where the other wraps, or its lines are short.
         if min(left.density, right.density) < 0.7 or min(left.characters, right.characters) < _FEWEST_BESIDE:
@@ -220,6 +220,7 @@ class _Side:
     left: float
     right: float
     tops: list[float]
+    middles: list[float]
     heights: list[float]
     characters: float
     """Median number of characters per line."""
@@ -258,6 +259,7 @@ class _Side:
             left,
             right,
             tops,
+            sorted((min(run.top for run in row) + max(run.bottom for run in row)) / 2 for row in grouped),
             [max(run.height for run in row) for row in grouped],
             characters,
             median(filled) / max(1.0, max(max(run.right for run in row) - left for row in grouped)),
