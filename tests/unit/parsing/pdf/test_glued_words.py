@@ -55,7 +55,7 @@ def test_words_of_the_text_stay_whole() -> None:
 
 def test_short_words_of_hangul_are_parted() -> None:
     """A justified line of Korean may be one word of many for the decoder; some of its words have one or two letters."""
-    line = "대부분의 텍 소스에는 이런 이른바 텍 리거쳐를 쓰는 것이 좋은 일 이다".split()
+    line = ["대부분의", "텍", "소스에는", "이런", "이른바", "텍", "리거쳐를", "쓰는", "것이", "좋은", "일", "이다"]
     word, shown = page(*line, gap=1.5)
     assert [one.text for one in with_parted_words([word], Counter(line), shown)] == line
     word, shown = page("긴", "명령", gap=1.5)
