@@ -17,9 +17,9 @@ from sourcebook.parsing.pdf.decoded_pages import DecodedPage
 from sourcebook.parsing.pdf.east_asian_words import OF_PDFIUM
 from sourcebook.parsing.pdf.glued_words import with_parted_words
 from sourcebook.parsing.pdf.layout.east_asian import is_east_asian
-from sourcebook.parsing.pdf.other_scripts import with_other_scripts
 from sourcebook.parsing.pdf.presentation_forms import as_letters
 from sourcebook.parsing.pdf.tight_boxes import TightBoxes
+from sourcebook.parsing.pdf.unknown_fonts import with_known_fonts
 from sourcebook.parsing.pdf.words import UNKNOWN, UPSIDE_DOWN, Word, is_bold, is_italic, is_monospaced, readable
 
 _LEAST_ALIKE = 0.99
@@ -89,7 +89,7 @@ def _better_words(
     second = Counter(text.get_text_range().replace(_DIVIDED, "- ").split())
     if max(len(words), second.total()) < _FEWEST_WORDS:
         return words
-    words = with_other_scripts(words, second, lambda: list(_words(text, page)))
+    words = with_known_fonts(words, second, lambda: list(_words(text, page, marked=True)))
     first = Counter(word.text for word in words)
     torn = _torn(words)
     if opened.get_rotation() or not (
@@ -207,17 +207,21 @@ def _plain_share(words: Counter[str]) -> float:
     return plain / max(1, words.total())
 
 
-def _words(text: Any, page: DecodedPage, *, reach: float = 0.0) -> Iterator[Word]:
-    """Yield the words between white space; with `reach`, only those that end within it beyond the right edge.
+def _words(text: Any, page: DecodedPage, *, reach: float = 0.0, marked: bool = False) -> Iterator[Word]:
+    """Yield the words between white space; a word that is divided at the end of a line is two.
 
-    A word that is divided at the end of a line is two.
+    Args:
+        text: Text of the page.
+        page: The decoded page.
+        reach: Points beyond the right edge within which words end; with it, only those that end beyond the edge.
+        marked: Whether words of fonts that name no characters are unmapped.
     """
     letters: list[str] = []
     first = angle = 0
     count = text.count_chars()
     for index in range(count + 1):
         if letters and index < count and raw.FPDFText_IsHyphen(text, index) == 1:
-            if (word := _word(text, page, f"{''.join(letters)}-", first, index + 1, reach)) is not None:
+            if (word := _word(text, page, f"{''.join(letters)}-", first, index + 1, reach, marked)) is not None:
                 yield word
             letters = []
             continue
@@ -231,7 +235,7 @@ def _words(text: Any, page: DecodedPage, *, reach: float = 0.0) -> Iterator[Word
                 first, angle = index, turned
             letters.append(letter)
             continue
-        if letters and (word := _word(text, page, "".join(letters), first, index, reach)) is not None:
+        if letters and (word := _word(text, page, "".join(letters), first, index, reach, marked)) is not None:
             yield word
         letters = [] if letter.isspace() else [letter]
         first, angle = index, turned
@@ -248,7 +252,7 @@ def _is_mirrored(text: Any, index: int) -> bool:
     return bool(raw.FPDFText_GetMatrix(text, index, matrix)) and matrix.a * matrix.d - matrix.b * matrix.c < 0
 
 
-def _word(text: Any, page: DecodedPage, letters: str, first: int, end: int, reach: float) -> Word | None:
+def _word(text: Any, page: DecodedPage, letters: str, first: int, end: int, reach: float, marked: bool) -> Word | None:
     edge = page.left + page.width
     if reach and all(text.get_charbox(index, loose=True)[2] <= edge for index in (first, end - 1)):
         return None  # nearly all words of such a page
@@ -278,7 +282,7 @@ def _word(text: Any, page: DecodedPage, letters: str, first: int, end: int, reac
         italic=is_italic(font),
         monospaced=is_monospaced(font),
         angle=angle,
-        unmapped=unmapped,
+        unmapped=unmapped or (marked and raw.FPDFText_HasUnicodeMapError(text, first) == 1),
         font=f"{OF_PDFIUM}{font}",
     )
 

@@ -2,8 +2,9 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
-from sourcebook.parsing.pdf.other_scripts import with_other_scripts
+from sourcebook.parsing.pdf.unknown_fonts import with_known_fonts
 from sourcebook.parsing.pdf.words import Word
 
 LATIN = ("The", "declaration", "switches", "between", "languages", "<<greek>>")
@@ -17,7 +18,7 @@ def line(texts: Sequence[str], top: float, font: str) -> list[Word]:
 
 def read(first: Sequence[Word], second: Sequence[Word]) -> list[str]:
     counts = Counter(word.text for word in second)
-    return [word.text for word in with_other_scripts(first, counts, lambda: second)]
+    return [word.text for word in with_known_fonts(first, counts, lambda: second)]
 
 
 def test_a_font_of_greek_letters() -> None:
@@ -47,3 +48,28 @@ def test_words_of_a_script_that_both_know() -> None:
     first = [*line(LATIN, 100, "CMR10"), *line(("ΠρόλογοςΚατάλογος", "Σχημάτων"), 112, "Sans")]
     second = [*line(LATIN, 100, "CMR10"), *line(("Πρόλογος", "Κατάλογος", "Σχημάτων"), 112, "Sans")]
     assert read(first, second) == [*LATIN, "ΠρόλογοςΚατάλογος", "Σχημάτων"]
+
+
+def unknown(texts: Sequence[str], *, unmapped: bool = True) -> list[Word]:
+    return [replace(word, unmapped=unmapped) for word in line(texts, 112, "Times")]
+
+
+def test_a_font_without_letters_has_those_of_the_second_reader() -> None:
+    """Numbers of a table of contents in a font of their own are filled in, though they are no words of letters."""
+    first = [*line(LATIN, 100, "CMR10"), *unknown(["\ufffd"] * 4)]
+    second = [*line(LATIN, 100, "CMR10"), *unknown(("3.1", ".", ".", "12"), unmapped=False)]
+    assert read(first, second) == [*LATIN, "3.1", ".", ".", "12"]
+
+
+def test_bullets_and_letters_that_nobody_knows_stay() -> None:
+    """A font of bullets shows one sign; a second reader that does not know a font either says so."""
+    first = [*line(LATIN, 100, "CMR10"), *unknown(["\ufffd"] * 4)]
+    assert read(first, [*line(LATIN, 100, "CMR10"), *unknown(["l"] * 4, unmapped=False)]) == [*LATIN, *["\ufffd"] * 4]
+    assert read(first, [*line(LATIN, 100, "CMR10"), *unknown(("f", "g", "h", "i"))]) == [*LATIN, *["\ufffd"] * 4]
+
+
+def test_single_words_that_lack_letters_are_filled() -> None:
+    """A word of two fonts has the name of the one that is known."""
+    first = [replace(Word("图", 72, 102, 112, 122, 10, font="SimSun"), unmapped=True), *line(LATIN, 100, "CMR10")]
+    second = [Word("图", 72, 82, 112, 122, 10), Word("E.2", 85, 102, 112, 122, 10), *line(LATIN, 100, "CMR10")]
+    assert read(first, second) == ["图", "E.2", *LATIN]
