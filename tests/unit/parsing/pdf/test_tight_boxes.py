@@ -70,3 +70,44 @@ def test_boxes_as_high_as_their_font_are_kept() -> None:
     assert TightBoxes().corrected(two_sizes) == two_sizes
     rotated = [replace(word, angle=90) for word in words]
     assert TightBoxes().corrected(rotated) == rotated
+
+
+def cyrillic(text: str, left: float) -> Word:
+    """Return a word as fonts of TeX for Cyrillic show it."""
+    tall, middle, deep, shallow = set("бБВНИЗф"), set("йїі"), set("руф"), set("дщц")
+    letters = set(text)
+    above = 0.7 if letters & tall else 0.64 if letters & middle else 0.45
+    below = 0.22 if letters & deep else 0.15 if letters & shallow else 0.0
+    return Word(text, left, left + 5 * len(text), 100 - 10 * above, 100 + 10 * below, 10 * (above + below), font="T2")
+
+
+def test_words_of_cyrillic_are_on_one_line() -> None:
+    """Its letters are tall and deep in their own way, and marks above them make them higher."""
+    texts = [
+        "Бібліотека",
+        "має",
+        "свій",
+        "номер",
+        "версії",
+        "але",
+        "частина",
+        "програм",
+        "буде",
+        "далі",
+        "вони",
+        "щодня",
+        "на",
+        "нас",
+        "як",
+        "усе",
+        "фарби",
+        "зараз",
+    ]
+    texts += ["Вони", "Нове", "Знак", "Нас", "буря", "форум", "бару", "Ворон"]
+    words, left = [], 10.0
+    for text in texts:
+        words.append(cyrillic(text, left))
+        left += 5 * len(text) + 3
+    assert len(runs(words, ())) > 1
+    (line,) = runs(TightBoxes().corrected(words), ())
+    assert line.text == " ".join(texts)
