@@ -48,6 +48,19 @@ _TWO_LETTERS = re.compile(r"[^\W\d_]{2}")
 _LIGATURES = ("ff", "fi", "fl", "ffi", "ffl")
 _TEX_LETTERS = {**dict(enumerate(_LIGATURES, 0x0B)), **dict(enumerate(_LIGATURES, 0x1B)), 0x88: "•"}
 """Letters of TeX's encodings OT1, T1 and TS1 at codes of control characters, for fonts that name no characters."""
+_TEX_SIGNS = {
+    0x0B: "⊘",
+    0x0C: "⊙",
+    0x0D: "◯",
+    0x0E: "◦",
+    0x0F: "•",
+    0x1B: "⊃",
+    0x1C: "≪",
+    0x1D: "≫",
+    0x1E: "≺",
+    0x1F: "≻",
+}
+"""Signs at these codes in TeX's font of symbols."""
 _LONGEST_NAME = 256
 """Most bytes of a font's name."""
 
@@ -89,13 +102,12 @@ def _better_words(
     second = Counter(text.get_text_range().replace(_DIVIDED, "- ").split())
     if max(len(words), second.total()) < _FEWEST_WORDS:
         return words
-    words = with_known_fonts(words, second, lambda: list(_words(text, page, marked=True)))
     first = Counter(word.text for word in words)
     torn = _torn(words)
     if opened.get_rotation() or not (
         _is_better(second, first) or _is_fuller(second, first) or (torn and _fills_holes(second, first))
     ):
-        return with_parted_words(words, second, page)
+        return _with_second_words(words, second, page, text)
     if any(has_right_to_left(word.text) for word in words) and _has_letters_of(words, second):
         return words  # PDFium parts and turns words from right to left at brackets and Latin letters
     read = list(_words(text, page))
@@ -105,8 +117,14 @@ def _better_words(
         or _is_fuller(shown, first)
         or (torn and not _torn(read) and _fills_holes(shown, first))
     ):
-        return with_parted_words(words, second, page)  # what the first reading lacks is beyond the page
+        return _with_second_words(words, second, page, text)  # what the first reading lacks is beyond the page
     return boxes.corrected(read)
+
+
+def _with_second_words(words: Sequence[Word], second: Counter[str], page: DecodedPage, text: Any) -> Sequence[Word]:
+    """Return the words of the first reading, the unknown ones and those that it glues together as PDFium has them."""
+    known = with_known_fonts(words, second, lambda: list(_words(text, page, marked=True)))
+    return with_parted_words(known, second, page)
 
 
 @contextmanager
@@ -228,7 +246,7 @@ def _words(text: Any, page: DecodedPage, *, reach: float = 0.0, marked: bool = F
         code = raw.FPDFText_GetUnicode(text, index) if index < count else 0x20
         letter = chr(code) if 0 < code < 0x110000 else " "
         if code in _TEX_LETTERS and raw.FPDFText_HasUnicodeMapError(text, index) == 1:
-            letter = _TEX_LETTERS[code]
+            letter = _TEX_SIGNS.get(code, " ") if "cmsy" in _font(text, index).lower() else _TEX_LETTERS[code]
         turned = 0 if letter.isspace() else _angle(text, index)
         if not letter.isspace() and (not letters or turned == angle):
             if not letters:

@@ -1,5 +1,6 @@
 """Words of two lines that the decoder joins because one begins where the other ends, as a term and its description."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -13,6 +14,7 @@ _TALLER = 1.6
 """Smallest height of such a word, in median heights of the page's words."""
 _NARROW = 0.42
 """Largest width of its letters, in heights of the word."""
+_WORD = re.compile(r"[^\W\d_]{3}")
 _STEP = 0.6
 """Smallest vertical distance of two of its letters that are in different lines, in heights of the lower letter."""
 
@@ -56,6 +58,9 @@ def _parted(word: Word, letters: Sequence[Cell], page: DecodedPage) -> Iterator[
         yield word
         return
     ends = [0, *(place for place, step in enumerate(map(_is_step, inside, inside[1:]), start=1) if step), len(inside)]
+    if not any(_WORD.search("".join(text for _, text in inside[start:end])) for start, end in pairwise(ends)):
+        yield word  # a fraction or another part of a formula
+        return
     for start, end in pairwise(ends):
         cells = [cell for cell, _ in inside[start:end]]
         bottom, top = min(cell.r_y0 for cell in cells), max(cell.r_y2 for cell in cells)

@@ -111,18 +111,22 @@ def _matched(words: Sequence[Word], doubtful: AbstractSet[int], read: Sequence[W
     tops = [words[place].top for place in level]
     tallest = max((words[place].bottom - words[place].top for place in level), default=0.0)
     found: dict[int, list[Word]] = {}
+    in_vain: set[int] = set()
     for part in read:
         first, last = bisect_left(tops, part.top - tallest), bisect_right(tops, part.bottom)
         covered = [place for place in level[first:last] if _shared(words[place], part) > 0]
         if not covered:
             continue
         best = max(covered, key=lambda place: _likeness(words[place], part))
-        if best in doubtful:
-            found.setdefault(best, []).append(part)
-        for place in covered:
-            if place in doubtful and _shared(words[place], part) > _MOST_SHARED * _area(words[place]):
-                found.setdefault(place, [])
-    return {place: sorted(parts, key=lambda part: part.left) for place, parts in found.items()}
+        within = [place for place in covered if _shared(words[place], part) > _MOST_SHARED * _area(words[place])]
+        if best not in doubtful:
+            continue
+        if not doubtful.issuperset(within):
+            in_vain.update((best, *within))  # the part holds words that are known
+        found.setdefault(best, []).append(part)
+        for place in doubtful.intersection(within):
+            found.setdefault(place, [])
+    return {place: sorted(parts, key=lambda part: part.left) for place, parts in found.items() if place not in in_vain}
 
 
 def _area(word: Word) -> float:
