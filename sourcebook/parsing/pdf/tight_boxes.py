@@ -3,23 +3,25 @@
 The boxes of one line then differ in height and base line, so that its words seem to stand on several lines.
 """
 
-import unicodedata
 from bisect import insort
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from unicodedata import combining, normalize
 
 from sourcebook.parsing.pdf.words import Word
 
-_TALL = frozenset("bdfhklßбфћђβδζθλξφψ0123456789()[]{}/")
-"""Small letters as high as capitals, which are high, too, and other signs of that height."""
-_MIDDLE = frozenset("ijtіјґ")
-_DEEP = frozenset("gjpqyQруфјβγζημξρςφχψ,;()[]{}")
-_SHALLOW = frozenset("дцщџДЦЩЏ")
-_ABOVE = 230
-"""Unicode's class of marks above letters, which are then higher than low ones."""
-_LAST_ALPHABET = "\u052f"
-"""Last letter of Latin, Greek and Cyrillic."""
+_CYRILLIC_CAPITALS, _GREEK_CAPITALS = "АБВГДЕЖЗИКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯІЄҐЂЋЉЊЏЈЅ", "ΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩ"
+_TALL = frozenset(
+    f"ABCDEFGHIJKLMNOPQRSTUVWXYZbdfhklß0123456789()[]{{}}/{_CYRILLIC_CAPITALS}бфђћ{_GREEK_CAPITALS}βδζθλξφψ"
+)
+_MIDDLE = frozenset("ijtіј")
+_DEEP = frozenset("gjpqyQ,;()[]{}ДЦЩдруфцщјџβγζημξρςφχψ")
+_LOW = frozenset("acemnorsuvwxzавгежзиклмнопстхчшъыьэюяєґљњѕαεικνοπστυω")
+"""Letters as high as an x."""
+_MARKED = "i"
+"""Letter as high as one with a mark."""
+_KNOWN = _TALL | _MIDDLE | _DEEP | _LOW
 _LOWER = 0.8
 """Height of words without tall letters below which the boxes end at the ink, in heights of words with tall ones."""
 _HIGHER = 1.15
@@ -30,8 +32,8 @@ _FEWEST = 4
 """Fewest words of each shape that a font's measures are taken from."""
 _ASCENT, _MIDDLE_ASCENT, _LOW_ASCENT = 0.7, 0.64, 0.45
 """Height above the base line of tall letters, of those like `t`, and of low ones, in font sizes."""
-_DESCENT, _SHALLOW_DESCENT = 0.22, 0.15
-"""Depth of deep letters below the base line, and of letters with a short tail such as `д`, in font sizes."""
+_DESCENT = 0.22
+"""Depth of deep letters below the base line, in font sizes."""
 _NEAR = 0.2
 """Difference of a word's own font size up to which it has its font's usual size, as a share of that."""
 
@@ -46,12 +48,12 @@ class _Measures:
 
     def add(self, word: Word) -> None:
         """Add a word's height to those of words with letters of its shape."""
-        (above, below), height = _extent(word.text), word.bottom - word.top
-        if below == _DESCENT and above == _ASCENT:
+        letters, height = _shapes(word.text), word.bottom - word.top
+        if letters & _DEEP and letters & _TALL:
             insort(self.tall_and_deep, height)
-        elif above == _ASCENT and not below:
+        elif letters & _TALL:
             insort(self.tall, height)
-        elif above == _LOW_ASCENT and not below:
+        elif letters <= _LOW:
             insort(self.low, height)
 
 
@@ -64,7 +66,7 @@ class TightBoxes:
     def corrected(self, words: Sequence[Word]) -> list[Word]:
         """Return a page's words with boxes as high as their font."""
         for word in words:
-            if word.angle == 0 and word.text.isalpha() and (word.text.isascii() or max(word.text) <= _LAST_ALPHABET):
+            if word.angle == 0 and word.text.isalpha() and _shapes(word.text) <= _KNOWN:
                 self._fonts.setdefault(word.font, _Measures()).add(word)
         sizes = {font: size for font in self._fonts if (size := self._size(font)) is not None}
         return [_grown(word, sizes[word.font]) if word.font in sizes and word.angle == 0 else word for word in words]
@@ -82,6 +84,13 @@ class TightBoxes:
         return tall / _ASCENT if mixed < _MOST_MIXED else None
 
 
+@lru_cache(maxsize=4096)
+def _shapes(text: str) -> frozenset[str]:
+    """Return the letters of a text without their marks; one with a mark above it is at least as high as `t`."""
+    parts = normalize("NFD", text)
+    return frozenset(parts) if parts.isascii() else frozenset(_MARKED if combining(one) else one for one in parts)
+
+
 def _middle(ordered: Sequence[float]) -> float:
     """Return the median of heights in order."""
     return (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
@@ -94,26 +103,12 @@ def _share_near(heights: Sequence[float], height: float) -> float:
 
 def _grown(word: Word, usual: float) -> Word:
     """Return the word with the box of its font on its base line; words far larger or smaller keep their own size."""
-    if not any(map(str.isalnum, word.text)):
+    letters = _shapes(word.text)
+    if not any(map(str.isalnum, letters)):
         return replace(word, size=usual)
-    above, below = _extent(word.text)
+    above = _ASCENT if letters & _TALL else _MIDDLE_ASCENT if letters & _MIDDLE else _LOW_ASCENT
+    below = _DESCENT if letters & _DEEP else 0.0
     size = (word.bottom - word.top) / (above + below)
     base = word.bottom - below * size
     size = usual if abs(size - usual) < _NEAR * usual else size
     return replace(word, top=base - (1 - _DESCENT) * size, bottom=base + _DESCENT * size, size=size)
-
-
-def _extent(text: str) -> tuple[float, float]:
-    """Return the height of a text's letters above the base line, and their depth below it, in font sizes."""
-    extents = [_extent_of(letter) for letter in set(text)]
-    return max(above for above, _ in extents), max(below for _, below in extents)
-
-
-@lru_cache(maxsize=4096)
-def _extent_of(letter: str) -> tuple[float, float]:
-    base, *marks = unicodedata.normalize("NFD", letter)
-    below = _DESCENT if base in _DEEP else _SHALLOW_DESCENT if base in _SHALLOW else 0.0
-    if base in _TALL or base.isupper():
-        return _ASCENT, below
-    raised = base in _MIDDLE or any(unicodedata.combining(mark) == _ABOVE for mark in marks)
-    return _MIDDLE_ASCENT if raised else _LOW_ASCENT, below

@@ -30,6 +30,12 @@ _FEWEST_ACROSS = 24
 """Fewest lines of a page of columns that are taken for a table."""
 _LEAST_WIDTH = 0.25
 """Mean width of whole lines of columns of text, as a share of the page's text; cells are narrower."""
+_FEWEST_TORN = 6
+"""Lines beside each other whose content does not follow one another, from which the page is read across columns."""
+_MOST_AGREEMENT = 0.95
+"""Share of the lines in the order of the content at which such a page is read by position."""
+_NEARLY_ALL = 0.9
+"""Share of whole lines of such a page that go on below the one before in the order of the content."""
 _LEAST_HANGING = 0.12
 """The same where lines hang below others, as in an index."""
 _WIDEST_IN_COLUMN = 0.4
@@ -70,16 +76,36 @@ def reads_across_columns(lines: Sequence[Line]) -> bool:
     Args:
         lines: Lines of the page in the order by position, with those of tables that are found by their alignment.
     """
-    if len(lines) < _FEWEST_ACROSS or _agreement(lines) >= _LEAST_AGREEMENT:
+    if len(lines) < _FEWEST_ACROSS:
+        return False
+    agreement, torn = _agreement(lines), _torn_rows(lines)
+    is_torn = len(torn) >= _FEWEST_TORN
+    if agreement >= (_MOST_AGREEMENT if is_torn else _LEAST_AGREEMENT):
         return False
     width = max(line.right for line in lines) - min(line.left for line in lines)
     parts = _whole_lines(sorted(lines, key=lambda line: line.order), widest=_WIDEST_IN_COLUMN * width)
+    # Text beside the columns may be wide; cells are not.
+    doubtful = [part for part in parts if any(_is_beside(part, line) for line in torn)] or parts
     least = _LEAST_HANGING if _hangs(parts) else _LEAST_WIDTH
-    if sum(part.right - part.left for part in parts) < least * width * len(parts):
+    if sum(part.right - part.left for part in doubtful) < least * width * len(doubtful):
         return False
     going_on = sum(_is_below(before, part) for before, part in pairwise(parts))
+    if is_torn and going_on >= _NEARLY_ALL * (len(parts) - 1):
+        return True
     crossing = sum(_is_below(before, part) for before, part in pairwise(_whole_lines(lines)))
-    return going_on >= _MOST_WRITTEN * (len(parts) - 1) and crossing <= _MOST_CROSSED * going_on
+    written = going_on >= _MOST_WRITTEN * (len(parts) - 1) and crossing <= _MOST_CROSSED * going_on
+    return written and agreement < _LEAST_AGREEMENT
+
+
+def _torn_rows(lines: Sequence[Line]) -> list[Line]:
+    """Return the lines that do not follow the line beside them in the order of the content."""
+    written = sorted(range(len(lines)), key=lambda place: lines[place].order)
+    ranks = {place: rank for rank, place in enumerate(written)}
+    return [
+        line
+        for place, (before, line) in enumerate(pairwise(lines))
+        if ranks[place + 1] != ranks[place] + 1 and line.left > before.right - 1 and _is_beside(before, line)
+    ]
 
 
 def _hangs(parts: Sequence[Line]) -> bool:

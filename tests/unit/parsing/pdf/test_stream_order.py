@@ -105,3 +105,31 @@ def test_a_table_with_indented_labels_stays_a_table() -> None:
     labels = [Shown(72 + (14 if n % 3 else 0), 700 - 14 * n, f"label {n}") for n in range(14)]
     cells = [Shown(250 + 120 * column, 700 - 14 * n, f"{column}.{n}") for column in range(2) for n in range(14)]
     assert "| label 5 | 0.5 | 1.5 |" in read(*labels, *cells)
+
+
+PROSE = [
+    Shown(60, 740 - 12 * n, f"Line {n} of the text above is as wide as the page, and it goes on below it.")
+    for n in range(24)
+]
+
+
+def test_columns_below_a_text_are_no_table() -> None:
+    """A card of terms and commands in two columns, below a long text: only a part of the page is in doubt."""
+    columns = [
+        mark
+        for left in (60, 330)
+        for n in range(9)
+        for mark in (
+            Shown(left, 400 - 12 * n, f"set it {n}"),
+            Shown(left + 170, 400 - 12 * n, f"set {left}{n}", font="mono"),
+        )
+    ]
+    text = read(*PROSE, *columns)
+    places = [text.index(f"set {left}{n}") for left in (60, 330) for n in range(9)]
+    assert places == sorted(places)
+
+
+def test_a_table_written_column_by_column_below_a_text_stays_a_table() -> None:
+    """The text above it is wide, and its cells are narrow."""
+    cells = [Shown(72 + 110 * column, 400 - 14 * row, f"c{column}r{row}") for column in range(4) for row in range(9)]
+    assert "| c0r5 | c1r5 | c2r5 | c3r5 |" in read(*PROSE, *cells)

@@ -1,6 +1,9 @@
 """Words of fonts whose boxes end at the ink of their letters."""
 
 from dataclasses import replace
+from unicodedata import combining, normalize
+
+import pytest
 
 from sourcebook.parsing.pdf.text_runs import runs
 from sourcebook.parsing.pdf.tight_boxes import TightBoxes
@@ -53,6 +56,35 @@ def test_words_with_and_without_tall_letters_are_on_one_line() -> None:
     assert abs(line.size - 10) < 0.01
 
 
+@pytest.mark.parametrize(
+    ("text", "tall", "deep"),
+    [
+        ("на село бок біля вода робота Буфет Дубки кава мова база або Бас груба фарба", "бБф", "рудД"),
+        (
+            "ναι εκεί Βίος δεν λόγος Θύρα ρίζα τον σου και όσο Κήπος θα δε Κακό λέει βάρος νέος φάρος ψάρι",
+            "βδθλζξφψΒΘΚ",
+            "βγζημξρςφχψ",
+        ),
+    ],
+)
+def test_words_in_cyrillic_and_greek_are_on_one_line(text: str, tall: str, deep: str) -> None:
+    """Their letters are low, tall and deep, too; one with a mark is as high as `t`."""
+    words, left = [], 10.0
+    for word in text.split():
+        letters = set(normalize("NFD", word))
+        marked = any(map(combining, letters)) or "і" in letters
+        above = 0.7 if letters & set(tall) else 0.64 if marked else 0.45
+        below = 0.22 if letters & set(deep) else 0.0
+        words.append(
+            Word(word, left, left + 5 * len(word), 100 - 10 * above, 100 + 10 * below, 10 * (above + below), font="T1")
+        )
+        left += 5 * len(word) + 3
+    assert len(runs(words, ())) > 1
+    (line,) = runs(TightBoxes().corrected(words), ())
+    assert line.text == text
+    assert abs(line.size - 10) < 0.01
+
+
 def test_a_heading_keeps_its_own_size() -> None:
     """A word far larger than the others of its font, which may be two fonts without a name, keeps its size."""
     words = [tight(text, 10 + 40 * place, 100) for place, text in enumerate(TEXT)]
@@ -70,44 +102,3 @@ def test_boxes_as_high_as_their_font_are_kept() -> None:
     assert TightBoxes().corrected(two_sizes) == two_sizes
     rotated = [replace(word, angle=90) for word in words]
     assert TightBoxes().corrected(rotated) == rotated
-
-
-def cyrillic(text: str, left: float) -> Word:
-    """Return a word as fonts of TeX for Cyrillic show it."""
-    tall, middle, deep, shallow = set("бБВНИЗф"), set("йїі"), set("руф"), set("дщц")
-    letters = set(text)
-    above = 0.7 if letters & tall else 0.64 if letters & middle else 0.45
-    below = 0.22 if letters & deep else 0.15 if letters & shallow else 0.0
-    return Word(text, left, left + 5 * len(text), 100 - 10 * above, 100 + 10 * below, 10 * (above + below), font="T2")
-
-
-def test_words_of_cyrillic_are_on_one_line() -> None:
-    """Its letters are tall and deep in their own way, and marks above them make them higher."""
-    texts = [
-        "Бібліотека",
-        "має",
-        "свій",
-        "номер",
-        "версії",
-        "але",
-        "частина",
-        "програм",
-        "буде",
-        "далі",
-        "вони",
-        "щодня",
-        "на",
-        "нас",
-        "як",
-        "усе",
-        "фарби",
-        "зараз",
-    ]
-    texts += ["Вони", "Нове", "Знак", "Нас", "буря", "форум", "бару", "Ворон"]
-    words, left = [], 10.0
-    for text in texts:
-        words.append(cyrillic(text, left))
-        left += 5 * len(text) + 3
-    assert len(runs(words, ())) > 1
-    (line,) = runs(TightBoxes().corrected(words), ())
-    assert line.text == " ".join(texts)
