@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from sourcebook.parsing.pdf.bullets import with_drawn_bullets
 from sourcebook.parsing.pdf.decoded_pages import DecodedPage, Point, decoded_pages
+from sourcebook.parsing.pdf.drawn_underscores import with_drawn_underscores
 from sourcebook.parsing.pdf.east_asian_words import EastAsianFonts
 from sourcebook.parsing.pdf.layout.page_parts import Page, Rule
 from sourcebook.parsing.pdf.meaningless_fonts import without_meaningless
@@ -59,7 +60,7 @@ def read_pages(content: bytes) -> Iterator[TextPage]:
                 first = without_single_marks(heights.corrected(boxes.corrected(found)))
                 whole = second.better_words(first, page, number, boxes)
                 words = whole.words if whole.words is first else fonts.corrected(whole.words, page)
-                shown, points = without_plot_points(words)
+                shown, points = without_plot_points(with_drawn_underscores(words, page))
                 readable, lacks_letters = without_meaningless(shown)
                 text = _text_page(page, number, readable)
                 if lacks_letters:
