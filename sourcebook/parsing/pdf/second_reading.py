@@ -30,6 +30,9 @@ _MOST_MORE = 0.1
 """Share of letters more, in words that the first reading lacks, above which the second is taken: a font was lost."""
 _MOST_LESS_PLAIN = 0.05
 """Share of plain words by which such a second reading may be behind."""
+_MANY_MORE = 1.0
+_LEAST_PLAIN = 0.4
+"""Share of letters more from which a page is nearly lost in the first reading, and of plain words in the second."""
 _FEWEST_TORN = 5
 _MOST_TORN = 0.03
 """Words with unknown letters from which a page has holes: their number, and their share of its words."""
@@ -175,7 +178,10 @@ def _is_fuller(second: Counter[str], first: Counter[str]) -> bool:
     if other.total() <= known.total() * (1 + _MOST_MORE):
         return False
     more = (other - known) & _letters(lost)
-    is_plain = _plain_share(second) >= _plain_share(first) - _MOST_LESS_PLAIN
+    least = _plain_share(first) - _MOST_LESS_PLAIN
+    if more.total() > _MANY_MORE * known.total():
+        least = min(least, _LEAST_PLAIN)  # the few words of the first reading say little about the page
+    is_plain = _plain_share(second) >= least
     return more.total() > _MOST_MORE * known.total() and is_plain
 
 
