@@ -45,7 +45,7 @@ _FEWEST_WORDS = 12
 _FAR = 1e5
 """Points beyond the edge of a page within which text is looked for."""
 _DIVIDED = "\ufffe"
-"""What PDFium has for the hyphen of a word that is divided at the end of a line."""
+"""PDFium's sign for the hyphen of a word that is divided at the end of a line."""
 _PLAIN = re.compile(r"\W*[^\W\d_]+(?:['’-][^\W\d_]+)*\W*")
 _TWO_LETTERS = re.compile(r"[^\W\d_]{2}")
 _LIGATURES = ("ff", "fi", "fl", "ffi", "ffl")

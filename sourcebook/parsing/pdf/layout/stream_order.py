@@ -37,7 +37,7 @@ _MOST_AGREEMENT = 0.95
 _NEARLY_ALL = 0.9
 """Share of whole lines of such a page that go on below the one before in the order of the content."""
 _LEAST_HANGING = 0.12
-"""The same where lines hang below others, as in an index."""
+"""Mean width where lines hang below others, as in an index."""
 _WIDEST_IN_COLUMN = 0.4
 """Largest white space within a line of a column, as between a version and its date, as a share of the page's text."""
 _MOST_WORDS = 0.6
