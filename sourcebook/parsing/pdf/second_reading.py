@@ -19,7 +19,7 @@ from sourcebook.parsing.pdf.glued_words import with_parted_words
 from sourcebook.parsing.pdf.layout.east_asian import is_east_asian
 from sourcebook.parsing.pdf.presentation_forms import as_letters
 from sourcebook.parsing.pdf.tight_boxes import TightBoxes
-from sourcebook.parsing.pdf.unknown_fonts import with_known_fonts
+from sourcebook.parsing.pdf.unknown_fonts import with_known_fonts, with_other_scripts
 from sourcebook.parsing.pdf.words import UNKNOWN, UPSIDE_DOWN, Word, is_bold, is_italic, is_monospaced, readable
 
 _LEAST_ALIKE = 0.99
@@ -105,6 +105,7 @@ def _better_words(
     second = Counter(text.get_text_range().replace(_DIVIDED, "- ").split())
     if max(len(words), second.total()) < _FEWEST_WORDS:
         return words
+    words = with_other_scripts(words, second, lambda: list(_words(text, page, marked=True)))
     first = Counter(word.text for word in words)
     torn = _torn(words)
     if opened.get_rotation() or not (
@@ -126,7 +127,7 @@ def _better_words(
 
 def _with_second_words(words: Sequence[Word], second: Counter[str], page: DecodedPage, text: Any) -> Sequence[Word]:
     """Return the words of the first reading, the unknown ones and those that it glues together as PDFium has them."""
-    known = with_known_fonts(words, second, lambda: list(_words(text, page, marked=True)))
+    known = with_known_fonts(words, lambda: list(_words(text, page, marked=True)))
     return with_parted_words(known, second, page)
 
 

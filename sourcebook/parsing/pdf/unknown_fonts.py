@@ -15,6 +15,8 @@ from typing import Final
 from sourcebook.parsing.pdf.presentation_forms import as_letters
 from sourcebook.parsing.pdf.words import Word
 
+_Reader = Callable[[], Sequence[Word]]
+
 _OTHER: Final = re.compile("[\u0370-\u1cff\u1f00-\u1fff\u2c00-\u2dff\u3040-\ud7ff\uf900-\ufaff]")
 """Letters that are not Latin, and signs among them."""
 _WORD: Final = re.compile(f"{_OTHER.pattern}{{3}}")
@@ -40,34 +42,49 @@ _TOO_HIGH: Final = 1.5
 """Height of a word's box, in heights of the second reader's, above which it is wrong."""
 
 
-def with_known_fonts(
-    words: Sequence[Word], second: Mapping[str, int], read: Callable[[], Sequence[Word]]
-) -> Sequence[Word]:
-    """Return the words of a page, those of fonts that are unknown or in another script as the second reader has them.
-
-    So are single words that lack letters.
+def with_other_scripts(words: Sequence[Word], second: Mapping[str, int], read: _Reader) -> Sequence[Word]:
+    """Return the words of a page, those of fonts in another script as the second reader has them.
 
     Args:
         words: Words of the page.
         second: Words of the second reader, each with its count.
         read: Returns the words of the second reader with their places; those that it does not know are unmapped.
     """
-    fonts = Counter(word.font for word in words)
+    if not _has_other_script(words, second):
+        return words
+    fonts, known = Counter(word.font for word in words), Counter(word.font for word in words if word.text in second)
+    doubtful = {font for font, count in fonts.items() if known[font] < _MOST_KNOWN * count}
+    return _replaced(words, doubtful, read, _is_of_other_script)
+
+
+def with_known_fonts(words: Sequence[Word], read: _Reader) -> Sequence[Word]:
+    """Return the words of a page, those of unknown fonts and single ones that lack letters as another reader has them.
+
+    Args:
+        words: Words of the page.
+        read: Returns the words of the other reader with their places; those that it does not know are unmapped.
+    """
     unmapped = Counter(word.font for word in words if word.unmapped)
+    if not unmapped:
+        return words
+    fonts = Counter(word.font for word in words)
     unknown = {font for font, count in unmapped.items() if count >= max(_FEWEST_UNKNOWN, _LEAST_UNKNOWN * fonts[font])}
-    other: set[str] = set()
-    if _has_other_script(words, second):
-        known = Counter(word.font for word in words if word.text in second)
-        other = {font for font, count in fonts.items() if known[font] < _MOST_KNOWN * count}
-    doubtful = unknown | other
-    places = {place for place, word in enumerate(words) if (word.unmapped or word.font in doubtful) and not word.angle}
+    return _replaced(words, unknown, read, _has_letters)
+
+
+def _replaced(
+    words: Sequence[Word], doubtful: AbstractSet[str], read: _Reader, is_known: Callable[[Sequence[Word]], bool]
+) -> Sequence[Word]:
+    places = frozenset(
+        place for place, word in enumerate(words) if (word.unmapped or word.font in doubtful) and not word.angle
+    )
     if not places:
         return words
     found = _matched(words, places, [word for word in read() if not word.angle])
     shown: dict[str, list[Word]] = {}
     for place, parts in found.items():
         shown.setdefault(words[place].font, []).extend(parts)
-    taken = {font for font, parts in shown.items() if _is_known(parts, unknown=font in unknown)}
+    taken = {font for font, parts in shown.items() if font in doubtful and is_known(parts)}
     result: list[Word] = []
     for place, word in enumerate(words):
         if place not in found or not (word.font in taken or _fills(found[place], word)):
@@ -85,15 +102,16 @@ def _has_other_script(words: Sequence[Word], second: Mapping[str, int]) -> bool:
     return other > _MORE * sum(len(_OTHER.findall(as_letters(word.text))) for word in words if not word.text.isascii())
 
 
-def _is_known(parts: Sequence[Word], *, unknown: bool) -> bool:
-    """Tell whether the second reader knows a font: letters that are no bullet's, or those of another script."""
+def _has_letters(parts: Sequence[Word]) -> bool:
+    """Tell whether the second reader knows a font, and has more of its letters than the one that is its bullet."""
     if sum(part.unmapped for part in parts) > _MOST_UNMAPPED * len(parts):
         return False
-    text = "".join(part.text for part in parts)
-    if unknown:
-        return len(set(filter(str.isalnum, text))) >= _FEWEST_KINDS
-    other = len(_OTHER.findall(text))
-    return _WORD.search(text) is not None and other >= _LEAST_OTHER * sum(map(str.isalpha, text))
+    return len({letter for part in parts for letter in part.text if letter.isalnum()}) >= _FEWEST_KINDS
+
+
+def _is_of_other_script(parts: Sequence[Word]) -> bool:
+    text = " ".join(part.text for part in parts)
+    return _WORD.search(text) is not None and len(_OTHER.findall(text)) >= _LEAST_OTHER * sum(map(str.isalpha, text))
 
 
 def _fills(parts: Sequence[Word], word: Word) -> bool:
@@ -102,7 +120,7 @@ def _fills(parts: Sequence[Word], word: Word) -> bool:
     return any(map(str.isalnum, own)) and own < shown and not any(part.unmapped for part in parts)
 
 
-def _matched(words: Sequence[Word], doubtful: AbstractSet[int], read: Sequence[Word]) -> dict[int, list[Word]]:
+def _matched(words: Sequence[Word], doubtful: frozenset[int], read: Sequence[Word]) -> dict[int, list[Word]]:
     """Return the words of the second reader by the doubtful word of the first one that they cover most.
 
     A word that covers several of the first reader's is in one of these, and the others are empty.

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sourcebook.parsing.pdf.unknown_fonts import with_known_fonts
+from sourcebook.parsing.pdf.unknown_fonts import with_known_fonts, with_other_scripts
 from sourcebook.parsing.pdf.words import Word
 
 LATIN = ("The", "declaration", "switches", "between", "languages", "<<greek>>")
@@ -18,7 +18,8 @@ def line(texts: Sequence[str], top: float, font: str) -> list[Word]:
 
 def read(first: Sequence[Word], second: Sequence[Word]) -> list[str]:
     counts = Counter(word.text for word in second)
-    return [word.text for word in with_known_fonts(first, counts, lambda: second)]
+    found = with_other_scripts(first, counts, lambda: second)
+    return [word.text for word in with_known_fonts(found, lambda: second)]
 
 
 def test_a_font_of_greek_letters() -> None:
