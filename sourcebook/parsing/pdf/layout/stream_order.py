@@ -32,6 +32,8 @@ _LEAST_WIDTH = 0.25
 """Mean width of whole lines of columns of text, as a share of the page's text; cells are narrower."""
 _FEWEST_TORN = 6
 """Lines beside each other whose content does not follow one another, from which the page is read across columns."""
+_LEAST_BROKEN = 0.05
+"""Share of lines that position breaks, such as justified ones with wide spaces above each other."""
 _MOST_AGREEMENT = 0.95
 """Share of the lines in the order of the content at which such a page is read by position."""
 _NEARLY_ALL = 0.9
@@ -62,7 +64,10 @@ def reads_better_as_written(lines: Sequence[Line]) -> bool:
     Args:
         lines: Lines of the page in the order by position, without those of tables.
     """
-    if len(lines) < _FEWEST_LINES or _agreement(lines) >= _LEAST_AGREEMENT:
+    if len(lines) < _FEWEST_LINES:
+        return False
+    broken = _broken_lines(lines) >= max(_FEWEST_TORN, _LEAST_BROKEN * len(lines))
+    if _agreement(lines) >= (_MOST_AGREEMENT if broken else _LEAST_AGREEMENT):
         return False
     flow = _flow(sorted(lines, key=lambda line: line.order))
     return flow >= max(_LEAST_FLOW, _flow(lines) + _LEAST_GAIN)
@@ -95,6 +100,16 @@ def reads_across_columns(lines: Sequence[Line]) -> bool:
     crossing = sum(_is_below(before, part) for before, part in pairwise(_whole_lines(lines)))
     written = going_on >= _MOST_WRITTEN * (len(parts) - 1) and crossing <= _MOST_CROSSED * going_on
     return written and agreement < _LEAST_AGREEMENT
+
+
+def _broken_lines(lines: Sequence[Line]) -> int:
+    """Return the number of runs that go on beside the run before in the content, and do not follow it by position."""
+    places = {id(line): place for place, line in enumerate(lines)}
+    written = sorted(lines, key=lambda line: line.order)
+    return sum(
+        places[id(line)] != places[id(before)] + 1 and _is_beside(before, line) and follows(before, line)
+        for before, line in pairwise(written)
+    )
 
 
 def _torn_rows(lines: Sequence[Line]) -> list[Line]:

@@ -1,6 +1,8 @@
 """Pages whose order by position is doubtful are read in the order in which their text is written."""
 
 from sourcebook.config.parsing import ParsingSettings
+from sourcebook.parsing.pdf.layout.page_parts import Line
+from sourcebook.parsing.pdf.layout.stream_order import reads_better_as_written
 from sourcebook.parsing.pdf.read_pdf import parse_pdf
 from tests.unit.parsing.pdf.pdf_writer import Mark, Shown, grid, pdf
 
@@ -133,3 +135,22 @@ def test_a_table_written_column_by_column_below_a_text_stays_a_table() -> None:
     """The text above it is wide, and its cells are narrow."""
     cells = [Shown(72 + 110 * column, 400 - 14 * row, f"c{column}r{row}") for column in range(4) for row in range(9)]
     assert "| c0r5 | c1r5 | c2r5 | c3r5 |" in read(*PROSE, *cells)
+
+
+def test_justified_lines_with_wide_spaces_are_whole() -> None:
+    """White space that is below white space by chance parts no columns where each line is written from end to end."""
+    rows = [
+        [
+            Line(f"word {n}", 60 + 70 * n, 122 + 70 * n, 12.0 * row, 12.0 * row + 10, 10, order=6 * row + n)
+            for n in range(6)
+        ]
+        for row in range(30)
+    ]
+    whole = [line for row in rows for line in row]
+    assert not reads_better_as_written(whole)
+    parted = [line for row in rows[:24] for line in row]
+    for start in (24, 26, 28):
+        pair = rows[start : start + 2]
+        for first, end in ((0, 2), (2, 4), (4, 6)):
+            parted += [line for row in pair for line in row[first:end]]
+    assert reads_better_as_written(parted)
