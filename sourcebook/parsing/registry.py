@@ -143,7 +143,7 @@ PARSERS = (
     Parser("calendar", "cards.read_calendar:parse_calendar", (), (CALENDAR,)),
     Parser("contacts", "cards.read_contacts:parse_contacts", (), (CONTACTS,)),
     Parser("web archive", "html.web_archive:parse_web_archive", ("settings",), (MHTML,), 3, (*_MARKUP, "selectolax")),
-    Parser("pdf", "pdf.read_pdf:parse_pdf", ("settings",), (PDF,), 12, ("docling-parse", "docling-core", "pypdfium2"),
+    Parser("pdf", "pdf.read_pdf:parse_pdf", ("settings",), (PDF,), 13, ("docling-parse", "docling-core", "pypdfium2"),
            uses_ocr=True),
     Parser("docling", "pdf.docling_pipeline:parse_with_models", ("name", "settings"), (), 2,
            ("docling", "docling-ibm-models", "docling-core"), uses_ocr=True),

@@ -1,5 +1,6 @@
 """Words that the decoder joins although white space parts them, as in tightly justified lines."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -9,11 +10,12 @@ from sourcebook.parsing.pdf.decoded_pages import DecodedPage
 from sourcebook.parsing.pdf.words import Word, readable
 
 _SHORTEST = 5
-"""Fewest letters of a word that may be several."""
+"""Fewest letters of a word that may be several; a letter of Hangul is a syllable, so that two are enough."""
 _LONGEST = 80
 """Most letters of a word that may be several."""
-_MOST_PARTS = 8
-"""Most parts of such a word."""
+_MOST_PARTS = 24
+"""Most parts of such a word: a justified line of Korean without any wide space."""
+_HANGUL = re.compile("[\uac00-\ud7a3]")
 _GAP = 0.1
 """Smallest white space between two parts, in font sizes."""
 
@@ -44,18 +46,26 @@ def with_parted_words(words: Sequence[Word], second: Mapping[str, int], page: De
     return result
 
 
-def _parts(text: str, spare: Mapping[str, int], depth: int = 1) -> list[str] | None:
+def _parts(text: str, spare: Mapping[str, int]) -> list[str] | None:
     """Return the words of the other reader that make up a text, the longest first, or None."""
-    if depth > _MOST_PARTS or not (_SHORTEST <= len(text) <= _LONGEST or depth > 1):
+    shortest = 2 if _HANGUL.search(text) else _SHORTEST
+    if not shortest <= len(text) <= _LONGEST:
         return None
+    return _made_of(text, spare, _MOST_PARTS, set())
+
+
+def _made_of(text: str, spare: Mapping[str, int], most: int, in_vain: set[tuple[str, int]]) -> list[str] | None:
+    """Return up to `most` words that make up a text; a rest that was tried in vain is not tried again."""
     for end in range(len(text) - 1, 0, -1):
         if text[:end] not in spare:
             continue
         if text[end:] in spare:
             return [text[:end], text[end:]]
-        rest = _parts(text[end:], spare, depth + 1)
-        if rest is not None:
-            return [text[:end], *rest]
+        if most > 2 and (text[end:], most) not in in_vain:
+            rest = _made_of(text[end:], spare, most - 1, in_vain)
+            if rest is not None:
+                return [text[:end], *rest]
+            in_vain.add((text[end:], most))
     return None
 
 

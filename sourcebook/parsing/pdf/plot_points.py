@@ -1,5 +1,9 @@
-"""Points of plots, which files hold as letters of a symbol font, such as `l` of ZapfDingbats for a disc."""
+"""Points of plots, which files hold as letters of a symbol font, such as `l` of ZapfDingbats for a disc.
 
+The fonts of LaTeX's pictures hold pieces of lines, circles and arrows as letters, too.
+"""
+
+import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
@@ -8,6 +12,8 @@ from sourcebook.parsing.pdf.words import Word
 
 _FEWEST = 12
 """Points of a plot on a page; fewer may be the bullets of a list."""
+_PIECES = re.compile(r"[/+](?:lcirclew?|linew?)10$", re.IGNORECASE)
+"""Names of the fonts of LaTeX's pictures."""
 _MOST_LEVEL = 0.5
 """Share of the points that are level with a word; bullets and signs in the cells of a table are."""
 _LEVEL = 0.5
@@ -17,20 +23,22 @@ _LEVEL = 0.5
 def without_plot_points(words: Sequence[Word]) -> tuple[list[Word], Counter[str]]:
     """Return the words of a page without points, and the number of points by their sign.
 
-    Points are the words of fonts that show one sign alone, scattered beside the lines of the page.
+    Points are the words of fonts that show one sign alone, scattered beside the lines of the page, and those of fonts
+    that hold pieces of pictures.
     """
     fonts: dict[str, list[Word]] = {}
     for word in words:
         fonts.setdefault(word.font, []).append(word)
     points = {font for font, shown in fonts.items() if len(shown) >= _FEWEST and _is_one_sign(shown)}
-    if not points:
+    pieces = set(filter(_PIECES.search, fonts))
+    if not points and not pieces:
         return list(words), Counter()
     levels = sorted(_middle(word) for word in words if word.font not in points)
-    scattered = {font for font in points if _are_scattered(fonts[font], levels)}
+    scattered = pieces | {font for font in points if _are_scattered(fonts[font], levels)}
     points_by_sign = Counter[str]()
     for word in words:
         if word.font in scattered:
-            points_by_sign.update(word.text)
+            points_by_sign.update([word.text] if word.font in pieces else word.text)
     return [word for word in words if word.font not in scattered], points_by_sign
 
 

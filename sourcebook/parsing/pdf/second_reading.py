@@ -19,6 +19,7 @@ from sourcebook.parsing.pdf.glued_words import with_parted_words
 from sourcebook.parsing.pdf.layout.east_asian import is_east_asian
 from sourcebook.parsing.pdf.presentation_forms import as_letters
 from sourcebook.parsing.pdf.tight_boxes import TightBoxes
+from sourcebook.parsing.pdf.unknown_fonts import with_known_fonts, with_other_scripts
 from sourcebook.parsing.pdf.words import UNKNOWN, UPSIDE_DOWN, Word, is_bold, is_italic, is_monospaced, readable
 
 _LEAST_ALIKE = 0.99
@@ -29,6 +30,9 @@ _MOST_MORE = 0.1
 """Share of letters more, in words that the first reading lacks, above which the second is taken: a font was lost."""
 _MOST_LESS_PLAIN = 0.05
 """Share of plain words by which such a second reading may be behind."""
+_MANY_MORE = 1.0
+_LEAST_PLAIN = 0.4
+"""Share of letters more from which a page is nearly lost in the first reading, and of plain words in the second."""
 _FEWEST_TORN = 5
 _MOST_TORN = 0.03
 """Words with unknown letters from which a page has holes: their number, and their share of its words."""
@@ -40,11 +44,26 @@ _FEWEST_WORDS = 12
 """Words of both readings of a page below which they are not compared."""
 _FAR = 1e5
 """Points beyond the edge of a page within which text is looked for."""
+_DIVIDED = "\ufffe"
+"""PDFium's sign for the hyphen of a word that is divided at the end of a line."""
 _PLAIN = re.compile(r"\W*[^\W\d_]+(?:['’-][^\W\d_]+)*\W*")
 _TWO_LETTERS = re.compile(r"[^\W\d_]{2}")
 _LIGATURES = ("ff", "fi", "fl", "ffi", "ffl")
 _TEX_LETTERS = {**dict(enumerate(_LIGATURES, 0x0B)), **dict(enumerate(_LIGATURES, 0x1B)), 0x88: "•"}
 """Letters of TeX's encodings OT1, T1 and TS1 at codes of control characters, for fonts that name no characters."""
+_TEX_SIGNS = {
+    0x0B: "⊘",
+    0x0C: "⊙",
+    0x0D: "◯",
+    0x0E: "◦",
+    0x0F: "•",
+    0x1B: "⊃",
+    0x1C: "≪",
+    0x1D: "≫",
+    0x1E: "≺",
+    0x1F: "≻",
+}
+"""Signs at these codes in TeX's font of symbols."""
 _LONGEST_NAME = 256
 """Most bytes of a font's name."""
 
@@ -83,15 +102,16 @@ class SecondReading:
 def _better_words(
     words: Sequence[Word], page: DecodedPage, opened: Any, text: Any, boxes: TightBoxes
 ) -> Sequence[Word]:
-    second = Counter(text.get_text_range().split())
+    second = Counter(text.get_text_range().replace(_DIVIDED, "- ").split())
     if max(len(words), second.total()) < _FEWEST_WORDS:
         return words
+    words = with_other_scripts(words, second, lambda: list(_words(text, page, marked=True)))
     first = Counter(word.text for word in words)
     torn = _torn(words)
     if opened.get_rotation() or not (
         _is_better(second, first) or _is_fuller(second, first) or (torn and _fills_holes(second, first))
     ):
-        return with_parted_words(words, second, page)
+        return _with_second_words(words, second, page, text)
     if any(has_right_to_left(word.text) for word in words) and _has_letters_of(words, second):
         return words  # PDFium parts and turns words from right to left at brackets and Latin letters
     read = list(_words(text, page))
@@ -101,8 +121,14 @@ def _better_words(
         or _is_fuller(shown, first)
         or (torn and not _torn(read) and _fills_holes(shown, first))
     ):
-        return with_parted_words(words, second, page)  # what the first reading lacks is beyond the page
+        return _with_second_words(words, second, page, text)  # what the first reading lacks is beyond the page
     return boxes.corrected(read)
+
+
+def _with_second_words(words: Sequence[Word], second: Counter[str], page: DecodedPage, text: Any) -> Sequence[Word]:
+    """Return the words of the first reading, the unknown ones and those that it glues together as PDFium has them."""
+    known = with_known_fonts(words, lambda: list(_words(text, page, marked=True)))
+    return with_parted_words(known, second, page)
 
 
 @contextmanager
@@ -153,7 +179,10 @@ def _is_fuller(second: Counter[str], first: Counter[str]) -> bool:
     if other.total() <= known.total() * (1 + _MOST_MORE):
         return False
     more = (other - known) & _letters(lost)
-    is_plain = _plain_share(second) >= _plain_share(first) - _MOST_LESS_PLAIN
+    least = _plain_share(first) - _MOST_LESS_PLAIN
+    if more.total() > _MANY_MORE * known.total():
+        least = min(least, _LEAST_PLAIN)  # the few words of the first reading say little about the page
+    is_plain = _plain_share(second) >= least
     return more.total() > _MOST_MORE * known.total() and is_plain
 
 
@@ -203,31 +232,35 @@ def _plain_share(words: Counter[str]) -> float:
     return plain / max(1, words.total())
 
 
-def _words(text: Any, page: DecodedPage, *, reach: float = 0.0) -> Iterator[Word]:
-    """Yield the words between white space; with `reach`, only those that end within it beyond the right edge.
+def _words(text: Any, page: DecodedPage, *, reach: float = 0.0, marked: bool = False) -> Iterator[Word]:
+    """Yield the words between white space; a word that is divided at the end of a line is two.
 
-    A word that is divided at the end of a line is two.
+    Args:
+        text: Text of the page.
+        page: The decoded page.
+        reach: Points beyond the right edge within which words end; with it, only those that end beyond the edge.
+        marked: Whether words of fonts that name no characters are unmapped.
     """
     letters: list[str] = []
     first = angle = 0
     count = text.count_chars()
     for index in range(count + 1):
         if letters and index < count and raw.FPDFText_IsHyphen(text, index) == 1:
-            if (word := _word(text, page, f"{''.join(letters)}-", first, index + 1, reach)) is not None:
+            if (word := _word(text, page, f"{''.join(letters)}-", first, index + 1, reach, marked)) is not None:
                 yield word
             letters = []
             continue
         code = raw.FPDFText_GetUnicode(text, index) if index < count else 0x20
         letter = chr(code) if 0 < code < 0x110000 else " "
         if code in _TEX_LETTERS and raw.FPDFText_HasUnicodeMapError(text, index) == 1:
-            letter = _TEX_LETTERS[code]
+            letter = _TEX_SIGNS.get(code, " ") if "cmsy" in _font(text, index).lower() else _TEX_LETTERS[code]
         turned = 0 if letter.isspace() else _angle(text, index)
         if not letter.isspace() and (not letters or turned == angle):
             if not letters:
                 first, angle = index, turned
             letters.append(letter)
             continue
-        if letters and (word := _word(text, page, "".join(letters), first, index, reach)) is not None:
+        if letters and (word := _word(text, page, "".join(letters), first, index, reach, marked)) is not None:
             yield word
         letters = [] if letter.isspace() else [letter]
         first, angle = index, turned
@@ -244,7 +277,7 @@ def _is_mirrored(text: Any, index: int) -> bool:
     return bool(raw.FPDFText_GetMatrix(text, index, matrix)) and matrix.a * matrix.d - matrix.b * matrix.c < 0
 
 
-def _word(text: Any, page: DecodedPage, letters: str, first: int, end: int, reach: float) -> Word | None:
+def _word(text: Any, page: DecodedPage, letters: str, first: int, end: int, reach: float, marked: bool) -> Word | None:
     edge = page.left + page.width
     if reach and all(text.get_charbox(index, loose=True)[2] <= edge for index in (first, end - 1)):
         return None  # nearly all words of such a page
@@ -274,7 +307,7 @@ def _word(text: Any, page: DecodedPage, letters: str, first: int, end: int, reac
         italic=is_italic(font),
         monospaced=is_monospaced(font),
         angle=angle,
-        unmapped=unmapped,
+        unmapped=unmapped or (marked and raw.FPDFText_HasUnicodeMapError(text, first) == 1),
         font=f"{OF_PDFIUM}{font}",
     )
 

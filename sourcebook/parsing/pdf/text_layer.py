@@ -22,6 +22,8 @@ _FEWEST_TORN = 5
 """Words without some letters below which their share says nothing."""
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 """Two adjacent letters, the mark of a word; text with fewer may be a formula."""
+_UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+"""Kana and ideographs, which have no spaces between words, so that a line of them is one."""
 _MOST_UNMAPPED = 0.3
 """Share of words with unmapped glyphs above which a text layer is garbage."""
 _FEWEST_BESIDE = 5
@@ -55,11 +57,11 @@ def judge(words: Sequence[Word], page: DecodedPage) -> TextLayer:
 
 
 def _torn(words: Sequence[Word]) -> float:
-    """Return the share of words that lack letters, 0 where they are too few."""
+    """Return the share of words that lack letters, 0 where they are too few; an ideograph is a word."""
     whole = torn = 0
     for word in words:
         if _LETTERS.search(word.text):
-            whole += 1
+            whole += 1 if word.text.isascii() else max(1, len(_UNSPACED.findall(word.text)))
             torn += word.unmapped
     return torn / whole if torn >= _FEWEST_TORN else 0.0
 

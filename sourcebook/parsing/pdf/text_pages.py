@@ -6,12 +6,14 @@ from itertools import pairwise
 
 from sourcebook.parsing.pdf.bullets import with_drawn_bullets
 from sourcebook.parsing.pdf.decoded_pages import DecodedPage, Point, decoded_pages
+from sourcebook.parsing.pdf.drawn_underscores import with_drawn_underscores
 from sourcebook.parsing.pdf.east_asian_words import EastAsianFonts
 from sourcebook.parsing.pdf.layout.page_parts import Page, Rule
 from sourcebook.parsing.pdf.meaningless_fonts import without_meaningless
 from sourcebook.parsing.pdf.painted_letters import painted_letters, without_single_marks
 from sourcebook.parsing.pdf.plot_points import without_plot_points
 from sourcebook.parsing.pdf.second_reading import second_reading
+from sourcebook.parsing.pdf.stacked_words import with_single_lines
 from sourcebook.parsing.pdf.text_layer import TextLayer, judge
 from sourcebook.parsing.pdf.text_runs import runs
 from sourcebook.parsing.pdf.tight_boxes import TightBoxes
@@ -54,11 +56,11 @@ def read_pages(content: bytes) -> Iterator[TextPage]:
             if page is None or not (0 < page.width < _LARGEST_SIDE and 0 < page.height < _LARGEST_SIDE):
                 yield TextPage(Page(number, 612.0, 792.0, ()), "unreadable")
             else:
-                found = fonts.corrected(page_words(page), page)
+                found = fonts.corrected(with_single_lines(page_words(page), page), page)
                 first = without_single_marks(heights.corrected(boxes.corrected(found)))
                 whole = second.better_words(first, page, number, boxes)
                 words = whole.words if whole.words is first else fonts.corrected(whole.words, page)
-                shown, points = without_plot_points(words)
+                shown, points = without_plot_points(with_drawn_underscores(words, page))
                 readable, lacks_letters = without_meaningless(shown)
                 text = _text_page(page, number, readable)
                 if lacks_letters:

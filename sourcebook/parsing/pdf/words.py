@@ -20,11 +20,13 @@ _ITALIC = re.compile(
 )
 _MONOSPACED = re.compile(
     rf"mono(?!type)|courier|consol|{_TEX}(?:tt|sltt|itt|st|it)\d|nimbusmon|typewriter|menlo|monaco|inconsolata"
-    r"|lettergothic|fixed|terminal",
+    r"|lettergothic|fixed|terminal|t1?xb?tt",
     re.IGNORECASE,
 )
 _NARROW = re.compile(r"[ijlt.,;:|']")
 _WIDE = re.compile(r"[mwMWOQ@]")
+_LEAST_DIFFERENCE = 1.12
+"""Ratio of the usual mean widths of words from which one width of all letters is no chance."""
 _INVISIBLE = re.compile("[\u200b\u200e\u200f\u2060\ufeff]")
 _CONTROLS = {code: bytes([code]).decode("cp1252", "ignore") for code in range(0x80, 0xA0)}
 """Punctuation of Windows' encoding in place of the control characters that some fonts give for it."""
@@ -243,5 +245,18 @@ def _monospaced(cells: Sequence[Cell]) -> frozenset[str]:
         font
         for font, found in ratios.items()
         if is_monospaced(font)
-        or (font in narrow and len(found) > 2 and max(found.values()) < 1.03 * min(found.values()))
+        or (font in narrow and len(found) > 2 and max(found.values()) < 1.03 * min(found.values()) and _differ(found))
     )
+
+
+def _differ(texts: Iterable[str]) -> bool:
+    """Tell whether the words would have letters of different mean width in most fonts."""
+    widths = [sum(map(_usual_width, text)) / len(text) for text in texts]
+    return max(widths) > _LEAST_DIFFERENCE * min(widths)
+
+
+def _usual_width(letter: str) -> float:
+    """Return the width of a letter in fonts whose letters have different ones, in font sizes."""
+    if _NARROW.match(letter):
+        return 0.3
+    return 0.8 if _WIDE.match(letter) else 0.67 if letter.isupper() else 0.5

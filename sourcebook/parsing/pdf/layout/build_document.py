@@ -15,6 +15,7 @@ from sourcebook.parsing.pdf.layout.footnotes import with_footnotes
 from sourcebook.parsing.pdf.layout.headings import plain, with_levels
 from sourcebook.parsing.pdf.layout.italic_headings import with_italic_headings
 from sourcebook.parsing.pdf.layout.line_joining import hyphenated_words
+from sourcebook.parsing.pdf.layout.line_numbers import with_line_numbers
 from sourcebook.parsing.pdf.layout.monospaced_prose import is_monospaced_throughout
 from sourcebook.parsing.pdf.layout.page_parts import Line, OutlineEntry, Page, Rule
 from sourcebook.parsing.pdf.layout.paragraph_continuations import join_across_columns
@@ -124,7 +125,7 @@ def _columns(page: Page) -> Iterator[_Column]:
 
 def _column(page: Page, part: Column, from_right: bool) -> _Column:
     levels = [rule.top for rule in page.rules if _crosses(rule, part)]
-    found = rows([piece for piece in part.pieces if isinstance(piece, Line)])
+    found = rows(with_line_numbers([piece for piece in part.pieces if isinstance(piece, Line)]))
     tables = [piece for piece in part.pieces if isinstance(piece, Table)]
     return _Column(page, part.left, part.right, tuple(_items(found, tables, sorted(levels))), from_right, tuple(found))
 

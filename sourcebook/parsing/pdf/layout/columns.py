@@ -185,8 +185,10 @@ def _parts_prose(gutter: _Gutter, nested: int) -> bool:
     height = median([*left.heights, *right.heights])
     if gutter.bottom - gutter.top < 2.2 * height or gutter.width < 0.4 * height:
         return False
-    aligned = _aligned(left.tops, right.tops)
-    if aligned >= 0.85:
+    level = _aligned(left.tops, right.tops) >= 0.85
+    if not level and _aligned(left.middles, right.middles) >= 0.85:
+        level = _is_written_across(gutter)  # the letters of one side may be higher
+    if level:
         # The lines are level: in a table, one side has gaps where the other wraps, or its lines are short.
         if min(left.density, right.density) < 0.7 or min(left.characters, right.characters) < _FEWEST_BESIDE:
             return False
@@ -220,6 +222,7 @@ class _Side:
     left: float
     right: float
     tops: list[float]
+    middles: list[float]
     heights: list[float]
     characters: float
     """Median number of characters per line."""
@@ -258,6 +261,7 @@ class _Side:
             left,
             right,
             tops,
+            sorted((min(run.top for run in row) + max(run.bottom for run in row)) / 2 for row in grouped),
             [max(run.height for run in row) for row in grouped],
             characters,
             median(filled) / max(1.0, max(max(run.right for run in row) - left for row in grouped)),

@@ -18,6 +18,7 @@ from sourcebook.parsing.pdf.layout.headings import (
     is_set_apart,
     is_titled_by_number,
 )
+from sourcebook.parsing.pdf.layout.inline_code import with_inline_code
 from sourcebook.parsing.pdf.layout.line_joining import is_divided, joined_text
 from sourcebook.parsing.pdf.layout.list_marks import ListMark, list_mark
 from sourcebook.parsing.pdf.layout.monospaced_prose import is_numbered_title, is_prose
@@ -85,6 +86,8 @@ def elements(
     last_mark: ListMark | None = None
     texts = [item for item in items if isinstance(item, Row)]
     edge = _right_edge(texts, right)
+    if not context.monospaced:
+        items = with_inline_code(items, edge, context.style)
     for index, item in enumerate(items):
         if isinstance(item, Table):
             if group is not None:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from sourcebook.model.document import Box
+from sourcebook.parsing.pdf.layout.line_numbers import is_line_number
 from sourcebook.parsing.pdf.layout.page_parts import Line, Rule
 
 _NEAR = 3.0
@@ -31,7 +32,7 @@ def boxed(lines: Sequence[Line], frames: Sequence[Box]) -> list[list[Line]]:
         outside = [line for line in lines if id(line) not in members]
         if any(_overlaps(frame, line) for line in outside):
             continue
-        beside = sum(frame[1] < (line.top + line.bottom) / 2 < frame[3] for line in outside)
+        beside = sum(frame[1] < (line.top + line.bottom) / 2 < frame[3] for line in outside if not is_line_number(line))
         if beside >= _FEWEST_LINES:
             found.append(inside)
             taken |= members

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from sourcebook.parsing.pdf.layout.east_asian import is_east_asian
 from sourcebook.parsing.pdf.layout.page_parts import Line
 from sourcebook.parsing.pdf.layout.text_style import TextStyle
 
@@ -19,6 +20,8 @@ _COMMAND = re.compile(r"\s--?\w|[{}\\<>|=]|\w[._]\w")
 """Options, redirections and names of files, as in commands."""
 _NARROWEST = 0.2
 """Smallest mean width of a letter, in font sizes; narrower ones have the size of a picture or of a glyph's name."""
+_LONGEST_WORD = 39
+"""Most letters of a word; a string of more is a sample of letters."""
 _SMALLEST = 0.72
 """Smallest size of a heading, in font sizes of the document's running text; smaller ones are labels of a diagram."""
 
@@ -37,6 +40,8 @@ def is_no_title(lines: Sequence[Line], text: str, style: TextStyle) -> bool:
         return True
     first = lines[0]
     narrow = first.width < _NARROWEST * first.size * len(first.text)
+    if not is_east_asian(text) and max(map(len, text.split()), default=0) > _LONGEST_WORD:
+        return True
     return narrow or first.size < _SMALLEST * max(style.size, style.elsewhere)
 
 

@@ -109,3 +109,9 @@ def test_slides_that_continue_are_one_section() -> None:
     """Their title is a heading once; the title of another slide between them begins a section."""
     slides = [[Shown(72, 720, title, size=24), *prose(660, size=14)] for title in ("Lamps", "Lamps", "Boats", "Lamps")]
     assert headings(*slides) == ["Lamps", "Boats", "Lamps"]
+
+
+def test_a_sample_of_letters_is_no_heading() -> None:
+    """No word is as long as an alphabet."""
+    sample = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+    assert headings([Shown(72, 740, sample, size=14, bold=True), *prose(700)]) == []

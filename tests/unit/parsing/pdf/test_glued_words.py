@@ -51,3 +51,12 @@ def test_words_of_the_text_stay_whole() -> None:
     others = [Word("data", 10, 20, 0, 10, 10), Word("base", 30, 40, 0, 10, 10)]
     assert with_parted_words([word, *others], Counter(["database", "data", "base"]), shown) == [word, *others]
     assert with_parted_words([word, *others], Counter(["data", "base"]), shown) == [word, *others]
+
+
+def test_short_words_of_hangul_are_parted() -> None:
+    """A justified line of Korean may be one word of many for the decoder; some of its words have one or two letters."""
+    line = ["대부분의", "텍", "소스에는", "이런", "이른바", "텍", "리거쳐를", "쓰는", "것이", "좋은", "일", "이다"]
+    word, shown = page(*line, gap=1.5)
+    assert [one.text for one in with_parted_words([word], Counter(line), shown)] == line
+    word, shown = page("긴", "명령", gap=1.5)
+    assert [one.text for one in with_parted_words([word], Counter(["긴", "명령"]), shown)] == ["긴", "명령"]

@@ -84,6 +84,14 @@ def test_points_of_plots_are_no_text() -> None:
     assert without_plot_points([*label, *level]) == ([*label, *level], Counter())
 
 
+def test_pieces_of_pictures_are_no_text() -> None:
+    """LaTeX draws arrows and rounded corners with the letters of fonts."""
+    label = Word("Income", 72, 110, 100, 112, 10, font="/ABCDEF+CMR10")
+    corner = Word("glyph[a113]", 60, 70, 100, 110, 10, font="/ABCDEF+LCIRCLE10")
+    arrow = Word("✲", 110, 120, 100, 110, 10, font="/ABCDEF+LINE10")
+    assert without_plot_points([corner, label, arrow]) == ([label], Counter({"glyph[a113]": 1, "✲": 1}))
+
+
 def test_one_sign_alone_is_no_plot() -> None:
     """Words in a font of their own stay."""
     words = [Word("lamp", 100 + n, 120 + n, 93 + 7.3 * n, 99 + 7.3 * n, 6, font="/F3") for n in range(20)]

@@ -5,6 +5,7 @@ from textwrap import wrap
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.pdf.read_pdf import parse_pdf
+from sourcebook.parsing.pdf.words import is_monospaced
 from tests.unit.parsing.pdf.pdf_writer import Shown, pdf
 
 PROSE = (
@@ -43,3 +44,16 @@ def test_code_stays_code() -> None:
     document = read(CODE)
     assert [block.kind for block in document.blocks] == ["code"]
     assert "\n".join(CODE) in document.markdown
+
+
+def test_few_words_of_one_mean_width_are_no_code() -> None:
+    """Words with narrow and wide letters may have one mean width by chance, as a name and a date on a title page."""
+    body = [Shown(72, 600 - 12 * n, "The text of the page goes on here in its own font.") for n in range(6)]
+    names = [Shown(250, 700, "tomato water", font="unicode"), Shown(270, 680, "month", font="unicode")]
+    document = parse_pdf(pdf([[*names, *body]]), settings=ParsingSettings(ocr=False))
+    assert "```" not in document.markdown
+
+
+def test_bold_typewriter_of_tex_is_code() -> None:
+    """Names of fonts that hold few words decide: those of the TX fonts, too."""
+    assert all(map(is_monospaced, ("/AAAAAA+t1xtt", "/AAAAAA+t1xbtt", "/AAAAAA+txtt")))
