@@ -139,8 +139,11 @@ def _rest(piece: Piece, heard: Heard, speech: Sequence[Span]) -> list[Span]:
             for span in speech
             if span.end > max(utterance.start, end) and span.start < utterance.end
         ]
-        if left and utterance.end > end:
-            total += sum(span.end - span.start for span in left)
+        spoken = sum(span.end - span.start for span in left)
+        # The last sound of a word that was heard would draw the first word of the next utterance to it.
+        is_cut = utterance.start < end
+        if left and utterance.end > end and not (is_cut and spoken < _LEAST_LEFT):
+            total += spoken
             rests.append(Span(max(utterance.start, end, left[0].start - MARGIN), utterance.end))
     return rests if total >= _LEAST_LEFT else []
 

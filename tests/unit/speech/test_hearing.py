@@ -138,6 +138,21 @@ def test_what_follows_an_early_end_is_heard_again_together() -> None:
     ]
 
 
+def test_the_last_sound_of_a_heard_word_is_not_heard_again_before_the_rest() -> None:
+    """Engines end words early; the sound left would take the first word of the next utterance, a minute later."""
+    utterances = [span(10, 13), span(50, 53), span(90, 93)]
+    speech = [span(10.4, 12.6), span(50.4, 52.6), span(90.4, 92.6)]
+
+    def transcribe(piece: Samples) -> Heard:
+        seconds = len(piece) / SAMPLE_RATE
+        return clear(Word(" words", 0.0, 5.3 if seconds > 3 else 2.6), end=5.3 if seconds == 9 else seconds)
+
+    engine = Counting(transcribe)
+    found = hear(cast("Engine", engine), np.zeros(100 * SAMPLE_RATE, np.float32), utterances, speech, "en")
+    assert engine.lengths == [9, 3, 3]  # the rest, and the utterance in which the first pass heard no word
+    assert [one.span.start for one in found if one.heard.words] == [one.start for one in utterances]
+
+
 def test_an_utterance_that_the_engine_passes_over_is_heard_alone() -> None:
     """Of two equal sentences in one piece Whisper may write one; the other is not lost."""
     utterances = [span(10, 14), span(50, 54)]
