@@ -1,13 +1,15 @@
 """Recordings of every format, made of tones by FFmpeg's own encoders."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from fractions import Fraction
 from typing import cast
 
 import av
 import numpy as np
 from av.container import OutputContainer
+from av.stream import Disposition
 from numpy.typing import NDArray
 
 from tests.checkout import EXAMPLES
@@ -145,3 +147,29 @@ def _copy_packets(old: av.container.InputContainer, new: OutputContainer, moved:
         packet.dts += round(shift / packet.time_base)
         packet.stream = copied
         new.mux(packet)
+
+
+def join_tracks(
+    sources: Sequence[str | os.PathLike[str]], target: str | os.PathLike[str], *, default: int = 1
+) -> None:
+    """Write the sound of several recordings as tracks of one.
+
+    Args:
+        sources: recordings with one track each.
+        target: what to write.
+        default: number of the default track, from 1.
+    """
+    ending = os.fspath(target).rpartition(".")[2].lower()
+    with ExitStack() as stack:
+        new = stack.enter_context(av.open(target, "w", format=_CONTAINERS.get(ending, ending)))
+        packets = []
+        for number, source in enumerate(sources, 1):
+            old = stack.enter_context(av.open(source, "r"))
+            copied = new.add_stream_from_template(old.streams.audio[0])
+            copied.disposition = Disposition.default if number == default else Disposition(0)
+            for packet in old.demux(old.streams.audio[0]):
+                if packet.dts is not None:
+                    packets.append((float(packet.dts * packet.time_base), number, packet, copied))
+        for _, _, packet, copied in sorted(packets, key=lambda one: one[:2]):
+            packet.stream = copied
+            new.mux(packet)

@@ -54,6 +54,12 @@ class Recording:
     metadata: Mapping[str, JsonValue] = field(default_factory=dict)
     """duration_seconds, container, codec, sample_rate, channels, bit_rate; artist, album and date from the tags."""
 
+    @property
+    def track(self) -> int | None:
+        """Number of the track that is transcribed, from 1; None where there is one only."""
+        track = self.metadata.get("sound_track")
+        return track if isinstance(track, int) else None
+
 
 @dataclass(frozen=True, slots=True)
 class Window:

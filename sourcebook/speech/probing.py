@@ -32,7 +32,7 @@ _LONGEST_TAG: Final = 1000
 
 
 def probe(place: str, *, max_hours: float) -> Recording:
-    """Read a recording once, in little memory, and return its description.
+    """Read a recording once, in little memory, and return its description; of several tracks, the one with speech.
 
     Args:
         place: Path or URL; see `open_sound`.
@@ -42,30 +42,41 @@ def probe(place: str, *, max_hours: float) -> Recording:
         RecordingError: It is no recording, holds no sound that can be decoded, ends too early, or is too long.
     """
     with open_sound(place) as sound:
-        survey = _Survey(sound)
-        duration = round(survey.timeline.end, 3)
-        promised = _promised(sound, survey)
-        ends = duration if sound.format == "mov" else max(survey.last, duration)
-        if promised is not None and promised - ends > max(_SLOPPY_SECONDS, _SLOPPY_PART * promised):
-            raise RecordingError(
-                f"it ends at {stamp(ends)} of {stamp(promised)}: copy or download it again", FailureClass.CORRUPT
-            )
-        if not duration:
-            raise RecordingError("there is no sound in it: its length is zero", FailureClass.EMPTY)
-        if not survey.heard:
-            raise RecordingError(
-                f"its sound ({sound.codec}) cannot be decoded: it is damaged or protected; "
-                "copy it again, or save it as .mp3 or .flac with another program",
-                FailureClass.CORRUPT,
-            )
-        if duration > max_hours * 3600:
-            raise RecordingError(
-                f"it is {duration / 3600:.1f} hours long, more than speech.max_hours allows ({max_hours:g}): "
-                "cut it into parts, or allow more",
-                FailureClass.TOO_LARGE,
-            )
-        tags = _tags(sound)
-        return Recording(survey.digest, duration, tags.get("title"), _metadata(sound, survey, duration, tags))
+        usual, tracks = sound.track, sound.tracks
+        if tracks == 1:
+            return _described(sound, max_hours)
+    from sourcebook.speech.tracks import spoken_track  # few recordings need the detection of speech here
+
+    track = spoken_track(place, usual=usual, tracks=tracks, most_seconds=max_hours * 3600)
+    with open_sound(place, track) as sound:
+        return _described(sound, max_hours)
+
+
+def _described(sound: Sound, max_hours: float) -> Recording:
+    survey = _Survey(sound)
+    duration = round(survey.timeline.end, 3)
+    promised = _promised(sound, survey)
+    ends = duration if sound.format == "mov" else max(survey.last, duration)
+    if promised is not None and promised - ends > max(_SLOPPY_SECONDS, _SLOPPY_PART * promised):
+        raise RecordingError(
+            f"it ends at {stamp(ends)} of {stamp(promised)}: copy or download it again", FailureClass.CORRUPT
+        )
+    if not duration:
+        raise RecordingError("there is no sound in it: its length is zero", FailureClass.EMPTY)
+    if not survey.heard:
+        raise RecordingError(
+            f"its sound ({sound.codec}) cannot be decoded: it is damaged or protected; "
+            "copy it again, or save it as .mp3 or .flac with another program",
+            FailureClass.CORRUPT,
+        )
+    if duration > max_hours * 3600:
+        raise RecordingError(
+            f"it is {duration / 3600:.1f} hours long, more than speech.max_hours allows ({max_hours:g}): "
+            "cut it into parts, or allow more",
+            FailureClass.TOO_LARGE,
+        )
+    tags = _tags(sound)
+    return Recording(survey.digest, duration, tags.get("title"), _metadata(sound, survey, duration, tags))
 
 
 class _Survey:
@@ -203,7 +214,9 @@ def _metadata(sound: Sound, survey: _Survey, duration: float, tags: Mapping[str,
     }
     if sound.has_video():
         found["has_video"] = True
-    if (tracks := len(sound.container.streams.audio)) > 1:
-        found["sound_tracks"] = tracks
+    if sound.tracks > 1:
+        found |= {"sound_tracks": sound.tracks, "sound_track": sound.track}
+    if subtitles := len(sound.container.streams.subtitles):
+        found["subtitle_tracks"] = subtitles
     dates = {"date": tags["year"]} if "year" in tags else {}
     return found | {name: text for name, text in (dates | dict(tags)).items() if name in {"artist", "album", "date"}}
