@@ -149,9 +149,7 @@ def _copy_packets(old: av.container.InputContainer, new: OutputContainer, moved:
         new.mux(packet)
 
 
-def join_tracks(
-    sources: Sequence[str | os.PathLike[str]], target: str | os.PathLike[str], *, default: int = 1
-) -> None:
+def join_tracks(sources: Sequence[str | os.PathLike[str]], target: str | os.PathLike[str], *, default: int = 1) -> None:
     """Write the sound of several recordings as tracks of one.
 
     Args:
