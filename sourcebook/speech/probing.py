@@ -27,6 +27,10 @@ _SLOPPY_PART: Final = 0.005
 _KEEP_THEIR_WORD: Final = frozenset({"matroska", "flac", "w64", "asf", "avi", "flv", "aiff", "caf"})
 """Containers that state their length, in addition to those below; FFmpeg guesses the length of the others."""
 _KNOWN_AS: Final = {"mov": "mp4", "asf": "wma", "mpegts": "mpeg-ts"}
+_MOST_CHAPTERS: Final = 1000
+"""Chapters that are kept."""
+_LONGEST_TITLE: Final = 200
+"""Characters of a chapter's title that are kept."""
 _LONGEST_TAG: Final = 1000
 """Characters of a tag that are kept."""
 
@@ -190,15 +194,30 @@ def _tags(sound: Sound) -> Mapping[str, str]:
     """Return the tags of the container and of the stream by their names in lower case, each in one line."""
     found: dict[str, str] = {}
     for name, text in _all_tags(sound):
-        line = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())[:_LONGEST_TAG]
-        if line:
+        if line := _line(text)[:_LONGEST_TAG]:
             found.setdefault(name.lower(), line)
     return found
+
+
+def _line(text: str) -> str:
+    """Return a text on one line, without characters that cannot be printed."""
+    return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
 
 
 def _all_tags(sound: Sound) -> Iterator[tuple[str, str]]:
     yield from sound.container.metadata.items()
     yield from sound.stream.metadata.items()
+
+
+def _chapters(sound: Sound, duration: float) -> list[JsonValue]:
+    """Return the start in seconds and the title of each chapter that has one: of MP4, Matroska, Ogg, and ID3 tags."""
+    found: list[tuple[float, str]] = []
+    for chapter in sound.container.chapters():
+        start = float(chapter["start"] * (chapter["time_base"] or 0))
+        title = _line(chapter["metadata"].get("title", ""))[:_LONGEST_TITLE]
+        if title and 0 <= start < duration:
+            found.append((round(start, 3), title))
+    return [{"start_seconds": start, "title": title} for start, title in sorted(found)[:_MOST_CHAPTERS]]
 
 
 def _metadata(sound: Sound, survey: _Survey, duration: float, tags: Mapping[str, str]) -> dict[str, JsonValue]:
@@ -216,6 +235,8 @@ def _metadata(sound: Sound, survey: _Survey, duration: float, tags: Mapping[str,
         found["has_video"] = True
     if sound.tracks > 1:
         found |= {"sound_tracks": sound.tracks, "sound_track": sound.track}
+    if chapters := _chapters(sound, duration):
+        found["chapters"] = chapters
     if subtitles := len(sound.container.streams.subtitles):
         found["subtitle_tracks"] = subtitles
     dates = {"date": tags["year"]} if "year" in tags else {}

@@ -61,10 +61,5 @@ def test_the_chosen_track_is_decoded(tmp_path: Path, sounds: dict[str, Path]) ->
     """By its number; without one, or with one that is not there, it is the default track."""
     found(tmp_path, sounds, "silent speech")
     path = str(tmp_path / "recording.mkv")
-    loudness = {
-        track: np.abs(np.concatenate(list(decode_channels(path, track=track)), axis=1)).max() for track in (1, 2)
-    }
-    assert loudness[1] == 0
-    assert loudness[2] > 0.1
-    for track in (None, 3):
-        assert not np.concatenate(list(decode_channels(path, track=track)), axis=1).any()
+    for track, is_silent in ((1, True), (2, False), (None, True), (3, True)):
+        assert np.concatenate(list(decode_channels(path, track=track)), axis=1).any() != is_silent
