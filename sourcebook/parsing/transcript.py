@@ -18,7 +18,7 @@ _CHANNELS = {1: ", left", 2: ", right"}
 """Names of the channels behind a time stamp."""
 _LAST_CHARACTERS = 8
 """Characters at the end of a text in which the end of its sentence is looked for."""
-_MARKS = re.compile(r"[\\`*_\[\]<&]")
+_MARKS = re.compile(r"[\\`*_\[\]<]|&(?=#?\w+;)")
 _ESCAPED = r"\\\g<0>"
 """Replacement of a mark that Markdown reads, so that a title stays as it is."""
 _SENTENCE_END = re.compile(r"""[.!?…。！？।॥؟۔։።។။]["'”’»›」』）)\]*_]*\s*\Z""")

@@ -73,24 +73,63 @@ def _length(one: Span, other: Span) -> int:
 
 
 def languages_of(
-    engine: Engine, samples: Samples, stretches: Sequence[Span], before: Language | None
-) -> list[Language]:
-    """Return the language of each stretch, with its mean probability in all stretches of that language.
+    engine: Engine, samples: Samples, speech: Sequence[Span], before: Language | None
+) -> list[tuple[Span, Language]]:
+    """Return stretches of speech and their languages, each with its mean probability in all stretches of that language.
 
     The most probable sequence, by Viterbi's algorithm: a short or unclear stretch takes the language of its neighbours.
+    Where several languages are spoken, stretches are cut at shorter pauses: they may change without a longer one.
 
     Args:
         engine: Engine that detects them.
-        samples: Sound that holds the stretches, one channel.
-        stretches: Stretches in order, as `stretches_of` returns them.
+        samples: Sound that holds the speech, one channel.
+        speech: Spans of speech in order.
         before: Language of the speech before; None if there is none.
     """
+    stretches = stretches_of(speech)
     if not stretches:
         return []
-    most = round(LANGUAGE_SECONDS * SAMPLE_RATE)
-    heard = [samples[span.start : min(span.end, span.start + most)] for span in stretches]
-    found = engine.detect_languages(heard)
-    weights = [min(len(sound) / _SHORT, 1.0) for sound in heard]
+    found = _detected(engine, samples, stretches)
+    likely = {code for one in found for code, probability in one.items() if probability >= _CANDIDATE}
+    if len(likely | ({whisper_code(before)} if before is not None else set())) > 1:
+        parts = [part for span in stretches for part in _parts([one for one in speech if _is_in(one, span)])]
+        known = dict(zip(stretches, found, strict=True))
+        if new := [part for part in parts if part not in known]:
+            known |= zip(new, _detected(engine, samples, new), strict=True)
+        stretches, found = parts, [known[part] for part in parts]
+    return list(zip(stretches, _languages(stretches, found, before), strict=True))
+
+
+def _detected(engine: Engine, samples: Samples, stretches: Sequence[Span]) -> list[dict[str, float]]:
+    return engine.detect_languages([samples[span.start : span.start + _told_in(span)] for span in stretches])
+
+
+def _told_in(stretch: Span) -> int:
+    """Return the samples of a stretch that its language is told by."""
+    return min(stretch.end - stretch.start, round(LANGUAGE_SECONDS * SAMPLE_RATE))
+
+
+def _is_in(span: Span, stretch: Span) -> bool:
+    return stretch.start <= span.start and span.end <= stretch.end
+
+
+def _parts(spans: Sequence[Span]) -> list[Span]:
+    """Return the parts of a stretch that are not short, cut at its longest pauses first."""
+    pauses = [
+        (_pause(one, other), place)
+        for place, (one, other) in enumerate(pairwise(spans), 1)
+        if min(_length(spans[0], one), _length(other, spans[-1])) >= _SHORT
+    ]
+    if not pauses:
+        return [Span(spans[0].start, spans[-1].end)]
+    _, place = max(pauses)
+    return [*_parts(spans[:place]), *_parts(spans[place:])]
+
+
+def _languages(
+    stretches: Sequence[Span], found: Sequence[Mapping[str, float]], before: Language | None
+) -> list[Language]:
+    weights = [min(_told_in(span) / _SHORT, 1.0) for span in stretches]
     chosen = _sequence(found, weights, None if before is None else whisper_code(before))
     told: dict[str, Language] = {}
     for code in chosen:

@@ -52,16 +52,21 @@ def test_a_chapter_is_a_heading_before_what_is_said_in_it() -> None:
         [said(1, 5, "Welcome."), said(5, 9, "First the rope."), said(9.2, 11, "It is wet."), said(20, 22, "Bye.")],
         title="Harbour radio",
         language="en",
-        chapters=[Chapter(0, "Intro"), Chapter(6.5, "Rope & *tar*"), Chapter(10.5, "Music"), Chapter(40, "Credits")],
+        chapters=[
+            Chapter(0, "Intro"),
+            Chapter(6.5, "Rope & *tar* &amp;"),
+            Chapter(10.5, "Music"),
+            Chapter(40, "Credits"),
+        ],
     )
     assert document.markdown == (
-        "## Intro\n\n[0:01] Welcome.\n\n## Rope \\& \\*tar\\*\n\n[0:05] First the rope. It is wet.\n\n"
+        "## Intro\n\n[0:01] Welcome.\n\n## Rope & \\*tar\\* \\&amp;\n\n[0:05] First the rope. It is wet.\n\n"
         "## Music\n\n[0:20] Bye.\n\n## Credits"
     )
     headings = [block for block in document.blocks if block.kind == "heading"]
     assert [(one.level, one.title, one.start_seconds, one.end_seconds) for one in headings] == [
         (2, "Intro", 0, 0),
-        (2, "Rope & *tar*", 5, 5),
+        (2, "Rope & *tar* &amp;", 5, 5),
         (2, "Music", 10.5, 10.5),
         (2, "Credits", 40, 40),
     ]
