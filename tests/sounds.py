@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from fractions import Fraction
-from typing import cast
+from typing import Any, cast
 
 import av
 import numpy as np
@@ -169,7 +169,7 @@ def join_tracks(
     ending = os.fspath(target).rpartition(".")[2].lower()
     with ExitStack() as stack:
         new = stack.enter_context(av.open(target, "w", format=_CONTAINERS.get(ending, ending)))
-        packets = []
+        packets: list[tuple[float, int, av.Packet[Any], Any]] = []
         for number, source in enumerate(sources, 1):
             old = stack.enter_context(av.open(source, "r"))
             copied = new.add_stream_from_template(old.streams.audio[0])

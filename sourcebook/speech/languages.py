@@ -1,7 +1,8 @@
 """The language of each stretch of speech."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
 from sourcebook.model.transcript import SAMPLE_RATE, Language
@@ -22,6 +23,10 @@ _SWITCH = 2.0
 
 A single stretch in another language must be about e⁴ = 55 times as probable in it.
 """
+_KNOWN_SWITCH = 1.0
+"""Cost between two languages that are both surely spoken in the sound, each more than once."""
+_SURE, _OFTEN = 0.9, 2
+"""Probability from which a stretch is surely in a language, and the number of such stretches."""
 _CANDIDATE = 0.5
 """Probability that a language must have in one stretch at least, unless none has it in any."""
 _LEAST = 0.001
@@ -152,20 +157,34 @@ def _likeliest(found: Sequence[Mapping[str, float]], weights: Sequence[float]) -
     return max(sorted(total), key=lambda code: total[code])
 
 
+def _origin(scores: Mapping[str, float], cost: Callable[[str, str], float], code: str) -> str:
+    """Return the best language before a stretch in a language, among equals the same one."""
+    return max(scores, key=lambda other: (scores[other] - cost(other, code), other == code))
+
+
 def _sequence(found: Sequence[Mapping[str, float]], weights: Sequence[float], before: str | None) -> list[str]:
     codes = {code for one in found for code, probability in one.items() if probability >= _CANDIDATE}
     if before is not None:
         codes.add(before)
     ordered = sorted(codes) or [_likeliest(found, weights)]
-    scores = {code: 0.0 if before in (None, code) else -_SWITCH for code in ordered}
+    sure = Counter(
+        code
+        for one, weight in zip(found, weights, strict=True)
+        for code in ordered
+        if weight * one.get(code, 0) >= _SURE
+    )
+
+    def cost(one: str | None, other: str) -> float:
+        if one in (None, other):
+            return 0.0
+        return _KNOWN_SWITCH if min(sure[one or ""], sure[other]) >= _OFTEN else _SWITCH
+
+    scores = {code: -cost(before, code) for code in ordered}
     origins: list[dict[str, str]] = []
     for place, (one, weight) in enumerate(zip(found, weights, strict=True)):
-        best = max(ordered, key=lambda code: scores[code])
-        origin = {code: code if not place or scores[code] >= scores[best] - _SWITCH else best for code in ordered}
+        origin = {code: _origin(scores, cost, code) if place else code for code in ordered}
         scores = {
-            code: scores[origin[code]]
-            - (_SWITCH if origin[code] != code else 0.0)
-            + weight * math.log(max(one.get(code, 0.0), _LEAST))
+            code: scores[origin[code]] - cost(origin[code], code) + weight * math.log(max(one.get(code, 0.0), _LEAST))
             for code in ordered
         }
         origins.append(origin)

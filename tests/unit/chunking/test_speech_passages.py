@@ -50,7 +50,7 @@ def test_passages_of_chapters_name_them() -> None:
     document = parse_transcript(segments, title=None, language="en", chapters=chapters)
     found = chunks(document, title="Harbour radio")
     titles = [chunk.heading_path for chunk in found]
-    assert titles == sorted(titles, key=[("Tide",), ("Lamps",), ("Rope",)].index)
+    assert titles == sorted(titles, key=lambda path: ("Tide", "Lamps", "Rope").index(path[0]))
     assert all(one.end_seconds == other.start_seconds for one, other in pairwise(found))
     firsts = [found[titles.index((title,))] for title in ("Tide", "Lamps", "Rope")]
     assert [(one.start_seconds, one.text.splitlines()[0]) for one in firsts] == [

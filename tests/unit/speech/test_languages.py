@@ -64,6 +64,14 @@ def test_a_clear_stretch_has_its_own_language(found: list[dict[str, float]], cho
     assert codes(*found) == chosen
 
 
+def test_languages_that_are_surely_spoken_take_less_to_change_between() -> None:
+    """Of a recording in two languages each stretch is rather in the other one than in a third, or in one of a third."""
+    german, french = {"de": 0.92, "en": 0.04}, {"fr": 0.92, "en": 0.04}
+    assert codes(ENGLISH, german, ENGLISH) == ["en", "en", "en"]
+    assert codes(ENGLISH, german, ENGLISH, german, ENGLISH) == ["en", "de", "en", "de", "en"]
+    assert codes(ENGLISH, german, ENGLISH, german, ENGLISH, french, ENGLISH)[-2] == "en"
+
+
 def test_a_word_alone_does_not_change_the_language() -> None:
     """Half a second is too little to tell it; three seconds are not."""
     assert codes(ENGLISH, GERMAN, ENGLISH, seconds=0.5) == ["en", "en", "en"]
@@ -86,7 +94,9 @@ def test_the_probability_of_a_language_is_the_mean_of_its_stretches() -> None:
 def test_a_change_at_a_short_pause_is_noticed_where_several_languages_are_spoken() -> None:
     """A stretch is cut at its longest pauses; in a recording of one language no more is asked than its stretches."""
     speech = [span(0, 4.2), span(4.4, 5), span(5.3, 9.5), span(20, 24), span(30, 32), span(32.2, 34)]
-    samples = np.arange(34 * SAMPLE_RATE, dtype=np.float32) / SAMPLE_RATE  # each sound tells its place
+    samples: Samples = np.arange(34 * SAMPLE_RATE, dtype=np.float32) / np.float32(
+        SAMPLE_RATE
+    )  # each sound tells its place
     engine = Detecting([ENGLISH, ENGLISH, ENGLISH])
     told = languages_of(cast("Engine", engine), samples, speech, Language("en", 0.9))
     assert [stretch for stretch, _ in told] == [span(0, 9.5), span(20, 24), span(30, 34)]

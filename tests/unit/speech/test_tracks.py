@@ -20,7 +20,7 @@ def sounds(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("sounds")
     said: Samples = np.concatenate(list(decode(str(NOTE))))[: SECONDS * SAMPLE_RATE]
     band = without_speech()["band"][: SECONDS * SAMPLE_RATE]
-    paths = {}
+    paths: dict[str, Path] = {}
     for name, samples in {"speech": said, "others": said[::-1].copy() + said, "silent": silence(SECONDS)}.items():
         write_sound(paths.setdefault(name, folder / f"{name}.m4a"), samples)
     write_sound(paths.setdefault("band", folder / "band.m4a"), band)
