@@ -1,13 +1,15 @@
 """Recordings of every format, made of tones by FFmpeg's own encoders."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from fractions import Fraction
-from typing import cast
+from typing import Any, cast
 
 import av
 import numpy as np
 from av.container import OutputContainer
+from av.stream import Disposition
 from numpy.typing import NDArray
 
 from tests.checkout import EXAMPLES
@@ -145,3 +147,56 @@ def _copy_packets(old: av.container.InputContainer, new: OutputContainer, moved:
         packet.dts += round(shift / packet.time_base)
         packet.stream = copied
         new.mux(packet)
+
+
+def join_tracks(
+    sources: Sequence[str | os.PathLike[str]],
+    target: str | os.PathLike[str],
+    *,
+    default: int = 1,
+    chapters: Mapping[float, str] | None = None,
+    subtitles: str | None = None,
+) -> None:
+    """Write the sound of several recordings as tracks of one.
+
+    Args:
+        sources: recordings with one track each.
+        target: what to write.
+        default: number of the default track, from 1.
+        chapters: titles of chapters by the seconds at which they begin.
+        subtitles: a track of Matroska that shows this text from second 0.5 to 1.5.
+    """
+    ending = os.fspath(target).rpartition(".")[2].lower()
+    with ExitStack() as stack:
+        new = stack.enter_context(av.open(target, "w", format=_CONTAINERS.get(ending, ending)))
+        packets: list[tuple[float, int, av.Packet[Any], Any]] = []
+        for number, source in enumerate(sources, 1):
+            old = stack.enter_context(av.open(source, "r"))
+            copied = new.add_stream_from_template(old.streams.audio[0])
+            copied.disposition = Disposition.default if number == default else Disposition(0)
+            packets += [
+                (float(packet.dts * packet.time_base), number, packet, copied)
+                for packet in old.demux(old.streams.audio[0])
+                if packet.dts is not None
+            ]
+        if chapters:
+            starts = [*chapters, 3600.0]
+            new.set_chapters(
+                [
+                    {
+                        "id": number,
+                        "start": round(starts[number - 1] * 1000),
+                        "end": round(starts[number] * 1000),
+                        "time_base": Fraction(1, 1000),
+                        "metadata": {"title": title},
+                    }
+                    for number, title in enumerate(chapters.values(), 1)
+                ]
+            )
+        if subtitles is not None:
+            shown = av.Packet(subtitles.encode())
+            shown.pts, shown.dts, shown.duration, shown.time_base = 500, 500, 1000, Fraction(1, 1000)
+            packets.append((0.5, len(sources) + 1, shown, new.add_mux_stream("subrip")))
+        for _, _, packet, copied in sorted(packets, key=lambda one: one[:2]):
+            packet.stream = copied
+            new.mux(packet)

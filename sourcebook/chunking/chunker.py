@@ -88,7 +88,7 @@ class _Chunker:
         self._block_starts = [block.start for block in document.blocks]
         self._limit = limit
         self._room = max(1, limit - tokenizer.special_tokens)
-        self._is_speech = document.blocks[0].kind == "speech"
+        self._is_speech = next((one.kind for one in document.blocks if one.kind != "heading"), "") == "speech"
         self._overlap = 0 if self._is_speech else min(max(0, overlap), self._room // 4)
         self._tokenizer = tokenizer
         self._index = TokenIndex(document.markdown, tokenizer)

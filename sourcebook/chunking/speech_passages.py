@@ -60,6 +60,8 @@ def _next(text: str, blocks: Sequence[Block], first: int, start: int, index: Tok
     best, best_rank = None, (-1.0, False)
     for number in range(first + 1, len(blocks)):
         before, after = blocks[number - 1], blocks[number]
+        if before.kind == "heading":  # of a chapter, which stays with what is said in it
+            continue
         size = index.size(start, before.end)
         if size > room:
             break

@@ -7,7 +7,7 @@ from typing import Final
 
 CLEANER: Final = 8
 """Revision of the cleaner of web pages."""
-PROBE: Final = 1
+PROBE: Final = 2
 """Revision of the probe of recordings."""
 DECODING: Final = 1
 """Revision of the decoding of speech, its thresholds included."""

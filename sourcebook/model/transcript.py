@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from sourcebook.model.document import JsonValue
 
@@ -41,6 +42,15 @@ class Language:
     """Probability from 0 to 1; 1 where the configuration names the language."""
 
 
+class Chapter(NamedTuple):
+    """A chapter of a recording, as of a podcast or an audio book."""
+
+    start: float
+    """Start in seconds from the beginning of the recording."""
+    title: str
+    """Title on one line; never empty."""
+
+
 @dataclass(frozen=True, slots=True)
 class Recording:
     """The sound of a file, as its container describes it."""
@@ -52,7 +62,19 @@ class Recording:
     title: str | None
     """Title from the tags of the file; None without one."""
     metadata: Mapping[str, JsonValue] = field(default_factory=dict)
-    """duration_seconds, container, codec, sample_rate, channels, bit_rate; artist, album and date from the tags."""
+    """duration_seconds, container, codec, sample_rate, channels, bit_rate; artist, album and date from the tags;
+    sound_tracks, sound_track, subtitle_tracks and chapters where there are any."""
+
+    @property
+    def track(self) -> int | None:
+        """Number of the track that is transcribed, from 1; None where there is one only."""
+        track = self.metadata.get("sound_track")
+        return track if isinstance(track, int) else None
+
+    @property
+    def chapters(self) -> tuple[Chapter, ...]:
+        """Chapters that the container names, in order of time."""
+        return chapters_of(self.metadata.get("chapters"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +102,17 @@ class Transcript:
     language: str | None
     """Language code; None for a recording without speech."""
     segments: tuple[Segment, ...]
+    chapters: tuple[Chapter, ...] = ()
+
+
+def chapters_of(listed: JsonValue) -> tuple[Chapter, ...]:
+    """Return the chapters in the metadata of a recording: objects with `start_seconds` and `title`."""
+    found = []
+    for one in listed if isinstance(listed, list) else []:
+        start, title = (one.get("start_seconds"), one.get("title")) if isinstance(one, dict) else (None, None)
+        if isinstance(start, int | float) and isinstance(title, str) and title:
+            found.append(Chapter(float(start), title))
+    return tuple(found)
 
 
 def most_spoken(segments: Iterable[Segment]) -> Language | None:

@@ -39,7 +39,7 @@ _ANOTHER_PROGRAM: Final = "save it as .mp3 or .flac with another program"
 
 @dataclass(frozen=True, slots=True)
 class Sound:
-    """An open recording, and the stream that a player would play."""
+    """An open recording, and one stream of sound in it."""
 
     container: InputContainer
     stream: AudioStream
@@ -49,6 +49,16 @@ class Sound:
     def format(self) -> str:
         """First of FFmpeg's names of the container."""
         return self.container.format.name.split(",", 1)[0]
+
+    @property
+    def tracks(self) -> int:
+        """Number of streams of sound."""
+        return len(self.container.streams.audio)
+
+    @property
+    def track(self) -> int:
+        """Number of the stream among those of sound, from 1."""
+        return 1 + [stream.index for stream in self.container.streams.audio].index(self.stream.index)
 
     @property
     def codec(self) -> str:
@@ -85,11 +95,12 @@ class Sound:
 
 
 @contextmanager
-def open_sound(place: str) -> Iterator[Sound]:
+def open_sound(place: str, track: int | None = None) -> Iterator[Sound]:
     """Open a recording; FFmpeg is kept from writing to stderr.
 
     Args:
         place: Local path, with bytes outside UTF-8 as `os.fsdecode` gives them, or a URL that fsspec opens.
+        track: Number of the stream of sound, from 1; None for the one that a player would play.
 
     Raises:
         RecordingError: It cannot be read, is no recording, or its sound cannot be decoded.
@@ -100,7 +111,7 @@ def open_sound(place: str) -> Iterator[Sound]:
         file = _File(place)
         options = {"format_whitelist": _FORMATS} | ({"ignore_length": "1"} if file.has_more_sound() else {})
         with av.open(file, "r", metadata_errors="replace", options=options, buffer_size=_BUFFER) as container:
-            sound = Sound(container, _stream(container), file)
+            sound = Sound(container, _stream(container, track), file)
             if sound.format == _INDEXED:
                 for stream in container.streams:
                     stream.discard = Discard.default if stream.index == sound.stream.index else Discard.all
@@ -170,8 +181,8 @@ def _open(place: str) -> BinaryIO:
         raise RecordingError(_cannot_be_read(error), failure_class_of(error)) from error
 
 
-def _stream(container: InputContainer) -> AudioStream:
-    """Return the default stream of sound; the first if none is the default."""
+def _stream(container: InputContainer, track: int | None) -> AudioStream:
+    """Return a stream of sound by its number; without one the default stream, or the first if none is the default."""
     streams = container.streams.audio
     if not streams:
         raise RecordingError("there is no sound in it: it holds pictures only", FailureClass.EMPTY)
@@ -181,7 +192,8 @@ def _stream(container: InputContainer) -> AudioStream:
         raise RecordingError(
             f"its codec ({_unknown_codec(container)}) is not supported: {_ANOTHER_PROGRAM}", FailureClass.UNSUPPORTED
         )
-    stream = next((stream for stream in known if stream.disposition & Disposition.default), known[0])
+    usual = next((stream for stream in known if stream.disposition & Disposition.default), known[0])
+    stream = next((one for number, one in enumerate(streams, 1) if number == track and one in known), usual)
     if stream.codec_context.codec_tag in _PROTECTED:
         raise RecordingError("it is protected (DRM): export it without protection", FailureClass.PASSWORD)
     return stream

@@ -49,17 +49,18 @@ def decode(place: str, *, start: float = 0.0) -> Iterator[Samples]:
         yield from (block[0] for block in _blocks(sound, 1, start))
 
 
-def decode_channels(place: str, *, start: float = 0.0) -> Iterator[Samples]:
+def decode_channels(place: str, *, start: float = 0.0, track: int | None = None) -> Iterator[Samples]:
     """Yield a recording's sound as `decode` does, (channels, n): the two channels of a stereo recording, else one mix.
 
     Args:
         place: Path or URL; see `open_sound`.
         start: Seconds, rounded to a sample.
+        track: Number of the stream of sound; see `open_sound`.
 
     Raises:
         RecordingError: It cannot be opened, or more than a tenth of it is damaged.
     """
-    with open_sound(place) as sound:
+    with open_sound(place, track) as sound:
         is_stereo = sound.stream.codec_context.layout.nb_channels == len(_LAYOUTS)
         yield from _blocks(sound, len(_LAYOUTS) if is_stereo else 1, start)
 

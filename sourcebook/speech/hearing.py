@@ -23,6 +23,8 @@ _LEAST_MISSED = SAMPLE_RATE
 """Samples of speech without a word, in an utterance among others, that are worth a transcription of their own."""
 _LEAST_PART = 2 * SAMPLE_RATE
 """Samples of the shortest part of an utterance that is heard by itself where the text of the whole repeats itself."""
+_TOUCHED = round(0.1 * SAMPLE_RATE)
+"""Samples by which the word before a pause may reach into the speech behind it, which alone make no word of that."""
 _PAUSE = round(0.4 * SAMPLE_RATE)
 """Samples of the shortest pause between such parts."""
 
@@ -124,10 +126,13 @@ def _rest(piece: Piece, heard: Heard, speech: Sequence[Span]) -> list[Span]:
     last = round(heard.words[-1].end * SAMPLE_RATE) if heard.words else 0
     if last >= _LEAST_HEARD:
         within = _shifted(piece, speech)
-        untold = [span for span in within if last <= span.start < offset]
-        if sum(min(span.end, offset) - span.start for span in untold) >= _LEAST_UNTOLD:
-            begin = untold[0].start
-            offset = max(last, begin - MARGIN, *(span.end for span in within if span.end <= begin))
+        untold = [span for span in within if last <= span.start + _TOUCHED and span.start < offset]
+        is_cut = bool(untold) and offset < untold[-1].end  # its beginning was taken for silence
+        missed = [span for span in untold if last <= span.start]
+        if sum(min(span.end, offset) - span.start for span in missed) >= _LEAST_UNTOLD:
+            offset = _before(missed[0], within, last)
+        elif is_cut:
+            offset = _before(untold[-1], within, last)
     if not _LEAST_HEARD <= offset < len(piece):
         return []
     end = piece.position(offset)
@@ -139,10 +144,19 @@ def _rest(piece: Piece, heard: Heard, speech: Sequence[Span]) -> list[Span]:
             for span in speech
             if span.end > max(utterance.start, end) and span.start < utterance.end
         ]
-        if left and utterance.end > end:
-            total += sum(span.end - span.start for span in left)
+        spoken = sum(span.end - span.start for span in left)
+        # The last sound of a word that was heard would draw the first word of the next utterance to it.
+        is_cut = utterance.start < end
+        if left and utterance.end > end and not (is_cut and spoken < _LEAST_LEFT):
+            total += spoken
             rests.append(Span(max(utterance.start, end, left[0].start - MARGIN), utterance.end))
     return rests if total >= _LEAST_LEFT else []
+
+
+def _before(span: Span, within: Sequence[Span], last: int) -> int:
+    """Return the sample at which the silence before a span of speech begins, or `MARGIN` before it."""
+    heard = last if last <= span.start else _LEAST_HEARD  # a word that ends later touches the span only
+    return max([heard, span.start - MARGIN, *(one.end for one in within if one.end <= span.start)])
 
 
 def _shifted(piece: Piece, speech: Sequence[Span]) -> list[Span]:
@@ -192,9 +206,14 @@ def _spoken(utterance: Span, offset: int, speech: Sequence[Span]) -> list[tuple[
 def _owner(word: Word, spoken: Sequence[Sequence[tuple[float, float]]]) -> int:
     """Return the utterance that a word belongs to: the one with most of the speech in its time.
 
-    A word in a pause belongs to the utterance behind it: Whisper's times of words are up to 0.4 s early.
+    A word in a pause belongs to the utterance behind it: Whisper's times of words are up to 0.4 s early. So does one
+    before, in and behind a pause: Whisper counts the pause to the word behind it, and the end of the word before.
     """
     within = [sum(max(min(word.end, end) - max(word.start, start), 0.0) for start, end in spans) for spans in spoken]
+    if (last := max((number for number, seconds in enumerate(within) if seconds), default=0)) and (
+        within[last] >= _TOUCHED / SAMPLE_RATE
+    ):
+        return last
     if max(within) > 0:
         return within.index(max(within))
     later = (number for number, spans in enumerate(spoken) if spans and spans[-1][1] > word.start)

@@ -1,7 +1,8 @@
 """The language of each stretch of speech."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
 from sourcebook.model.transcript import SAMPLE_RATE, Language
@@ -22,6 +23,10 @@ _SWITCH = 2.0
 
 A single stretch in another language must be about e⁴ = 55 times as probable in it.
 """
+_KNOWN_SWITCH = 1.0
+"""Cost between two languages that are both surely spoken in the sound, each more than once."""
+_SURE, _OFTEN = 0.9, 2
+"""Probability from which a stretch is surely in a language, and the number of such stretches."""
 _CANDIDATE = 0.5
 """Probability that a language must have in one stretch at least, unless none has it in any."""
 _LEAST = 0.001
@@ -73,24 +78,63 @@ def _length(one: Span, other: Span) -> int:
 
 
 def languages_of(
-    engine: Engine, samples: Samples, stretches: Sequence[Span], before: Language | None
-) -> list[Language]:
-    """Return the language of each stretch, with its mean probability in all stretches of that language.
+    engine: Engine, samples: Samples, speech: Sequence[Span], before: Language | None
+) -> list[tuple[Span, Language]]:
+    """Return stretches of speech and their languages, each with its mean probability in all stretches of that language.
 
     The most probable sequence, by Viterbi's algorithm: a short or unclear stretch takes the language of its neighbours.
+    Where several languages are spoken, stretches are cut at shorter pauses: they may change without a longer one.
 
     Args:
         engine: Engine that detects them.
-        samples: Sound that holds the stretches, one channel.
-        stretches: Stretches in order, as `stretches_of` returns them.
+        samples: Sound that holds the speech, one channel.
+        speech: Spans of speech in order.
         before: Language of the speech before; None if there is none.
     """
+    stretches = stretches_of(speech)
     if not stretches:
         return []
-    most = round(LANGUAGE_SECONDS * SAMPLE_RATE)
-    heard = [samples[span.start : min(span.end, span.start + most)] for span in stretches]
-    found = engine.detect_languages(heard)
-    weights = [min(len(sound) / _SHORT, 1.0) for sound in heard]
+    found = _detected(engine, samples, stretches)
+    likely = {code for one in found for code, probability in one.items() if probability >= _CANDIDATE}
+    if len(likely | ({whisper_code(before)} if before is not None else set())) > 1:
+        parts = [part for span in stretches for part in _parts([one for one in speech if _is_in(one, span)])]
+        known = dict(zip(stretches, found, strict=True))
+        if new := [part for part in parts if part not in known]:
+            known |= zip(new, _detected(engine, samples, new), strict=True)
+        stretches, found = parts, [known[part] for part in parts]
+    return list(zip(stretches, _languages(stretches, found, before), strict=True))
+
+
+def _detected(engine: Engine, samples: Samples, stretches: Sequence[Span]) -> list[dict[str, float]]:
+    return engine.detect_languages([samples[span.start : span.start + _told_in(span)] for span in stretches])
+
+
+def _told_in(stretch: Span) -> int:
+    """Return the samples of a stretch that its language is told by."""
+    return min(stretch.end - stretch.start, round(LANGUAGE_SECONDS * SAMPLE_RATE))
+
+
+def _is_in(span: Span, stretch: Span) -> bool:
+    return stretch.start <= span.start and span.end <= stretch.end
+
+
+def _parts(spans: Sequence[Span]) -> list[Span]:
+    """Return the parts of a stretch that are not short, cut at its longest pauses first."""
+    pauses = [
+        (_pause(one, other), place)
+        for place, (one, other) in enumerate(pairwise(spans), 1)
+        if min(_length(spans[0], one), _length(other, spans[-1])) >= _SHORT
+    ]
+    if not pauses:
+        return [Span(spans[0].start, spans[-1].end)]
+    _, place = max(pauses)
+    return [*_parts(spans[:place]), *_parts(spans[place:])]
+
+
+def _languages(
+    stretches: Sequence[Span], found: Sequence[Mapping[str, float]], before: Language | None
+) -> list[Language]:
+    weights = [min(_told_in(span) / _SHORT, 1.0) for span in stretches]
     chosen = _sequence(found, weights, None if before is None else whisper_code(before))
     told: dict[str, Language] = {}
     for code in chosen:
@@ -113,20 +157,34 @@ def _likeliest(found: Sequence[Mapping[str, float]], weights: Sequence[float]) -
     return max(sorted(total), key=lambda code: total[code])
 
 
+def _origin(scores: Mapping[str, float], cost: Callable[[str, str], float], code: str) -> str:
+    """Return the best language before a stretch in a language, among equals the same one."""
+    return max(scores, key=lambda other: (scores[other] - cost(other, code), other == code))
+
+
 def _sequence(found: Sequence[Mapping[str, float]], weights: Sequence[float], before: str | None) -> list[str]:
     codes = {code for one in found for code, probability in one.items() if probability >= _CANDIDATE}
     if before is not None:
         codes.add(before)
     ordered = sorted(codes) or [_likeliest(found, weights)]
-    scores = {code: 0.0 if before in (None, code) else -_SWITCH for code in ordered}
+    sure = Counter(
+        code
+        for one, weight in zip(found, weights, strict=True)
+        for code in ordered
+        if weight * one.get(code, 0) >= _SURE
+    )
+
+    def cost(one: str | None, other: str) -> float:
+        if one in (None, other):
+            return 0.0
+        return _KNOWN_SWITCH if min(sure[one or ""], sure[other]) >= _OFTEN else _SWITCH
+
+    scores = {code: -cost(before, code) for code in ordered}
     origins: list[dict[str, str]] = []
     for place, (one, weight) in enumerate(zip(found, weights, strict=True)):
-        best = max(ordered, key=lambda code: scores[code])
-        origin = {code: code if not place or scores[code] >= scores[best] - _SWITCH else best for code in ordered}
+        origin = {code: _origin(scores, cost, code) if place else code for code in ordered}
         scores = {
-            code: scores[origin[code]]
-            - (_SWITCH if origin[code] != code else 0.0)
-            + weight * math.log(max(one.get(code, 0.0), _LEAST))
+            code: scores[origin[code]] - cost(origin[code], code) + weight * math.log(max(one.get(code, 0.0), _LEAST))
             for code in ordered
         }
         origins.append(origin)

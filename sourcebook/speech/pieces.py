@@ -22,6 +22,12 @@ _FEW = 5
 """Fewest frames further before speech that tell what is heard behind it; otherwise the faintest one before it does."""
 _ABOVE_NOISE = 8.0
 """Decibels above what is heard behind speech from which a frame may be its beginning."""
+_AROUND = 3 * SAMPLE_RATE
+"""Samples before speech that tell what is heard in the background."""
+_MANY = 50
+"""Fewest frames of these whose loudest tenth counts."""
+_ABOVE_MUSIC = 4.0
+"""Decibels above that tenth from which a frame may be the beginning of speech."""
 _BELOW_SPEECH = 40.0
 """Decibels below the loudest frame of speech that its beginning may have."""
 _STOP = 6
@@ -95,8 +101,11 @@ def from_onsets(samples: Samples, speech: Sequence[Span]) -> list[Span]:
         begin = span.start - max(span.start - earliest, 0) // _FRAME * _FRAME
         before = _loudness(samples[begin : span.start])
         if len(before):
-            quiet = _loudness(samples[max(begin - MARGIN, spans[-1].end + _SILENCE if spans else 0) : begin])
+            around = _loudness(samples[max(begin - _AROUND, spans[-1].end + _SILENCE if spans else 0) : begin])
+            quiet = around[-(MARGIN // _FRAME) :]
             noise = float(np.median(quiet)) if len(quiet) >= _FEW else float(before.min())
+            if len(around) >= _MANY:  # music rises and falls: what it often reaches is no beginning of speech
+                noise = max(noise, float(np.percentile(around, 90)) + _ABOVE_MUSIC - _ABOVE_NOISE)
             least = max(noise + _ABOVE_NOISE, float(_loudness(samples[span.start : span.end]).max()) - _BELOW_SPEECH)
             audible = np.flatnonzero(before > least)[::-1]
             onset = len(before)

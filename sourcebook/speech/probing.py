@@ -27,12 +27,16 @@ _SLOPPY_PART: Final = 0.005
 _KEEP_THEIR_WORD: Final = frozenset({"matroska", "flac", "w64", "asf", "avi", "flv", "aiff", "caf"})
 """Containers that state their length, in addition to those below; FFmpeg guesses the length of the others."""
 _KNOWN_AS: Final = {"mov": "mp4", "asf": "wma", "mpegts": "mpeg-ts"}
+_MOST_CHAPTERS: Final = 1000
+"""Chapters that are kept."""
+_LONGEST_TITLE: Final = 200
+"""Characters of a chapter's title that are kept."""
 _LONGEST_TAG: Final = 1000
 """Characters of a tag that are kept."""
 
 
 def probe(place: str, *, max_hours: float) -> Recording:
-    """Read a recording once, in little memory, and return its description.
+    """Read a recording once, in little memory, and return its description; of several tracks, the one with speech.
 
     Args:
         place: Path or URL; see `open_sound`.
@@ -42,30 +46,41 @@ def probe(place: str, *, max_hours: float) -> Recording:
         RecordingError: It is no recording, holds no sound that can be decoded, ends too early, or is too long.
     """
     with open_sound(place) as sound:
-        survey = _Survey(sound)
-        duration = round(survey.timeline.end, 3)
-        promised = _promised(sound, survey)
-        ends = duration if sound.format == "mov" else max(survey.last, duration)
-        if promised is not None and promised - ends > max(_SLOPPY_SECONDS, _SLOPPY_PART * promised):
-            raise RecordingError(
-                f"it ends at {stamp(ends)} of {stamp(promised)}: copy or download it again", FailureClass.CORRUPT
-            )
-        if not duration:
-            raise RecordingError("there is no sound in it: its length is zero", FailureClass.EMPTY)
-        if not survey.heard:
-            raise RecordingError(
-                f"its sound ({sound.codec}) cannot be decoded: it is damaged or protected; "
-                "copy it again, or save it as .mp3 or .flac with another program",
-                FailureClass.CORRUPT,
-            )
-        if duration > max_hours * 3600:
-            raise RecordingError(
-                f"it is {duration / 3600:.1f} hours long, more than speech.max_hours allows ({max_hours:g}): "
-                "cut it into parts, or allow more",
-                FailureClass.TOO_LARGE,
-            )
-        tags = _tags(sound)
-        return Recording(survey.digest, duration, tags.get("title"), _metadata(sound, survey, duration, tags))
+        usual, tracks = sound.track, sound.tracks
+        if tracks == 1:
+            return _described(sound, max_hours)
+    from sourcebook.speech.tracks import spoken_track  # few recordings need the detection of speech here
+
+    track = spoken_track(place, usual=usual, tracks=tracks, most_seconds=max_hours * 3600)
+    with open_sound(place, track) as sound:
+        return _described(sound, max_hours)
+
+
+def _described(sound: Sound, max_hours: float) -> Recording:
+    survey = _Survey(sound)
+    duration = round(survey.timeline.end, 3)
+    promised = _promised(sound, survey)
+    ends = duration if sound.format == "mov" else max(survey.last, duration)
+    if promised is not None and promised - ends > max(_SLOPPY_SECONDS, _SLOPPY_PART * promised):
+        raise RecordingError(
+            f"it ends at {stamp(ends)} of {stamp(promised)}: copy or download it again", FailureClass.CORRUPT
+        )
+    if not duration:
+        raise RecordingError("there is no sound in it: its length is zero", FailureClass.EMPTY)
+    if not survey.heard:
+        raise RecordingError(
+            f"its sound ({sound.codec}) cannot be decoded: it is damaged or protected; "
+            "copy it again, or save it as .mp3 or .flac with another program",
+            FailureClass.CORRUPT,
+        )
+    if duration > max_hours * 3600:
+        raise RecordingError(
+            f"it is {duration / 3600:.1f} hours long, more than speech.max_hours allows ({max_hours:g}): "
+            "cut it into parts, or allow more",
+            FailureClass.TOO_LARGE,
+        )
+    tags = _tags(sound)
+    return Recording(survey.digest, duration, tags.get("title"), _metadata(sound, survey, duration, tags))
 
 
 class _Survey:
@@ -179,15 +194,30 @@ def _tags(sound: Sound) -> Mapping[str, str]:
     """Return the tags of the container and of the stream by their names in lower case, each in one line."""
     found: dict[str, str] = {}
     for name, text in _all_tags(sound):
-        line = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())[:_LONGEST_TAG]
-        if line:
+        if line := _line(text)[:_LONGEST_TAG]:
             found.setdefault(name.lower(), line)
     return found
+
+
+def _line(text: str) -> str:
+    """Return a text on one line, without characters that cannot be printed."""
+    return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
 
 
 def _all_tags(sound: Sound) -> Iterator[tuple[str, str]]:
     yield from sound.container.metadata.items()
     yield from sound.stream.metadata.items()
+
+
+def _chapters(sound: Sound, duration: float) -> list[JsonValue]:
+    """Return the start in seconds and the title of each chapter that has one: of MP4, Matroska, Ogg, and ID3 tags."""
+    found: list[tuple[float, str]] = []
+    for chapter in sound.container.chapters():
+        start = float(chapter["start"] * (chapter["time_base"] or 0))
+        title = _line(chapter["metadata"].get("title", ""))[:_LONGEST_TITLE]
+        if title and 0 <= start < duration:
+            found.append((round(start, 3), title))
+    return [{"start_seconds": start, "title": title} for start, title in sorted(found)[:_MOST_CHAPTERS]]
 
 
 def _metadata(sound: Sound, survey: _Survey, duration: float, tags: Mapping[str, str]) -> dict[str, JsonValue]:
@@ -203,7 +233,11 @@ def _metadata(sound: Sound, survey: _Survey, duration: float, tags: Mapping[str,
     }
     if sound.has_video():
         found["has_video"] = True
-    if (tracks := len(sound.container.streams.audio)) > 1:
-        found["sound_tracks"] = tracks
+    if sound.tracks > 1:
+        found |= {"sound_tracks": sound.tracks, "sound_track": sound.track}
+    if chapters := _chapters(sound, duration):
+        found["chapters"] = chapters
+    if subtitles := len(sound.container.streams.subtitles):
+        found["subtitle_tracks"] = subtitles
     dates = {"date": tags["year"]} if "year" in tags else {}
     return found | {name: text for name, text in (dates | dict(tags)).items() if name in {"artist", "album", "date"}}

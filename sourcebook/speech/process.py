@@ -47,20 +47,23 @@ class SpeechProcess:
         """
         return self._call(worker.probe, place)
 
-    def transcribe(self, place: str, *, start: float = 0.0, language: Language | None = None) -> Iterator[Window]:
+    def transcribe(
+        self, place: str, *, start: float = 0.0, language: Language | None = None, track: int | None = None
+    ) -> Iterator[Window]:
         """Yield the windows of a recording from `start` to its end, each when it is asked for.
 
         Args:
             place: Local path, or a URL that fsspec opens.
             start: Seconds; the end of the last window that is known.
             language: Language of that window.
+            track: Number of the track of sound, from 1; None for the one that a player would play.
 
         Raises:
             RecordingError: Its sound is damaged.
             TemporaryRecordingError: Its child ended.
             SpeechError: The engine or its model cannot be loaded.
         """
-        self._call(worker.begin, place, start, language)
+        self._call(worker.begin, place, start, language, track)
         while (window := self._call(worker.next_window)) is not None:
             yield window
 

@@ -1,6 +1,8 @@
 """Join the words of an utterance into segments."""
 
+import math
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from sourcebook.model.transcript import Segment
 from sourcebook.speech.engine import Heard, Word
@@ -13,6 +15,8 @@ _FEWEST_WORDS = 3
 """Words of the shortest sentence; fewer are likely an abbreviation: `Mr.`"""
 _LONGEST = 15.0
 """Seconds of the longest segment."""
+_MISPLACED = 0.5
+"""Seconds by which an engine may place the border between two segments before or behind the pause that it is in."""
 _REPETITIVE = 2.4
 """Compression ratio above which a text repeats itself; Whisper's threshold."""
 _IMPROBABLE = -1.0
@@ -49,21 +53,57 @@ def segments_of(
         origin: Beginning of the utterance in seconds.
         speech: Spans of speech in seconds. Engines often count the pause before a word to it; it is cut off.
     """
-    last = start
-    for words in _parts([_spoken(word, origin, speech) for word in heard.words]):
-        text = " ".join("".join(word.text for word in words).replace("\0", "").split())
-        if not text:
-            continue
-        begin, stop = _without_pauses(origin + words[0].start, origin + words[-1].end, speech)
-        begin = min(max(begin, last), end)
-        last = min(max(stop, begin), end)
+    parts = [
+        (text, words)
+        for words in _parts([_spoken(word, origin, speech) for word in heard.words])
+        if (text := " ".join("".join(word.text for word in words).replace("\0", "").split()))
+    ]
+    times = [_without_pauses(origin + words[0].start, origin + words[-1].end, speech) for _, words in parts]
+    last: Word | None = None
+    for place, (_, words) in enumerate(parts):
+        if pause := _pause_between(last, words[0], speech, origin=origin, earliest=start):
+            times[place] = (pause[1], max(times[place][1], pause[1]))
+            if place:
+                times[place - 1] = (times[place - 1][0], max(pause[0], times[place - 1][0]))
+        last = words[-1]
+    before = start
+    for (text, _), (begin, stop) in zip(parts, times, strict=True):
+        begin = min(max(begin, before), end)
+        before = min(max(stop, begin), end)
         yield Segment(
             round(begin, 2),
-            round(last, 2),
+            round(before, 2),
             text,
             round(heard.average_log_probability, 3),
             round(heard.no_speech_probability, 3),
         )
+
+
+def _pause_between(
+    last: Word | None, word: Word, speech: Sequence[tuple[float, float]], *, origin: float, earliest: float
+) -> tuple[float, float] | None:
+    """Return the pause that a segment begins behind, the nearest to its first word; None if there is none.
+
+    Words are aligned to within half a second, and pauses are found to within a hundredth. Of both words more is spoken
+    on their own side of the pause than on the other one.
+
+    Args:
+        last: Word before; None for the first segment of an utterance.
+        word: First word of the segment.
+        speech: Spans of speech in seconds.
+        origin: Beginning of the utterance in seconds, from which words count.
+        earliest: Earliest beginning of a segment in seconds.
+    """
+    border, stop = origin + word.start, origin + word.end
+    first = earliest if last is None else origin + last.start
+    found: list[tuple[float, float, float]] = []
+    for (_, end), (loud, _) in pairwise([(-math.inf, -math.inf), *speech]):
+        quiet = max(end, first) if last is None else end
+        away = max(quiet - border, border - loud, 0.0)
+        is_within = first <= quiet <= loud < stop and stop - loud > quiet - border
+        if is_within and away <= _MISPLACED and (last is None or quiet - first > border - loud):
+            found.append((away, quiet, loud))
+    return min(found)[1:] if found else None
 
 
 def _without_pauses(begin: float, end: float, speech: Sequence[tuple[float, float]]) -> tuple[float, float]:

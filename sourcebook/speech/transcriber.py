@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -59,7 +60,7 @@ def transcribe(
             spoken = _Speech(track, length)
             languages = spoken.languages(engine, language, is_set=is_set)
             segments += spoken.segments(engine, languages, first)
-            told += [(span.end, one) for span, one in zip(spoken.stretches, languages, strict=True)]
+            told += [(span.end, one) for span, one in languages]
         language = max(told, key=lambda pair: pair[0])[1] if told else language
         yield Window((first + length) / SAMPLE_RATE, language, tuple(sorted(segments, key=lambda one: one.start)))
         first += length
@@ -78,31 +79,28 @@ class _Speech:
         self._track = track
         self._length = length
         self._speech = [span for span in track.speech if span.end <= length]
-        self.stretches = stretches_of(self._speech)
 
-    def languages(self, engine: Engine, before: Language | None, *, is_set: bool) -> list[Language]:
-        """Return the language of each stretch."""
+    def languages(self, engine: Engine, before: Language | None, *, is_set: bool) -> list[tuple[Span, Language]]:
+        """Return the stretches of speech and their languages."""
         if is_set and before is not None:
-            return [before] * len(self.stretches)
-        return languages_of(engine, self._track.samples, self.stretches, before)
+            return [(span, before) for span in stretches_of(self._speech)]
+        return languages_of(engine, self._track.samples, self._speech, before)
 
-    def segments(self, engine: Engine, languages: Sequence[Language], first: int) -> Iterator[Segment]:
+    def segments(self, engine: Engine, languages: Sequence[tuple[Span, Language]], first: int) -> Iterator[Segment]:
         """Yield the segments in order of time.
 
         Args:
             engine: Engine that transcribes them.
-            languages: Language of each stretch.
+            languages: Stretches of speech and their languages.
             first: Sample of the recording at which the window begins.
         """
-        starts = [span.start for span in self.stretches]
-        changes = {
-            starts[number] for number in range(1, len(starts)) if languages[number].code != languages[number - 1].code
-        }
+        starts = [span.start for span, _ in languages]
+        changes = {span.start for (_, one), (span, other) in pairwise(languages) if one.code != other.code}
         found: list[tuple[Utterance, Language]] = []
         spoken_in: dict[Language, list[Span]] = {}
         for span in utterances_of(self._speech, self._length, changes):
             middle = (span.start + span.end) // 2
-            spoken_in.setdefault(languages[max(bisect_right(starts, middle) - 1, 0)], []).append(span)
+            spoken_in.setdefault(languages[max(bisect_right(starts, middle) - 1, 0)][1], []).append(span)
         for language, utterances in spoken_in.items():
             said = hear(engine, self._track.samples, utterances, self._speech, whisper_code(language))
             found += [(utterance, language) for utterance in said]

@@ -42,7 +42,7 @@ def probe(place: str) -> Recording:
         return probe(place, max_hours=_setup.settings.max_hours)
 
 
-def begin(place: str, start: float, language: Language | None) -> None:
+def begin(place: str, start: float, language: Language | None, track: int | None) -> None:
     """Begin to transcribe a recording; `next_window` returns its windows."""
     global _since, _windows
     _since = (monotonic(), process_time())
@@ -54,7 +54,11 @@ def begin(place: str, start: float, language: Language | None) -> None:
         if is_set:
             language = Language(_setup.settings.language, 1.0)
         _windows = transcribe(
-            decode_channels(place, start=start), _loaded_engine(), start=start, language=language, is_set=is_set
+            decode_channels(place, start=start, track=track),
+            _loaded_engine(),
+            start=start,
+            language=language,
+            is_set=is_set,
         )
 
 

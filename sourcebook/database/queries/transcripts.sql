@@ -149,8 +149,9 @@ WHERE source.collection = %(collection)s AND source.removed_at IS NULL AND file.
   AND transcribed.content_hash IS NOT NULL;
 
 -- name: transcripts_of_files
--- Return title, language and segments of the transcripts of given files.
+-- Return title, language, segments and chapters of the transcripts of given files.
 SELECT transcribed.source_id, transcribed.uri, recording.title, transcript.language, transcript.language_probability,
+       recording.metadata -> 'chapters' AS chapters,
        coalesce((SELECT jsonb_agg(segment ORDER BY part.starts_at, place)
                  FROM transcript_window part
                  CROSS JOIN LATERAL jsonb_array_elements(part.segments) WITH ORDINALITY AS spoken (segment, place)

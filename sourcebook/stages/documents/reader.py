@@ -90,7 +90,9 @@ class ItemReader:
             found = self._transcripts[stale.source_id, stale.uri]
         except KeyError:
             raise FileNotFoundError(stale.uri) from None
-        return lambda: parse_transcript(found.segments, title=found.title, language=found.language)
+        return lambda: parse_transcript(
+            found.segments, title=found.title, language=found.language, chapters=found.chapters
+        )
 
     def _attachment(self, stale: StaleDocument, container: str, number: int) -> Parse:
         if self._container is None or self._container[0] != (stale.source_id, container):

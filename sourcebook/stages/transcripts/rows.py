@@ -15,7 +15,7 @@ from sourcebook.database.queries import queries
 from sourcebook.database.usage_log import store_uses
 from sourcebook.model import revisions
 from sourcebook.model.selection import EVERYTHING, Selection
-from sourcebook.model.transcript import Language, Recording, Segment, Transcript, Window, most_spoken
+from sourcebook.model.transcript import Language, Recording, Segment, Transcript, Window, chapters_of, most_spoken
 from sourcebook.model.usage import Use
 from sourcebook.redaction.ingestion import with_identity
 from sourcebook.redaction.redactor import Redactor
@@ -148,6 +148,7 @@ class TranscriptLedger:
         self._use = use
         self._key: dict[str, Any] = {"sound_sha256": recording.sound_sha256, "engine": engine}
         self.title = recording.title
+        self._chapters = recording.chapters
 
     def state(self) -> TranscriptState:
         """Return how far it is."""
@@ -203,8 +204,9 @@ class TranscriptLedger:
         return segments_of(self._connection, **self._key)
 
     def content_hash(self) -> bytes:
-        """Return the identity of what a document is made of: sha256 over title, language and segments."""
-        content = [self.title, self.state().language, [_row(segment) for segment in self.segments()]]
+        """Return the identity of what a document is made of: sha256 over title, language, segments and chapters."""
+        content: list[Any] = [self.title, self.state().language, [_row(segment) for segment in self.segments()]]
+        content += [self._chapters] if self._chapters else []
         return hashlib.sha256(json.dumps(content, ensure_ascii=False).encode()).digest()
 
     def _redacted(self, segments: Sequence[Segment]) -> Sequence[Segment]:
@@ -261,7 +263,8 @@ def transcripts_of_files(connection: Connection, files: Sequence[tuple[int, str]
 
 
 def _transcript(row: dict[str, Any]) -> Transcript:
-    return Transcript(row["title"], row["language"], tuple(Segment(*segment) for segment in row["segments"]))
+    segments = tuple(Segment(*segment) for segment in row["segments"])
+    return Transcript(row["title"], row["language"], segments, chapters_of(row["chapters"]))
 
 
 def transcript_of(connection: Connection, document_id: int) -> tuple[Segment, ...] | None:

@@ -200,7 +200,7 @@ class _Stage:
         )
         self._advance(start)
         with place_of(self._sources, file.source_id, file.uri) as place:
-            for window in self._speech.transcribe(place, start=start, language=language):
+            for window in self._speech.transcribe(place, start=start, language=language, track=recording.track):
                 ledger.add(start, window)
                 self._processor += window.processor_seconds
                 self._advance(window.end - start)

@@ -44,12 +44,14 @@ class KeptProcess(SpeechProcess):
 
     _windows: ClassVar[dict[tuple[bytes, float, Language | None], list[Window]]] = {}
 
-    def transcribe(self, place: str, *, start: float = 0.0, language: Language | None = None) -> Iterator[Window]:
+    def transcribe(
+        self, place: str, *, start: float = 0.0, language: Language | None = None, track: int | None = None
+    ) -> Iterator[Window]:
         """Yield the windows that are known of the same sound, or else those of the engine."""
         key = (self.probe(place).sound_sha256, start, language)
         if key not in self._windows:
             windows = []
-            for window in super().transcribe(place, start=start, language=language):
+            for window in super().transcribe(place, start=start, language=language, track=track):
                 windows.append(window)
                 yield window
             self._windows[key] = windows

@@ -18,7 +18,7 @@ from sourcebook.stages.transcripts.rows import TranscriptLedger, transcript_of
 from tests.integration.stages import Stages
 from tests.integration.transcripts.conftest import BRIEF_SECONDS, KeptProcess
 from tests.integration.transcripts.recordings import SETTINGS, configure, put
-from tests.sounds import NOTE_WORD, write_sound
+from tests.sounds import NOTE_WORD, join_tracks, write_sound
 
 
 @pytest.mark.usefixtures("shared_speech")
@@ -113,6 +113,28 @@ def test_nothing_changed_costs_nothing(
     assert again["transcripts"].unchanged == 1
     assert not again["transcripts"].worked
     assert again["transcripts"].version == first["transcripts"].version
+
+
+@pytest.mark.usefixtures("shared_speech")
+def test_the_track_with_speech_is_transcribed_and_its_chapters_are_headings(
+    stages: Stages, brief: Path, kept_process: KeptProcess, tmp_path: Path
+) -> None:
+    """A silent default track hides nobody; a chapter with another title changes the document, and costs no engine."""
+    configure(stages)
+    kept_process.forget()  # the same sound is known from other tests
+    write_sound(tmp_path / "silent.m4a", np.zeros(round(BRIEF_SECONDS * SAMPLE_RATE), np.float32))
+    for title in ("Lost & found", "At the school"):
+        join_tracks([tmp_path / "silent.m4a", brief], tmp_path / "note.mkv", chapters={0.0: "Watchroom", 4.4: title})
+        put(stages, "note.mkv", tmp_path / "note.mkv")
+        stages.run()
+        (hit, *_) = stages.search(NOTE_WORD, mode="keyword")
+        assert title in hit.text
+        assert stages.found(title.split()[-1]) == {"note.mkv"}
+        metadata = stages.document("note.mkv")["metadata"]
+        assert (metadata["sound_tracks"], metadata["sound_track"]) == (2, 2)
+        assert [chapter["title"] for chapter in metadata["chapters"]] == ["Watchroom", title]
+    assert len(stages.rows("SELECT FROM transcript")) == 1
+    stages.assert_sound()
 
 
 @pytest.mark.usefixtures("shared_speech")

@@ -12,7 +12,7 @@ from sourcebook.chunking.chunk import Chunk
 from sourcebook.chunking.chunker import chunk_document
 from sourcebook.chunking.tokenizer import Offsets
 from sourcebook.model.document import ParsedDocument
-from sourcebook.model.transcript import Segment
+from sourcebook.model.transcript import Chapter, Segment
 from sourcebook.parsing.text.markdown import parse_markdown
 from sourcebook.parsing.transcript import parse_transcript
 from tests.unit.chunking.bundled_tokenizer import bundled_tokenizer
@@ -41,6 +41,25 @@ def test_a_short_recording_is_one_passage() -> None:
     (chunk,) = chunks(recording([said(3, 5), said(5, 8)]))
     assert chunk.text == f"[0:03] {WORDS} {WORDS}"
     assert (chunk.start_seconds, chunk.end_seconds, chunk.heading_path, chunk.anchor) == (3, 8, (), None)
+
+
+def test_passages_of_chapters_name_them() -> None:
+    """None reaches from one into the next one, a heading is never the end of a passage, and the times still tile."""
+    segments = [said(2 * number, 2 * number + 2) for number in range(40)]
+    chapters = [Chapter(0, "Tide"), Chapter(30, "Lamps"), Chapter(50, "Music"), Chapter(50.5, "Rope")]
+    document = parse_transcript(segments, title=None, language="en", chapters=chapters)
+    found = chunks(document, title="Harbour radio")
+    titles = [chunk.heading_path for chunk in found]
+    assert titles == sorted(titles, key=lambda path: ("Tide", "Lamps", "Rope").index(path[0]))
+    assert all(one.end_seconds == other.start_seconds for one, other in pairwise(found))
+    firsts = [found[titles.index((title,))] for title in ("Tide", "Lamps", "Rope")]
+    assert [(one.start_seconds, one.text.splitlines()[0]) for one in firsts] == [
+        (0, "## Tide"),
+        (30, "## Lamps"),
+        (50, "## Music"),
+    ]
+    assert not any(chunk.text.splitlines()[-1].startswith("#") for chunk in found)
+    assert found[-1].end_seconds == 80
 
 
 def test_passages_end_at_the_longest_pause() -> None:

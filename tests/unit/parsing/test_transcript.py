@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sourcebook.model.block_rows import block_rows, blocks_of
 from sourcebook.model.document import Block
-from sourcebook.model.transcript import Segment
+from sourcebook.model.transcript import Chapter, Segment
 from sourcebook.parsing.registry import TRANSCRIPT, parser_identities
 from sourcebook.parsing.text.markdown import parse_markdown
 from sourcebook.parsing.transcript import parse_transcript
@@ -44,6 +44,37 @@ def test_another_channel_begins_a_paragraph() -> None:
     assert document.markdown == (
         "[0:00, left] Hello?\n\n[0:04, right] Good morning. How are you?\n\n[0:07, left] Well.\n\n[0:09] Bye."
     )
+
+
+def test_a_chapter_is_a_heading_before_what_is_said_in_it() -> None:
+    """A segment across its beginning belongs where its middle is; titles read as they are."""
+    document = parse_transcript(
+        [said(1, 5, "Welcome."), said(5, 9, "First the rope."), said(9.2, 11, "It is wet."), said(20, 22, "Bye.")],
+        title="Harbour radio",
+        language="en",
+        chapters=[
+            Chapter(0, "Intro"),
+            Chapter(6.5, "Rope & *tar* &amp;"),
+            Chapter(10.5, "Music"),
+            Chapter(40, "Credits"),
+        ],
+    )
+    assert document.markdown == (
+        "## Intro\n\n[0:01] Welcome.\n\n## Rope & \\*tar\\* \\&amp;\n\n[0:05] First the rope. It is wet.\n\n"
+        "## Music\n\n[0:20] Bye.\n\n## Credits"
+    )
+    headings = [block for block in document.blocks if block.kind == "heading"]
+    assert [(one.level, one.title, one.start_seconds, one.end_seconds) for one in headings] == [
+        (2, "Intro", 0, 0),
+        (2, "Rope & *tar* &amp;", 5, 5),
+        (2, "Music", 10.5, 10.5),
+        (2, "Credits", 40, 40),
+    ]
+    assert [block.title for block in parse_markdown(document.markdown.encode()).blocks if block.level] == [
+        one.title for one in headings
+    ]
+    assert_blocks_cover(document)
+    assert parse_transcript([said(1, 2, " ")], title=None, language=None, chapters=[Chapter(0, "Intro")]).blocks == ()
 
 
 def test_a_short_rest_begins_no_paragraph() -> None:

@@ -82,6 +82,21 @@ def test_a_word_belongs_to_the_speech_in_its_time() -> None:
     assert found[1].heard.words[1] == Word(" and", 0.0, 1.0)
 
 
+def test_a_word_across_a_pause_belongs_to_the_utterance_behind_it() -> None:
+    """The pause is counted to it, and with it the end of the word before; a hundredth of it is no sign of that."""
+    utterances = [span(10, 13), span(50, 53)]  # joined at 3 s
+    speech = [span(10.4, 12.6), span(50.4, 52.6)]  # 0.4 to 2.6 s, and 3.4 to 5.6 s
+
+    def texts(border: float) -> list[list[str]]:
+        said = (Word(" one", 0.4, 2.3), Word(" two", 2.3, border), Word(" three", border, 5.6))
+        engine = cast("Engine", Counting(lambda _: clear(*said, end=6.0)))
+        found = hear(engine, np.zeros(60 * SAMPLE_RATE, np.float32), utterances, speech, "en")
+        return [[word.text for word in one.heard.words] for one in found]
+
+    assert texts(3.55) == [[" one"], [" two", " three"]]
+    assert texts(3.45) == [[" one", " two"], [" three"]]
+
+
 def test_a_piece_of_invented_words_is_heard_in_parts() -> None:
     """Noise among the utterances costs another pass, and not the words of the others."""
     utterances = [span(10, 13), span(50, 52), span(90, 94)]
@@ -126,16 +141,47 @@ def test_what_follows_an_early_end_is_heard_again_together() -> None:
 
     def transcribe(piece: Samples) -> Heard:
         seconds = len(piece) / SAMPLE_RATE
-        return clear(Word(" words", 0.5, 1.0), end=4.5 if seconds == 9 else seconds)
+        said = (Word(" words", 0.5, 1.0), Word(" more", 3.5, 4.5)) if seconds == 9 else (Word(" words", 0.5, 1.0),)
+        return clear(*said, end=4.5 if seconds == 9 else seconds)
 
     engine = Counting(transcribe)
     found = hear(cast("Engine", engine), np.zeros(100 * SAMPLE_RATE, np.float32), utterances, utterances, "en")
     assert engine.lengths == [9, 4.5, 3]
     assert [one.span.start for one in found if one.heard.words] == [
         utterances[0].start,
+        utterances[1].start,
         span(51.5, 53).start,
         utterances[2].start,
     ]
+
+
+def test_a_sentence_whose_beginning_was_taken_for_silence_is_heard_from_there() -> None:
+    """An engine that stops in a sentence without a word of it has not heard its beginning."""
+    utterances, speech = [span(10, 13), span(50, 54)], [span(10.4, 12.6), span(50.4, 53.6)]
+
+    def transcribe(piece: Samples) -> Heard:
+        seconds = len(piece) / SAMPLE_RATE
+        return clear(Word(" words", 0.4, min(seconds - 0.4, 3.45)), end=3.7 if seconds == 7 else seconds)
+
+    engine = Counting(transcribe)
+    found = hear(cast("Engine", engine), np.zeros(60 * SAMPLE_RATE, np.float32), utterances, speech, "en")
+    assert engine.lengths == [7, 4]
+    assert [one.span for one in found if one.heard.words] == utterances
+
+
+def test_the_last_sound_of_a_heard_word_is_not_heard_again_before_the_rest() -> None:
+    """Engines end words early; the sound left would take the first word of the next utterance, a minute later."""
+    utterances = [span(10, 13), span(50, 53), span(90, 93)]
+    speech = [span(10.4, 12.6), span(50.4, 52.6), span(90.4, 92.6)]
+
+    def transcribe(piece: Samples) -> Heard:
+        seconds = len(piece) / SAMPLE_RATE
+        return clear(Word(" words", 0.0, 5.3 if seconds > 3 else 2.6), end=5.3 if seconds == 9 else seconds)
+
+    engine = Counting(transcribe)
+    found = hear(cast("Engine", engine), np.zeros(100 * SAMPLE_RATE, np.float32), utterances, speech, "en")
+    assert engine.lengths == [9, 3, 3]  # the rest, and the utterance in which the first pass heard no word
+    assert [one.span.start for one in found if one.heard.words] == [one.start for one in utterances]
 
 
 def test_an_utterance_that_the_engine_passes_over_is_heard_alone() -> None:

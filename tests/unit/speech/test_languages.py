@@ -20,14 +20,17 @@ NOBODY_KNOWS = {"nn": 0.2, "en": 0.25, "la": 0.1}
 
 
 class Detecting:
-    """An engine that finds given probabilities, one for each sound."""
+    """An engine that finds given probabilities, one for each sound; it is asked once for every list of them."""
 
-    def __init__(self, *found: dict[str, float]) -> None:
-        self._found = found
+    def __init__(self, *found: Sequence[dict[str, float]]) -> None:
+        self._found = list(found)
+        self.heard: list[list[float]] = []
 
     def detect_languages(self, sounds: Sequence[Samples]) -> list[dict[str, float]]:
-        assert len(sounds) == len(self._found)
-        return list(self._found)
+        self.heard.append([float(sound[0]) for sound in sounds])
+        found = self._found.pop(0)
+        assert len(sounds) == len(found)
+        return list(found)
 
 
 def span(start: float, end: float) -> Span:
@@ -35,10 +38,12 @@ def span(start: float, end: float) -> Span:
 
 
 def codes(*found: dict[str, float], before: Language | None = None, seconds: float = 3.0) -> list[str]:
-    stretches = [span(number * (seconds + 1), number * (seconds + 1) + seconds) for number in range(len(found))]
+    stretches = [span(number * (seconds + 2), number * (seconds + 2) + seconds) for number in range(len(found))]
     samples = np.zeros(stretches[-1].end, np.float32)
-    engine = cast("Engine", Detecting(*found))
-    return [language.code for language in languages_of(engine, samples, stretches, before)]
+    engine = cast("Engine", Detecting(found))
+    told = languages_of(engine, samples, stretches, before)
+    assert [stretch for stretch, _ in told] == stretches
+    return [language.code for _, language in told]
 
 
 @pytest.mark.parametrize(
@@ -59,6 +64,14 @@ def test_a_clear_stretch_has_its_own_language(found: list[dict[str, float]], cho
     assert codes(*found) == chosen
 
 
+def test_languages_that_are_surely_spoken_take_less_to_change_between() -> None:
+    """Of a recording in two languages each stretch is rather in the other one than in a third, or in one of a third."""
+    german, french = {"de": 0.92, "en": 0.04}, {"fr": 0.92, "en": 0.04}
+    assert codes(ENGLISH, german, ENGLISH) == ["en", "en", "en"]
+    assert codes(ENGLISH, german, ENGLISH, german, ENGLISH) == ["en", "de", "en", "de", "en"]
+    assert codes(ENGLISH, german, ENGLISH, german, ENGLISH, french, ENGLISH)[-2] == "en"
+
+
 def test_a_word_alone_does_not_change_the_language() -> None:
     """Half a second is too little to tell it; three seconds are not."""
     assert codes(ENGLISH, GERMAN, ENGLISH, seconds=0.5) == ["en", "en", "en"]
@@ -73,9 +86,30 @@ def test_the_language_before_counts() -> None:
 
 def test_the_probability_of_a_language_is_the_mean_of_its_stretches() -> None:
     """Long stretches count for more."""
-    engine = cast("Engine", Detecting({"en": 0.9}, {"en": 0.6}))
-    one, other = languages_of(engine, np.zeros(9 * SAMPLE_RATE, np.float32), [span(0, 4), span(5, 7)], None)
-    assert one == other == Language("en", 0.8)
+    engine = cast("Engine", Detecting([{"en": 0.9}, {"en": 0.6}]))
+    told = languages_of(engine, np.zeros(9 * SAMPLE_RATE, np.float32), [span(0, 4), span(5, 7)], None)
+    assert told == [(span(0, 4), Language("en", 0.8)), (span(5, 7), Language("en", 0.8))]
+
+
+def test_a_change_at_a_short_pause_is_noticed_where_several_languages_are_spoken() -> None:
+    """A stretch is cut at its longest pauses; in a recording of one language no more is asked than its stretches."""
+    speech = [span(0, 4.2), span(4.4, 5), span(5.3, 9.5), span(20, 24), span(30, 32), span(32.2, 34)]
+    samples: Samples = np.arange(34 * SAMPLE_RATE, dtype=np.float32) / np.float32(
+        SAMPLE_RATE
+    )  # each sound tells its place
+    engine = Detecting([ENGLISH, ENGLISH, ENGLISH])
+    told = languages_of(cast("Engine", engine), samples, speech, Language("en", 0.9))
+    assert [stretch for stretch, _ in told] == [span(0, 9.5), span(20, 24), span(30, 34)]
+    assert len(engine.heard) == 1
+    engine = Detecting([ENGLISH, GERMAN, GERMAN], [ENGLISH, GERMAN])
+    told = languages_of(cast("Engine", engine), samples, speech, None)
+    assert [(stretch, language.code) for stretch, language in told] == [
+        (span(0, 5), "en"),
+        (span(5.3, 9.5), "de"),
+        (span(20, 24), "de"),
+        (span(30, 34), "de"),
+    ]
+    assert engine.heard[1] == [0, pytest.approx(5.3)]
 
 
 def test_without_speech_there_is_no_language() -> None:

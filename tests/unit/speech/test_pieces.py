@@ -117,6 +117,16 @@ def test_speech_over_music_begins_where_detection_says() -> None:
         assert moved.end == span.end
 
 
+def test_a_note_before_speech_is_no_beginning_of_it() -> None:
+    """A melody is loud and faint in turn: what it often reaches is heard behind the speech, not before."""
+    random = np.random.default_rng(0)
+    notes = np.where(np.arange(10 * SAMPLE_RATE) % seconds(0.6) < seconds(0.2), 0.03, 0.003)  # the last from 4.8 s on
+    samples = (notes * random.normal(size=len(notes))).astype(np.float32)
+    samples[seconds(5) :] += 0.3 * random.normal(size=seconds(5)).astype(np.float32)
+    (moved,) = from_onsets(samples, [Span(seconds(5.05), seconds(10))])
+    assert moved.start / SAMPLE_RATE == pytest.approx(5.0, abs=0.011)
+
+
 @pytest.mark.parametrize("name", list(without_speech()))
 def test_no_speech_is_found_in_what_is_none(name: str) -> None:
     """Noise, tones, music and silence are not given to an engine at all."""

@@ -15,7 +15,7 @@ import av
 from sourcebook.errors import RecordingError
 from sourcebook.model.transcript import Recording
 from sourcebook.speech.probing import probe
-from tests.sounds import CODECS, copy_sound, tone, write_sound
+from tests.sounds import CODECS, copy_sound, join_tracks, tone, write_sound
 
 TAGS = {"title": "A talk", "artist": "Ann Example", "album": "Talks", "date": "2024"}
 CONTAINERS = {"m4a": "mp4", "opus": "ogg", "mkv": "matroska"}
@@ -118,6 +118,29 @@ def test_a_length_nobody_wrote_down_is_counted(tmp_path: Path) -> None:
     plain = tmp_path / "plain.mp3"
     write_sound(plain, np.concatenate([np.zeros(80_000, np.float32), tone(500, 5)]), options={"write_xing": "0"})
     assert _probe(plain).duration == pytest.approx(10, abs=0.2)
+
+
+@pytest.mark.parametrize("ending", ["mp3", "m4a", "mkv", "ogg"])
+def test_chapters_are_told(tmp_path: Path, ending: str) -> None:
+    """With their times, without those behind the end, each title on one line."""
+    write_sound(tmp_path / f"plain.{ending}", tone(500, 4))
+    path = tmp_path / f"podcast.{ending}"
+    titles = {0.0: "Hello\t \x01 there", 2.0: "Rope & *tar*", 3.0: " ", 60.0: "Advertisement"}
+    join_tracks([tmp_path / f"plain.{ending}"], path, chapters=titles)
+    found = _probe(path)
+    assert [chapter.title for chapter in found.chapters] == ["Hello there", "Rope & *tar*"]
+    first, second = (chapter.start for chapter in found.chapters)
+    assert second - first == pytest.approx(2.0, abs=0.01)
+    assert _probe(tmp_path / f"plain.{ending}").chapters == ()
+    assert "chapters" not in _probe(tmp_path / f"plain.{ending}").metadata
+
+
+def test_subtitles_are_counted(tmp_path: Path) -> None:
+    """They are not read; that they are there is told."""
+    write_sound(tmp_path / "talk.mkv", tone(500, 2))
+    join_tracks([tmp_path / "talk.mkv"], tmp_path / "film.mkv", subtitles="Good evening.")
+    assert _probe(tmp_path / "film.mkv").metadata["subtitle_tracks"] == 1
+    assert "subtitle_tracks" not in _probe(tmp_path / "talk.mkv").metadata
 
 
 @pytest.mark.parametrize("ending", ["wav", "mp3", "flac", "mkv", "mp4"])

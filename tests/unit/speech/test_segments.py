@@ -108,6 +108,37 @@ def test_a_pause_within_a_word_ends_a_segment_too() -> None:
     ]
 
 
+def test_an_utterance_begins_where_its_speech_does() -> None:
+    """Engines place the first word up to half a second late; words before it would have been spoken later."""
+    (segment,) = segments(*spoken("message marked urgent", 0.6), speech=[(90.0, 95.0), (100.3, 102.0)], origin=100.0)
+    assert (segment.start, segment.end) == (100.3, 101.8)
+    (segment,) = segments(*spoken("who was not understood at first", 2.0), speech=[(100.3, 105.0)], origin=100.0)
+    assert segment.start == 102.0
+
+
+@pytest.mark.parametrize("border", [1.8, 2.0, 2.3, 2.6])
+def test_sentences_are_parted_at_the_pause_between_them(border: float) -> None:
+    """Wherever near it the engine places the border: early, within the pause, or late."""
+    said = [
+        *spoken("we begin", 0.4, 0.5),
+        Word(" now.", 1.4, border),
+        Word(" Then", border, 3.2),
+        Word(" go", 3.2, 4.0),
+    ]
+    made = segments(*said, speech=[(0.4, 2.1), (2.4, 4.0)])
+    assert [(segment.start, segment.end) for segment in made] == [(0.4, 2.1), (2.4, 4.0)]
+
+
+def test_a_sentence_does_not_lose_its_first_word_to_a_pause_behind_it() -> None:
+    """A pause that most of the first word comes before is within the sentence; so is one before the last word ends."""
+    said = [*spoken("we are done.", 0.0, 0.5), Word(" So,", 1.5, 2.1), *spoken("let us go", 2.1, 0.4)]
+    made = segments(*said, speech=[(0.0, 1.8), (2.0, 3.3)])
+    assert [(segment.start, segment.end) for segment in made] == [(0.0, 1.5), (1.5, 3.3)]
+    said = [*spoken("we are", 0.0, 0.5), Word(" done.", 1.0, 2.0), *spoken("So let us go", 2.0, 0.4)]
+    made = segments(*said, speech=[(0.0, 1.2), (1.5, 3.6)])
+    assert [(segment.start, segment.end) for segment in made] == [(0.0, 2.0), (2.0, 3.6)]
+
+
 def test_characters_that_no_database_keeps_are_dropped() -> None:
     """Neither NUL nor line breaks reach a text; a segment of nothing else is none."""
     (segment,) = segments(Word(" a\0b", 0.0, 0.4), Word("\nc ", 0.4, 0.8))
