@@ -103,6 +103,7 @@ def _config() -> Any:
     config = DecodePageConfig()
     config.create_line_cells = False
     config.extract_bitmap_pixels = False
+    config.do_sanitization = False  # of a second copy of the letters, which nothing reads
     return config
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import pypdfium2  # type: ignore[import-untyped] # has no stubs
 from pypdfium2 import raw
 
+from sourcebook.model.document import Box
 from sourcebook.parsing.pdf.beyond_page import WholeLines, with_lines_beyond
 from sourcebook.parsing.pdf.bidirectional import has_right_to_left
 from sourcebook.parsing.pdf.decoded_pages import DecodedPage
@@ -211,31 +212,37 @@ def _words(text: Any, page: DecodedPage, *, reach: float = 0.0) -> Iterator[Word
     letters: list[str] = []
     first = angle = 0
     count = text.count_chars()
+    text = text.raw  # each letter is asked for several times, and pypdfium2's object takes longer than PDFium
+    is_hyphen, unicode = raw.FPDFText_IsHyphen, raw.FPDFText_GetUnicode
     for index in range(count + 1):
-        if letters and index < count and raw.FPDFText_IsHyphen(text, index) == 1:
+        if letters and index < count and is_hyphen(text, index) == 1:
             if (word := _word(text, page, f"{''.join(letters)}-", first, index + 1, reach)) is not None:
                 yield word
             letters = []
             continue
-        code = raw.FPDFText_GetUnicode(text, index) if index < count else 0x20
+        code = unicode(text, index) if index < count else 0x20
         letter = chr(code) if 0 < code < 0x110000 else " "
         if code in _TEX_LETTERS and raw.FPDFText_HasUnicodeMapError(text, index) == 1:
             letter = _TEX_LETTERS[code]
-        turned = 0 if letter.isspace() else _angle(text, index)
-        if not letter.isspace() and (not letters or turned == angle):
+        is_space = letter.isspace()
+        turned = 0 if is_space else _angle(text, index)
+        if not is_space and (not letters or turned == angle):
             if not letters:
                 first, angle = index, turned
             letters.append(letter)
             continue
         if letters and (word := _word(text, page, "".join(letters), first, index, reach)) is not None:
             yield word
-        letters = [] if letter.isspace() else [letter]
+        letters = [] if is_space else [letter]
         first, angle = index, turned
 
 
 def _angle(text: Any, index: int) -> int:
     """Return the counter-clockwise rotation of a letter: 0, 90, 180 or 270 degrees."""
-    angle = round(-degrees(raw.FPDFText_GetCharAngle(text, index)) / 90) % 4 * 90
+    turned = raw.FPDFText_GetCharAngle(text, index)
+    if turned == 0:
+        return 0
+    angle = round(-degrees(turned) / 90) % 4 * 90
     return 0 if angle == UPSIDE_DOWN and _is_mirrored(text, index) else angle
 
 
@@ -246,10 +253,10 @@ def _is_mirrored(text: Any, index: int) -> bool:
 
 def _word(text: Any, page: DecodedPage, letters: str, first: int, end: int, reach: float) -> Word | None:
     edge = page.left + page.width
-    if reach and all(text.get_charbox(index, loose=True)[2] <= edge for index in (first, end - 1)):
+    if reach and all(_box(text, index)[2] <= edge for index in (first, end - 1)):
         return None  # nearly all words of such a page
     shown, unmapped = readable(letters)
-    boxes = [text.get_charbox(index, loose=True) for index in range(first, end)]
+    boxes = [_box(text, index) for index in range(first, end)]
     boxes = [box for box in boxes if box[2] > box[0] and box[3] > box[1]]
     if not boxes or not shown:
         return None
@@ -257,11 +264,13 @@ def _word(text: Any, page: DecodedPage, letters: str, first: int, end: int, reac
     top, bottom = page.top - max(box[3] for box in boxes), page.top - min(box[1] for box in boxes)
     if right <= 0 or left >= page.width + reach or bottom <= 0 or top >= page.height:
         return None
-    main = next((index for index in range(first, end) if _is_east_asian(text, index)), first)
+    main = first
+    if not letters.isascii():
+        main = next((index for index in range(first, end) if _is_east_asian(text, index)), first)
     font, angle = _font(text, main), _angle(text, main)
     size = right - left if angle % 180 else bottom - top
-    if main != first or (end > first + 1 and _is_east_asian(text, first)):
-        box = text.get_charbox(main, loose=True)  # the word's own box is also that of another font's letters
+    if main != first or (end > first + 1 and not letters.isascii() and _is_east_asian(text, first)):
+        box = _box(text, main)  # the word's own box is also that of another font's letters
         size = abs(box[2] - box[0] if angle % 180 else box[3] - box[1]) or size
     return Word(
         text=shown,
@@ -277,6 +286,14 @@ def _word(text: Any, page: DecodedPage, letters: str, first: int, end: int, reac
         unmapped=unmapped,
         font=f"{OF_PDFIUM}{font}",
     )
+
+
+def _box(text: Any, index: int) -> Box:
+    """Return the left, lower, right and upper edge of a letter's box, which is as high as its font."""
+    box = raw.FS_RECTF()
+    if not raw.FPDFText_GetLooseCharBox(text, index, box):
+        raise pypdfium2.PdfiumError("Failed to get charbox.")
+    return box.left, box.bottom, box.right, box.top
 
 
 def _is_east_asian(text: Any, index: int) -> bool:
