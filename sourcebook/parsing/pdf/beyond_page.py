@@ -1,7 +1,7 @@
 """Text that runs over the edge of its page, such as long lines of code, which no printer shows and the file holds."""
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from sourcebook.parsing.pdf.decoded_pages import DecodedPage
@@ -12,6 +12,9 @@ _AT_EDGE = 2.0
 
 _NEAR = 0.01
 """Points by which sums of heights may be off."""
+
+_LEAST_WITHIN = 0.25
+"""Smallest part of a word before the right edge of the page, in font sizes, for a word of the page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,19 @@ def with_lines_beyond(words: Sequence[Word], second: Sequence[Word], page: Decod
         kept = [] if rest[0].left < cut.right - 0.2 * cut.size else [cut.text]
         result[place] = replace(cut, text=" ".join([*kept, *whole]))
     return WholeLines(result, left_out)
+
+
+def words_within(words: Iterable[Word], page: DecodedPage) -> list[Word]:
+    """Return the words of a page without those beyond its right edge, each with the part of its box on the page."""
+    return [
+        word if word.left >= 0 and word.right <= page.width else _cut(word, page)
+        for word in words
+        if word.right <= page.width or word.left <= page.width - _LEAST_WITHIN * word.size
+    ]
+
+
+def _cut(word: Word, page: DecodedPage) -> Word:
+    return replace(word, left=max(word.left, 0.0), right=min(word.right, page.width))
 
 
 class _LastWords:

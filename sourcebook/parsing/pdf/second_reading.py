@@ -12,8 +12,9 @@ import pypdfium2  # type: ignore[import-untyped] # has no stubs
 from pypdfium2 import raw
 
 from sourcebook.model.document import Box
-from sourcebook.parsing.pdf.beyond_page import WholeLines, with_lines_beyond
+from sourcebook.parsing.pdf.beyond_page import WholeLines, with_lines_beyond, words_within
 from sourcebook.parsing.pdf.bidirectional import has_right_to_left
+from sourcebook.parsing.pdf.crowded_pages import is_crowded
 from sourcebook.parsing.pdf.decoded_pages import DecodedPage
 from sourcebook.parsing.pdf.east_asian_words import OF_PDFIUM
 from sourcebook.parsing.pdf.glued_words import with_parted_words
@@ -55,6 +56,49 @@ class SecondReading:
 
     def __init__(self, document: Any) -> None:
         self._document = document
+        self._open: tuple[int, Any, Any] | None = None
+
+    def _page(self, number: int) -> tuple[Any, Any]:
+        """Return a page and its text; they stay open until another page is asked for."""
+        if self._open is None or self._open[0] != number:
+            self.close()
+            page = self._document[number - 1]
+            try:
+                self._open = (number, page, page.get_textpage())
+            except pypdfium2.PdfiumError:
+                page.close()
+                raise
+        return self._open[1], self._open[2]
+
+    def close(self) -> None:
+        """Close the page that is open."""
+        if self._open is not None:
+            _, page, text = self._open
+            self._open = None
+            text.close()
+            page.close()
+
+    def must_read(self, number: int) -> bool:
+        """Tell whether a page has so many letters beyond its edges that the first reader would take minutes.
+
+        Args:
+            number: Number of the page, counted from 1.
+        """
+        if self._document is None or number > len(self._document):
+            return False
+        try:
+            return is_crowded(*self._page(number))
+        except pypdfium2.PdfiumError:
+            return False
+
+    def only_words(self, page: DecodedPage, number: int, boxes: TightBoxes) -> WholeLines:
+        """Return the words of a page that PDFium alone reads; arguments as for `better_words`."""
+        try:
+            _, text = self._page(number)
+            words = boxes.corrected(words_within(_words(text, page), page))
+            return with_lines_beyond(words, list(_words(text, page, reach=_FAR)), page)
+        except pypdfium2.PdfiumError:
+            return WholeLines(())
 
     def better_words(self, words: Sequence[Word], page: DecodedPage, number: int, boxes: TightBoxes) -> WholeLines:
         """Return the words of a page as PDFium reads them where these are other and more plain words.
@@ -71,12 +115,12 @@ class SecondReading:
         if self._document is None or not words or number > len(self._document):
             return WholeLines(words)
         try:
-            with _text_page(self._document, number) as (opened, text):
-                better = _better_words(words, page, opened, text, boxes)
-                edge = page.left + page.width
-                if opened.get_rotation() or not text.get_text_bounded(edge, -_FAR, edge + _FAR, _FAR).strip():
-                    return WholeLines(better)
-                return with_lines_beyond(better, list(_words(text, page, reach=_FAR)), page)
+            opened, text = self._page(number)
+            better = _better_words(words, page, opened, text, boxes)
+            edge = page.left + page.width
+            if opened.get_rotation() or not text.get_text_bounded(edge, -_FAR, edge + _FAR, _FAR).strip():
+                return WholeLines(better)
+            return with_lines_beyond(better, list(_words(text, page, reach=_FAR)), page)
         except pypdfium2.PdfiumError:
             return WholeLines(words)
 
@@ -114,23 +158,12 @@ def second_reading(content: bytes) -> Iterator[SecondReading]:
     except pypdfium2.PdfiumError:
         yield SecondReading(None)
         return
+    reading = SecondReading(document)
     try:
-        yield SecondReading(document)
+        yield reading
     finally:
+        reading.close()
         document.close()
-
-
-@contextmanager
-def _text_page(document: Any, number: int) -> Iterator[tuple[Any, Any]]:
-    page = document[number - 1]
-    try:
-        text = page.get_textpage()
-        try:
-            yield page, text
-        finally:
-            text.close()
-    finally:
-        page.close()
 
 
 def _is_better(second: Counter[str], first: Counter[str]) -> bool:
