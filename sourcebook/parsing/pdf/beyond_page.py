@@ -1,6 +1,7 @@
 """Text that runs over the edge of its page, such as long lines of code, which no printer shows and the file holds."""
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from sourcebook.parsing.pdf.decoded_pages import DecodedPage
@@ -8,6 +9,12 @@ from sourcebook.parsing.pdf.words import Word
 
 _AT_EDGE = 2.0
 """Largest distance from the edge of the last word of a line that goes on beyond it, in font sizes."""
+
+_NEAR = 0.01
+"""Points by which sums of heights may be off."""
+
+_LEAST_WITHIN = 0.25
+"""Smallest part of a word before the right edge of the page, in font sizes, for a word of the page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +34,13 @@ def with_lines_beyond(words: Sequence[Word], second: Sequence[Word], page: Decod
         second: Words of another reader in the order of the page's content, also those beyond the edge.
         page: The decoded page.
     """
-    level = [(place, word) for place, word in enumerate(words) if word.angle == 0]
+    last = _LastWords(words, page.width)
     rests: dict[int, list[Word]] = {}
     left_out = 0
     for beyond in second:
         if beyond.right <= page.width or beyond.angle:
             continue
-        place = _last_before(beyond, level, page.width)
+        place = last.before(beyond)
         if place is None:
             left_out += beyond.left >= page.width
         else:
@@ -42,19 +49,41 @@ def with_lines_beyond(words: Sequence[Word], second: Sequence[Word], page: Decod
         return WholeLines(words, left_out)
     result = list(words)
     for place, rest in rests.items():
-        last = words[place]
+        cut = words[place]
         whole = [word.text for word in rest]
-        kept = [] if rest[0].left < last.right - 0.2 * last.size else [last.text]
-        result[place] = replace(last, text=" ".join([*kept, *whole]))
+        kept = [] if rest[0].left < cut.right - 0.2 * cut.size else [cut.text]
+        result[place] = replace(cut, text=" ".join([*kept, *whole]))
     return WholeLines(result, left_out)
 
 
-def _last_before(beyond: Word, level: Sequence[tuple[int, Word]], width: float) -> int | None:
-    """Return the place of the last word on the line of a word, if it is at the edge of the page."""
-    middle = (beyond.top + beyond.bottom) / 2
-    found = [
-        (word.right, place)
-        for place, word in level
-        if word.top < middle < word.bottom and word.right > width - _AT_EDGE * word.size
+def words_within(words: Iterable[Word], page: DecodedPage) -> list[Word]:
+    """Return the words of a page without those beyond its right edge, each with the part of its box on the page."""
+    return [
+        word if word.left >= 0 and word.right <= page.width else _cut(word, page)
+        for word in words
+        if word.right <= page.width or word.left <= page.width - _LEAST_WITHIN * word.size
     ]
-    return max(found)[1] if found else None
+
+
+def _cut(word: Word, page: DecodedPage) -> Word:
+    return replace(word, left=max(word.left, 0.0), right=min(word.right, page.width))
+
+
+class _LastWords:
+    """Words at the right edge of a page, from the top."""
+
+    def __init__(self, words: Sequence[Word], width: float) -> None:
+        self._words = sorted(
+            (word.top, word.bottom, word.right, place)
+            for place, word in enumerate(words)
+            if word.angle == 0 and word.right > width - _AT_EDGE * word.size
+        )
+        self._tallest = max((bottom - top for top, bottom, _, _ in self._words), default=0.0)
+
+    def before(self, beyond: Word) -> int | None:
+        """Return the place of the last word on the line of a word, if it is at the edge of the page."""
+        middle = (beyond.top + beyond.bottom) / 2
+        first = bisect_left(self._words, (middle - self._tallest - _NEAR,))
+        end = bisect_left(self._words, (middle,))
+        found = [(right, place) for _, bottom, right, place in self._words[first:end] if middle < bottom]
+        return max(found)[1] if found else None

@@ -57,15 +57,23 @@ class DecodedPage:
     """Return the single letters; only while the page is the last one yielded."""
 
 
-def decoded_pages(content: bytes) -> Iterator[DecodedPage | None]:
+def decoded_pages(
+    content: bytes, *, without_words: Callable[[int], bool] = lambda _: False
+) -> Iterator[DecodedPage | None]:
     """Yield the pages in order, one in memory at a time; None for a page that cannot be decoded.
+
+    Args:
+        content: The whole file.
+        without_words: Tells whether a page, by its number from 1, is decoded without its words and letters.
 
     Raises:
         ParseError: The file is damaged.
     """
     with _opened(content) as (parser, key):
-        config = _config()
+        whole, wordless = _config(), _config()
+        wordless.create_word_cells = wordless.keep_char_cells = False
         for index in range(parser.number_of_pages(key=key)):
+            config = wordless if without_words(index + 1) else whole
             try:
                 page = _page(parser.get_page_decoder(key=key, page=index, config=config))
             except (RuntimeError, ValueError):  # docling-parse's error for a page, and Python's for odd letters
@@ -103,6 +111,7 @@ def _config() -> Any:
     config = DecodePageConfig()
     config.create_line_cells = False
     config.extract_bitmap_pixels = False
+    config.do_sanitization = False  # of a second copy of the letters, which nothing reads
     return config
 
 

@@ -1,10 +1,12 @@
 """Words that the decoder joins although white space parts them, as in tightly justified lines."""
 
 import re
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from math import isfinite
 
 from sourcebook.parsing.pdf.decoded_pages import DecodedPage
 from sourcebook.parsing.pdf.words import Word, readable
@@ -74,20 +76,24 @@ _Letter = tuple[float, float, float, str]
 
 
 def _letters(page: DecodedPage) -> list[_Letter]:
-    return sorted(
+    """Return the letters of a page by the middle of their height."""
+    found = [
         (cell.r_x0 - page.left, cell.r_x1 - page.left, page.top - (cell.r_y0 + cell.r_y2) / 2, text)
         for cell in page.letters()
-        if (text := readable(cell.text)[0])
-    )
+        if isfinite(cell.r_y0 + cell.r_y2) and (text := readable(cell.text)[0])
+    ]
+    found.sort(key=_level)
+    return found
+
+
+def _level(letter: _Letter) -> float:
+    return letter[2]
 
 
 def _parted(word: Word, parts: Sequence[str], letters: Sequence[_Letter]) -> Iterator[Word]:
     """Yield the parts of a word where white space is between all of them, else the word."""
-    inside = [
-        one
-        for one in letters
-        if word.left - 0.5 < (one[0] + one[1]) / 2 < word.right + 0.5 and word.top < one[2] < word.bottom
-    ]
+    line = letters[bisect_right(letters, word.top, key=_level) : bisect_left(letters, word.bottom, key=_level)]
+    inside = sorted(one for one in line if word.left - 0.5 < (one[0] + one[1]) / 2 < word.right + 0.5)
     spans: list[tuple[float, float]] = []
     place = 0
     for part in parts:

@@ -1,26 +1,23 @@
 """Words of pages as PDFium reads them, for pages whose fonts docling-parse decodes wrongly."""
 
-import ctypes
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from math import degrees
 from typing import Any
 
 import pypdfium2  # type: ignore[import-untyped] # has no stubs
-from pypdfium2 import raw
 
-from sourcebook.parsing.pdf.beyond_page import WholeLines, with_lines_beyond
+from sourcebook.parsing.pdf.beyond_page import WholeLines, with_lines_beyond, words_within
 from sourcebook.parsing.pdf.bidirectional import has_right_to_left
+from sourcebook.parsing.pdf.crowded_pages import is_crowded
 from sourcebook.parsing.pdf.decoded_pages import DecodedPage
-from sourcebook.parsing.pdf.east_asian_words import OF_PDFIUM
 from sourcebook.parsing.pdf.glued_words import with_parted_words
-from sourcebook.parsing.pdf.layout.east_asian import is_east_asian
+from sourcebook.parsing.pdf.pdfium_words import pdfium_words
 from sourcebook.parsing.pdf.presentation_forms import as_letters
 from sourcebook.parsing.pdf.tight_boxes import TightBoxes
 from sourcebook.parsing.pdf.unknown_fonts import with_known_fonts, with_other_scripts
-from sourcebook.parsing.pdf.words import UNKNOWN, UPSIDE_DOWN, Word, is_bold, is_italic, is_monospaced, readable
+from sourcebook.parsing.pdf.words import UNKNOWN, Word, readable
 
 _LEAST_ALIKE = 0.99
 """Share of the words that both readers find at which the first reading is kept."""
@@ -48,24 +45,6 @@ _DIVIDED = "\ufffe"
 """PDFium's sign for the hyphen of a word that is divided at the end of a line."""
 _PLAIN = re.compile(r"\W*[^\W\d_]+(?:['’-][^\W\d_]+)*\W*")
 _TWO_LETTERS = re.compile(r"[^\W\d_]{2}")
-_LIGATURES = ("ff", "fi", "fl", "ffi", "ffl")
-_TEX_LETTERS = {**dict(enumerate(_LIGATURES, 0x0B)), **dict(enumerate(_LIGATURES, 0x1B)), 0x88: "•"}
-"""Letters of TeX's encodings OT1, T1 and TS1 at codes of control characters, for fonts that name no characters."""
-_TEX_SIGNS = {
-    0x0B: "⊘",
-    0x0C: "⊙",
-    0x0D: "◯",
-    0x0E: "◦",
-    0x0F: "•",
-    0x1B: "⊃",
-    0x1C: "≪",
-    0x1D: "≫",
-    0x1E: "≺",
-    0x1F: "≻",
-}
-"""Signs at these codes in TeX's font of symbols."""
-_LONGEST_NAME = 256
-"""Most bytes of a font's name."""
 
 
 class SecondReading:
@@ -73,6 +52,49 @@ class SecondReading:
 
     def __init__(self, document: Any) -> None:
         self._document = document
+        self._open: tuple[int, Any, Any] | None = None
+
+    def _page(self, number: int) -> tuple[Any, Any]:
+        """Return a page and its text; they stay open until another page is asked for."""
+        if self._open is None or self._open[0] != number:
+            self.close()
+            page = self._document[number - 1]
+            try:
+                self._open = (number, page, page.get_textpage())
+            except pypdfium2.PdfiumError:
+                page.close()
+                raise
+        return self._open[1], self._open[2]
+
+    def close(self) -> None:
+        """Close the page that is open."""
+        if self._open is not None:
+            _, page, text = self._open
+            self._open = None
+            text.close()
+            page.close()
+
+    def must_read(self, number: int) -> bool:
+        """Tell whether a page has so many letters beyond its edges that the first reader would take minutes.
+
+        Args:
+            number: Number of the page, counted from 1.
+        """
+        if self._document is None or number > len(self._document):
+            return False
+        try:
+            return is_crowded(*self._page(number))
+        except pypdfium2.PdfiumError:
+            return False
+
+    def only_words(self, page: DecodedPage, number: int, boxes: TightBoxes) -> WholeLines:
+        """Return the words of a page that PDFium alone reads; arguments as for `better_words`."""
+        try:
+            _, text = self._page(number)
+            words = boxes.corrected(words_within(pdfium_words(text, page), page))
+            return with_lines_beyond(words, list(pdfium_words(text, page, reach=_FAR)), page)
+        except pypdfium2.PdfiumError:
+            return WholeLines(())
 
     def better_words(self, words: Sequence[Word], page: DecodedPage, number: int, boxes: TightBoxes) -> WholeLines:
         """Return the words of a page as PDFium reads them where these are other and more plain words.
@@ -89,12 +111,12 @@ class SecondReading:
         if self._document is None or not words or number > len(self._document):
             return WholeLines(words)
         try:
-            with _text_page(self._document, number) as (opened, text):
-                better = _better_words(words, page, opened, text, boxes)
-                edge = page.left + page.width
-                if opened.get_rotation() or not text.get_text_bounded(edge, -_FAR, edge + _FAR, _FAR).strip():
-                    return WholeLines(better)
-                return with_lines_beyond(better, list(_words(text, page, reach=_FAR)), page)
+            opened, text = self._page(number)
+            better = _better_words(words, page, opened, text, boxes)
+            edge = page.left + page.width
+            if opened.get_rotation() or not text.get_text_bounded(edge, -_FAR, edge + _FAR, _FAR).strip():
+                return WholeLines(better)
+            return with_lines_beyond(better, list(pdfium_words(text, page, reach=_FAR)), page)
         except pypdfium2.PdfiumError:
             return WholeLines(words)
 
@@ -105,7 +127,7 @@ def _better_words(
     second = Counter(text.get_text_range().replace(_DIVIDED, "- ").split())
     if max(len(words), second.total()) < _FEWEST_WORDS:
         return words
-    words = with_other_scripts(words, second, lambda: list(_words(text, page, marked=True)))
+    words = with_other_scripts(words, second, lambda: list(pdfium_words(text, page, marked=True)))
     first = Counter(word.text for word in words)
     torn = _torn(words)
     if opened.get_rotation() or not (
@@ -114,7 +136,7 @@ def _better_words(
         return _with_second_words(words, second, page, text)
     if any(has_right_to_left(word.text) for word in words) and _has_letters_of(words, second):
         return words  # PDFium parts and turns words from right to left at brackets and Latin letters
-    read = list(_words(text, page))
+    read = list(pdfium_words(text, page))
     shown = Counter(word.text for word in read)
     if not (
         _is_better(second, first)
@@ -127,7 +149,7 @@ def _better_words(
 
 def _with_second_words(words: Sequence[Word], second: Counter[str], page: DecodedPage, text: Any) -> Sequence[Word]:
     """Return the words of the first reading, the unknown ones and those that it glues together as PDFium has them."""
-    known = with_known_fonts(words, lambda: list(_words(text, page, marked=True)))
+    known = with_known_fonts(words, lambda: list(pdfium_words(text, page, marked=True)))
     return with_parted_words(known, second, page)
 
 
@@ -139,23 +161,12 @@ def second_reading(content: bytes) -> Iterator[SecondReading]:
     except pypdfium2.PdfiumError:
         yield SecondReading(None)
         return
+    reading = SecondReading(document)
     try:
-        yield SecondReading(document)
+        yield reading
     finally:
+        reading.close()
         document.close()
-
-
-@contextmanager
-def _text_page(document: Any, number: int) -> Iterator[tuple[Any, Any]]:
-    page = document[number - 1]
-    try:
-        text = page.get_textpage()
-        try:
-            yield page, text
-        finally:
-            text.close()
-    finally:
-        page.close()
 
 
 def _is_better(second: Counter[str], first: Counter[str]) -> bool:
@@ -230,94 +241,3 @@ def _plain_share(words: Counter[str]) -> float:
     """Return the share of words of letters alone, with punctuation around them."""
     plain = sum(count for word, count in words.items() if _PLAIN.fullmatch(word))
     return plain / max(1, words.total())
-
-
-def _words(text: Any, page: DecodedPage, *, reach: float = 0.0, marked: bool = False) -> Iterator[Word]:
-    """Yield the words between white space; a word that is divided at the end of a line is two.
-
-    Args:
-        text: Text of the page.
-        page: The decoded page.
-        reach: Points beyond the right edge within which words end; with it, only those that end beyond the edge.
-        marked: Whether words of fonts that name no characters are unmapped.
-    """
-    letters: list[str] = []
-    first = angle = 0
-    count = text.count_chars()
-    for index in range(count + 1):
-        if letters and index < count and raw.FPDFText_IsHyphen(text, index) == 1:
-            if (word := _word(text, page, f"{''.join(letters)}-", first, index + 1, reach, marked)) is not None:
-                yield word
-            letters = []
-            continue
-        code = raw.FPDFText_GetUnicode(text, index) if index < count else 0x20
-        letter = chr(code) if 0 < code < 0x110000 else " "
-        if code in _TEX_LETTERS and raw.FPDFText_HasUnicodeMapError(text, index) == 1:
-            letter = _TEX_SIGNS.get(code, " ") if "cmsy" in _font(text, index).lower() else _TEX_LETTERS[code]
-        turned = 0 if letter.isspace() else _angle(text, index)
-        if not letter.isspace() and (not letters or turned == angle):
-            if not letters:
-                first, angle = index, turned
-            letters.append(letter)
-            continue
-        if letters and (word := _word(text, page, "".join(letters), first, index, reach, marked)) is not None:
-            yield word
-        letters = [] if letter.isspace() else [letter]
-        first, angle = index, turned
-
-
-def _angle(text: Any, index: int) -> int:
-    """Return the counter-clockwise rotation of a letter: 0, 90, 180 or 270 degrees."""
-    angle = round(-degrees(raw.FPDFText_GetCharAngle(text, index)) / 90) % 4 * 90
-    return 0 if angle == UPSIDE_DOWN and _is_mirrored(text, index) else angle
-
-
-def _is_mirrored(text: Any, index: int) -> bool:
-    matrix = raw.FS_MATRIX()
-    return bool(raw.FPDFText_GetMatrix(text, index, matrix)) and matrix.a * matrix.d - matrix.b * matrix.c < 0
-
-
-def _word(text: Any, page: DecodedPage, letters: str, first: int, end: int, reach: float, marked: bool) -> Word | None:
-    edge = page.left + page.width
-    if reach and all(text.get_charbox(index, loose=True)[2] <= edge for index in (first, end - 1)):
-        return None  # nearly all words of such a page
-    shown, unmapped = readable(letters)
-    boxes = [text.get_charbox(index, loose=True) for index in range(first, end)]
-    boxes = [box for box in boxes if box[2] > box[0] and box[3] > box[1]]
-    if not boxes or not shown:
-        return None
-    left, right = min(box[0] for box in boxes) - page.left, max(box[2] for box in boxes) - page.left
-    top, bottom = page.top - max(box[3] for box in boxes), page.top - min(box[1] for box in boxes)
-    if right <= 0 or left >= page.width + reach or bottom <= 0 or top >= page.height:
-        return None
-    main = next((index for index in range(first, end) if _is_east_asian(text, index)), first)
-    font, angle = _font(text, main), _angle(text, main)
-    size = right - left if angle % 180 else bottom - top
-    if main != first or (end > first + 1 and _is_east_asian(text, first)):
-        box = text.get_charbox(main, loose=True)  # the word's own box is also that of another font's letters
-        size = abs(box[2] - box[0] if angle % 180 else box[3] - box[1]) or size
-    return Word(
-        text=shown,
-        left=left,
-        right=right,
-        top=top,
-        bottom=bottom,
-        size=size,
-        bold=is_bold(font),
-        italic=is_italic(font),
-        monospaced=is_monospaced(font),
-        angle=angle,
-        unmapped=unmapped or (marked and raw.FPDFText_HasUnicodeMapError(text, first) == 1),
-        font=f"{OF_PDFIUM}{font}",
-    )
-
-
-def _is_east_asian(text: Any, index: int) -> bool:
-    code = raw.FPDFText_GetUnicode(text, index)
-    return code > 0xFF and is_east_asian(chr(code))
-
-
-def _font(text: Any, index: int) -> str:
-    name, flags = ctypes.create_string_buffer(_LONGEST_NAME), ctypes.c_int()
-    raw.FPDFText_GetFontInfo(text, index, name, _LONGEST_NAME, flags)
-    return name.value.decode("utf-8", "replace")

@@ -52,13 +52,23 @@ def read_pages(content: bytes) -> Iterator[TextPage]:
     """
     heights, boxes, fonts = LetterHeights(), TightBoxes(), EastAsianFonts()
     with second_reading(content) as second:
-        for number, page in enumerate(decoded_pages(content), start=1):
+        alone: set[int] = set()
+
+        def is_read_alone(number: int) -> bool:
+            if second.must_read(number):
+                alone.add(number)
+            return number in alone
+
+        for number, page in enumerate(decoded_pages(content, without_words=is_read_alone), start=1):
             if page is None or not (0 < page.width < _LARGEST_SIDE and 0 < page.height < _LARGEST_SIDE):
                 yield TextPage(Page(number, 612.0, 792.0, ()), "unreadable")
             else:
                 found = fonts.corrected(with_single_lines(page_words(page), page), page)
                 first = without_single_marks(heights.corrected(boxes.corrected(found)))
-                whole = second.better_words(first, page, number, boxes)
+                if number in alone:
+                    whole = second.only_words(page, number, boxes)
+                else:
+                    whole = second.better_words(first, page, number, boxes)
                 words = whole.words if whole.words is first else fonts.corrected(whole.words, page)
                 shown, points = without_plot_points(with_drawn_underscores(words, page))
                 readable, lacks_letters = without_meaningless(shown)

@@ -35,10 +35,8 @@ def runs(words: Sequence[Word], rules: Sequence[Rule], letters: Sequence[Letter]
     """
     upright = [rule for rule in rules if rule.bottom - rule.top > rule.right - rule.left]
     found: list[Line] = []
-    for angle in (0, 90, 180, 270):
+    for angle in sorted({word.angle for word in words}):
         lines = [_line(word, place) for place, word in enumerate(words) if word.angle == angle]
-        if not lines:
-            continue
         if angle:
             lines = [_turned(line, angle) for line in lines]
         rows = with_raised_words(side_by_side(lines, reach=_REACH))
@@ -59,8 +57,8 @@ def _line(word: Word, place: int) -> Line:
         word.bold,
         word.italic,
         word.monospaced,
-        turned=word.angle in (90, 270),
-        order=place,
+        word.angle in (90, 270),
+        place,
     )
 
 
@@ -113,7 +111,7 @@ def _run(words: list[Line], text: str | None) -> Line:
     """Return the words as one run, with the text of a run that has Hebrew or Arabic words."""
     if text is not None:
         return replace(joined(words), text=text)
-    if any(word.text == UNKNOWN for word in words):
+    if UNKNOWN in [word.text for word in words]:
         # Before other words, an unknown glyph is the bullet of a symbol font; elsewhere it is left out.
         first = replace(words[0], text=words[0].text.replace(UNKNOWN, BULLET))
         words = [first, *(word for word in words[1:] if word.text != UNKNOWN)]

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import atan2, degrees, hypot, isfinite
+from typing import NamedTuple
 
 from sourcebook.parsing.pdf.decoded_pages import Cell, DecodedPage
 from sourcebook.parsing.pdf.presentation_forms import as_letters
@@ -44,9 +45,9 @@ UPSIDE_DOWN = 180
 """Rotation in degrees."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # frozen ones take six times as long to make, and a page has thousands
 class Word:
-    """A word on an upright page; lengths in points from the page's upper left corner."""
+    """A word on an upright page, never changed; lengths in points from the page's upper left corner."""
 
     text: str
     left: float
@@ -73,23 +74,37 @@ class Word:
 
 def page_words(page: DecodedPage) -> list[Word]:
     """Return the words painted on the page, or hidden over its picture; words painted twice are returned once."""
-    monospaced = _monospaced(page.cells)
+    cells = [_Painted.of(cell) for cell in page.cells]
+    monospaced = _monospaced(cells)
     words = []
-    for cell in page.cells:
-        if cell.rendering_mode == _ONLY_CLIPS:
+    for cell in cells:
+        if cell.mode == _ONLY_CLIPS:
             continue
-        font = cell.font_name
-        word = _word(cell, font, font in monospaced, left=page.left, top=page.top)
+        word = _word(cell, cell.font in monospaced, left=page.left, top=page.top)
         if word and word.right > 0 and word.left < page.width and word.bottom > 0 and word.top < page.height:
             words.append(word)
     return list(_once(words))
 
 
-def _word(cell: Cell, font: str, monospaced: bool, *, left: float, top: float) -> Word | None:
-    corners = (cell.r_x0, cell.r_y0, cell.r_x1, cell.r_y1, cell.r_x2, cell.r_y2, cell.r_x3, cell.r_y3)
-    if not all(map(isfinite, corners)):
+class _Painted(NamedTuple):
+    """A word of docling-parse: each look at one of its own takes longer than a calculation."""
+
+    text: str
+    font: str
+    mode: int
+    x: tuple[float, float, float, float]
+    y: tuple[float, float, float, float]
+
+    @classmethod
+    def of(cls, cell: Cell) -> "_Painted":
+        x, y = (cell.r_x0, cell.r_x1, cell.r_x2, cell.r_x3), (cell.r_y0, cell.r_y1, cell.r_y2, cell.r_y3)
+        return cls(cell.text, cell.font_name, cell.rendering_mode, x, y)
+
+
+def _word(cell: _Painted, monospaced: bool, *, left: float, top: float) -> Word | None:
+    x, y = cell.x, cell.y
+    if not isfinite(sum(x) + sum(y)) and not all(map(isfinite, (*x, *y))):
         return None
-    x, y = corners[0::2], corners[1::2]
     level = y[0] == y[1] and x[0] == x[3] and x[1] >= x[0]  # most words are: their sides need no roots and angles
     height = abs(y[3] - y[0]) if level else hypot(x[3] - x[0], y[3] - y[0])
     if height < _SMALLEST:
@@ -101,19 +116,20 @@ def _word(cell: Cell, font: str, monospaced: bool, *, left: float, top: float) -
     # A name of many letters in the width of one letter is the name of a glyph without a Unicode character.
     if length < 0.16 * height * len(text) and _GLYPH_NAME.fullmatch(text):
         text, unmapped = UNKNOWN, True
+    font = cell.font
     return Word(
-        text=text,
-        left=min(x) - left,
-        right=max(x) - left,
-        top=top - max(y),
-        bottom=top - min(y),
-        size=height,
-        bold=is_bold(font),
-        italic=is_italic(font),
-        monospaced=monospaced,
-        angle=0 if level else _angle(x, y),
-        unmapped=unmapped,
-        font=font,
+        text,
+        min(x) - left,
+        max(x) - left,
+        top - max(y),
+        top - min(y),
+        height,
+        is_bold(font),
+        is_italic(font),
+        monospaced,
+        0 if level else _angle(x, y),
+        unmapped,
+        font,
     )
 
 
@@ -229,16 +245,14 @@ def _letter_widths(text: str) -> int:
     return len(text) if text.isascii() else sum(2 if letter >= "\u1100" else 1 for letter in text)
 
 
-def _monospaced(cells: Sequence[Cell]) -> frozenset[str]:
+def _monospaced(cells: Sequence[_Painted]) -> frozenset[str]:
     """Return the fonts whose narrow and wide letters have one width."""
     ratios: dict[str, dict[str, float]] = {}
     narrow: set[str] = set()
-    for cell in cells:
-        text = cell.text
+    for text, font, _, x, y in cells:
         if len(text) < 3 or not text.isascii() or "GLYPH<" in text:
             continue
-        font = cell.font_name
-        ratios.setdefault(font, {})[text] = hypot(cell.r_x1 - cell.r_x0, cell.r_y1 - cell.r_y0) / len(text)
+        ratios.setdefault(font, {})[text] = hypot(x[1] - x[0], y[1] - y[0]) / len(text)
         if font not in narrow and _NARROW.search(text) and _WIDE.search(text):
             narrow.add(font)
     return frozenset(

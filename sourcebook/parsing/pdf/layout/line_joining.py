@@ -7,7 +7,8 @@ from collections.abc import Set as AbstractSet
 from sourcebook.parsing.pdf.layout.page_parts import Line
 
 _SOFT_HYPHEN = "\u00ad"
-_DIVIDED = re.compile(r"(\w*[^\W\d_])[-\u2010]$")
+_HYPHENS = ("-", "\u2010")
+_LETTER = re.compile(r"[^\W\d_]")
 _UNSPACED = re.compile("[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")
 """Letters and marks of Chinese and Japanese, which have no spaces between words."""
 _FIRST_WORD = re.compile(r"[^\W\d_][\w-]*")
@@ -21,31 +22,52 @@ def joined_text(lines: Sequence[Line], hyphenated: AbstractSet[str] = frozenset(
         lines: Lines in reading order.
         hyphenated: Words that the document also writes with a hyphen within a line; they keep their hyphen.
     """
-    text = ""
+    parts: list[str] = []
+    last = ""  # each line is compared with it alone, so that a paragraph of many lines takes no longer for each
     for line in lines:
-        text = joined_pair(text, line.text, hyphenated) if text else line.text
-    return text.replace(_SOFT_HYPHEN, "")
+        cut, space = _joint(last, line.text, hyphenated) if last or parts else (False, "")
+        if space:
+            parts.append(last)
+            last = line.text
+        else:
+            last = (last[:-1] if cut else last) + line.text
+    return " ".join([*parts, last]).replace(_SOFT_HYPHEN, "")
 
 
 def joined_pair(text: str, following: str, hyphenated: AbstractSet[str] = frozenset()) -> str:
     """Return `text` joined with the text of the next line."""
+    cut, space = _joint(text, following, hyphenated)
+    return f"{text[:-1] if cut else text}{space}{following}"
+
+
+def _joint(text: str, following: str, hyphenated: AbstractSet[str]) -> tuple[bool, str]:
+    """Return whether the last letter of a text is left out before the next line, and the space between them."""
     if text.endswith(_SOFT_HYPHEN):
-        return text[:-1] + following
-    divided = _DIVIDED.search(text)
-    first = _FIRST_WORD.match(following)
-    if divided and first:
-        if f"{divided[1]}-{first[0]}".lower() in hyphenated:
-            return text + following
+        return True, ""
+    divided = _divided_word(text)
+    first = _FIRST_WORD.match(following) if divided else None
+    if first is not None:
+        if f"{divided}-{first[0]}".lower() in hyphenated:
+            return False, ""
         if following[0].islower():
-            return text[:-1] + following
-    if _UNSPACED.match(text[-1:]) and _UNSPACED.match(following[:1]):
-        return text + following
-    return f"{text} {following}"
+            return True, ""
+    is_unspaced = _UNSPACED.match(text[-1:]) and _UNSPACED.match(following[:1])
+    return False, "" if is_unspaced else " "
 
 
 def is_divided(text: str, following: str) -> bool:
     """Tell whether a word is divided between two lines: a hyphen at the end of one, a small letter after it."""
-    return following[:1].islower() and (text.endswith(_SOFT_HYPHEN) or _DIVIDED.search(text) is not None)
+    return following[:1].islower() and (text.endswith(_SOFT_HYPHEN) or _divided_word(text) != "")
+
+
+def _divided_word(text: str) -> str:
+    """Return the part of a word before the hyphen at the end of a text, or nothing where no word is divided."""
+    if not text.endswith(_HYPHENS) or _LETTER.match(text[-2:-1]) is None:
+        return ""
+    start = end = len(text) - 1
+    while start and (text[start - 1].isalnum() or text[start - 1] == "_"):
+        start -= 1
+    return text[start:end]
 
 
 def hyphenated_words(lines: Sequence[Line]) -> AbstractSet[str]:

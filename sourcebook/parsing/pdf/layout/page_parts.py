@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # frozen ones take six times as long to make, and a page has thousands
 class Line:
-    """One run of text."""
+    """One run of text, never changed."""
 
     text: str
     left: float

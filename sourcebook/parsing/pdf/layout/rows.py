@@ -73,16 +73,18 @@ def side_by_side(lines: Sequence[Line], *, reach: float = inf) -> list[list[Line
     for line in sorted(lines, key=lambda line: (line.top + line.bottom, line.left)):
         # In this order, a tall letter beside several lines comes between the parts of one line.
         row: list[Line] | None = None
-        for row, taken in zip(found[: -_OPEN_ROWS - 1 : -1], spans[: -_OPEN_ROWS - 1 : -1], strict=True):
-            if _beside(row[0], line) and (reach == inf or _within(reach, line, row[0], taken)):
-                insort(taken, (line.left, line.right))
+        for place in range(len(found) - 1, max(len(found) - _OPEN_ROWS, 0) - 1, -1):
+            first = found[place][0]
+            if _beside(first, line) and (reach == inf or _within(reach, line, first, spans[place])):
+                row = found[place]
                 break
-        else:
-            row = None
         if row is None:
             found.append([line])
             spans.append([(line.left, line.right)])
-        elif line.height > _LIKE_HEIGHT * row[0].height:
+            continue
+        if reach != inf:
+            insort(spans[place], (line.left, line.right))
+        if line.height > _LIKE_HEIGHT * row[0].height:
             row.insert(0, line)  # further runs are compared with the tallest of the first runs
         else:
             row.append(line)
@@ -102,13 +104,15 @@ def _within(reach: float, line: Line, first: Line, taken: Sequence[tuple[float, 
 
 
 def _beside(first: Line, other: Line) -> bool:
-    height, other_height = first.bottom - first.top, other.bottom - other.top
+    top, bottom, other_top, other_bottom = first.top, first.bottom, other.top, other.bottom
+    height, other_height = bottom - top, other_bottom - other_top
     lower = min(height, other_height)
-    if min(first.bottom, other.bottom) - max(first.top, other.top) <= _LEAST_SHARED * lower:
+    shared = (min(bottom, other_bottom)) - (max(top, other_top))
+    if shared <= _LEAST_SHARED * lower:
         return False
     if _is_mark(first if height < other_height else other):
         return True
-    return max(height, other_height) < _MOST_TALLER * lower or abs(first.bottom - other.bottom) < 0.35 * lower
+    return max(height, other_height) < _MOST_TALLER * lower or abs(bottom - other_bottom) < 0.35 * lower
 
 
 def _is_mark(lower: Line) -> bool:
@@ -151,21 +155,14 @@ def joined(runs: Sequence[Line]) -> Line:
     """Return runs side by side as one line; monospaced runs keep their distance."""
     if len(runs) == 1:
         return runs[0]
-    left = top = inf
-    right = bottom = -inf
-    order = runs[0].order
-    letters = bold = italic = fixed = 0
-    for run in runs:  # one pass: each line of a page is joined so
-        count = len(run.text)
-        letters += count
-        bold += count if run.bold else 0
-        italic += count if run.italic else 0
-        fixed += count if run.monospaced else 0
-        left, right = min(left, run.left), max(right, run.right)
-        top, bottom = min(top, run.top), max(bottom, run.bottom)
-        order = min(order, run.order)
+    text = " ".join([run.text for run in runs])
+    letters = len(text) - len(runs) + 1
+    bold = sum([len(run.text) for run in runs if run.bold])
+    italic = sum([len(run.text) for run in runs if run.italic])
+    fixed = sum([len(run.text) for run in runs if run.monospaced])
     most = 0.8 * (letters or 1)
-    east_asian = [run for run in runs if not run.text.isascii() and is_east_asian(run.text)]
+    is_ascii = text.isascii()
+    east_asian = [] if is_ascii else [run for run in runs if not run.text.isascii() and is_east_asian(run.text)]
     others = sum(len(run.text) for run in east_asian)
     decide = _FEWEST_EAST_ASIAN * letters < others
     main = _main(east_asian if decide else runs)
@@ -175,17 +172,17 @@ def joined(runs: Sequence[Line]) -> Line:
     if titled:
         fixed, bold = 0, letters
     return Line(
-        text=_spaced(runs) if fixed > 0.8 * (letters or 1) else " ".join([run.text for run in runs]),
-        left=left,
-        right=right,
-        top=top,
-        bottom=bottom,
+        text=_spaced(runs) if fixed > 0.8 * (letters or 1) else text,
+        left=min([run.left for run in runs]),
+        right=max([run.right for run in runs]),
+        top=min([run.top for run in runs]),
+        bottom=max([run.bottom for run in runs]),
         size=main.size,
         bold=bold > most,
         italic=italic > 0.8 * (letters or 1),
         monospaced=fixed > 0.8 * (letters or 1),
         turned=main.turned,
-        order=order,
+        order=min([run.order for run in runs]),
     )
 
 
