@@ -16,7 +16,7 @@ from docling_core.types.doc import (  # type: ignore[attr-defined] # exported, t
 
 from sourcebook.model.media_types import ODP, ODT
 from sourcebook.parsing.docling.backends import open_backend
-from sourcebook.parsing.docling.markdown_serializer import write_markdown
+from sourcebook.parsing.docling.markdown_serializer import unwritten, write_markdown
 from sourcebook.parsing.office.notes_and_comments import place_remarks
 from sourcebook.parsing.office.opendocument.opendocument_archive import (
     DRAWN,
@@ -28,6 +28,7 @@ from sourcebook.parsing.office.opendocument.opendocument_archive import (
     without_pictures,
 )
 from sourcebook.parsing.office.slides import arrange_slides
+from sourcebook.parsing.text.left_out import LeftOut, left_out_of
 from sourcebook.parsing.text.markdown_writing import WrittenDocument
 
 _BLOCKS: Final = (*PARAGRAPHS, qualified("text:list"), qualified("table:table"))
@@ -42,13 +43,16 @@ class _SlidesBackend(OdpDocumentBackend):
         return True
 
 
-def read_text(content: bytes, root: Any, *, name: str) -> tuple[WrittenDocument, None]:
+def read_text(content: bytes, root: Any, *, name: str) -> tuple[WrittenDocument, LeftOut]:
     """Read a text: `[^1]` at a note's reference, and the note next to the text it belongs to.
 
     Args:
         content: The whole file.
         root: root of its `content.xml`, which is changed.
         name: File name, path or URI.
+
+    Returns:
+        The Markdown, and the account of headers and footers, which are left out.
 
     Raises:
         ParseError: docling refuses the file.
@@ -63,7 +67,8 @@ def read_text(content: bytes, root: Any, *, name: str) -> tuple[WrittenDocument,
     for text in notes:
         document.add_text(label=DocItemLabel.FOOTNOTE, text=text)
     place_remarks(document)
-    return write_markdown(document, own_spaces=True), None
+    written = write_markdown(document, own_spaces=True)
+    return written, left_out_of([*unwritten(document)], kept=len(written.markdown))
 
 
 def read_slides(content: bytes, root: Any, *, name: str) -> tuple[WrittenDocument, int]:
