@@ -129,7 +129,7 @@ PARSERS = (
     Parser("legacy", "office.legacy.read_legacy:parse_legacy", _OFFICE, (OLE, DOC, PPT), 4,
            (*_DOCLING, "firecrawl-anydoc", "olefile")),
     Parser("drawing", "markup.svg:parse_svg", (), (SVG,), 2, ("lxml",)),
-    Parser("rtf", "office.rtf:parse_rtf", (), (RTF,), 2, ("striprtf",)),
+    Parser("rtf", "office.rtf:parse_rtf", (), (RTF,), 3, ("striprtf",)),
     Parser("opendocument", "office.opendocument.read_opendocument:parse_opendocument", _OFFICE, (ODT, ODP, ODS), 4,
            (*_DOCLING, "odfdo", "lxml")),
     Parser("epub", "epub:parse_epub", ("name",), (EPUB,), 5, _MARKUP),
