@@ -126,7 +126,7 @@ PARSERS = (
     Parser("pptx", "office.read_office:parse_office", _OFFICE, (PPTX,), 5, (*_DOCLING, "python-pptx")),
     Parser("xlsx", "office.read_office:parse_office", _OFFICE, (XLSX,), 4, (*_DOCLING, "openpyxl")),
     Parser("xls", "office.legacy.read_legacy:parse_legacy", _OFFICE, (XLS,), 3, (*_DOCLING, "openpyxl", "xlrd")),
-    Parser("legacy", "office.legacy.read_legacy:parse_legacy", _OFFICE, (OLE, DOC, PPT), 4,
+    Parser("legacy", "office.legacy.read_legacy:parse_legacy", _OFFICE, (OLE, DOC, PPT), 5,
            (*_DOCLING, "firecrawl-anydoc", "olefile")),
     Parser("drawing", "markup.svg:parse_svg", (), (SVG,), 2, ("lxml",)),
     Parser("rtf", "office.rtf:parse_rtf", (), (RTF,), 3, ("striprtf",)),

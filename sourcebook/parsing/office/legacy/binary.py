@@ -1,13 +1,17 @@
 """Documents (.doc) and presentations (.ppt) of the old binary formats, read without LibreOffice by anydoc."""
 
+from collections.abc import Sequence
 from typing import Final, Literal
 
 import anydoc
 
 from sourcebook.errors import FailureClass, ParseError
-from sourcebook.model.document import ParsedDocument
+from sourcebook.model.document import Block, ParsedDocument
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.office.legacy.excel import ole_properties
+from sourcebook.parsing.office.legacy.word_before_97 import text_before_97
+from sourcebook.parsing.text.joined_blocks import JoinedBlocks
+from sourcebook.parsing.text.left_out import LeftOut, left_out_of
 from sourcebook.parsing.text.markdown import markdown_blocks
 from sourcebook.parsing.text.titles import document_title
 
@@ -18,6 +22,8 @@ _PANIC: Final = "PanicException"
 def parse_binary(content: bytes, *, ending: Literal["doc", "ppt"], target: str) -> ParsedDocument:
     """Parse a document or presentation: headings, lists, tables, links, notes; the titles of slides are headings.
 
+    Documents from before Word 97 are paragraphs only.
+
     Args:
         content: The whole file.
         ending: Ending of the file's format.
@@ -26,8 +32,14 @@ def parse_binary(content: bytes, *, ending: Literal["doc", "ppt"], target: str) 
     Raises:
         ParseError: The file is damaged, protected or too large.
     """
-    text = _markdown(content, ending, target)
-    blocks = tuple(markdown_blocks(text))
+    old = text_before_97(content) if ending == "doc" else None
+    if old is None:
+        text = _markdown(content, ending, target)
+        blocks = tuple(markdown_blocks(text))
+        left_out = LeftOut()
+    else:
+        text, blocks = _paragraphs(old.paragraphs)
+        left_out = left_out_of(old.headers, kept=len(text))
     properties = ole_properties(content)
     title = properties.pop("title", None)
     return ParsedDocument(
@@ -35,9 +47,16 @@ def parse_binary(content: bytes, *, ending: Literal["doc", "ppt"], target: str) 
         blocks=blocks,
         title=title if isinstance(title, str) else document_title(blocks, text),
         language=detect_language(text, blocks),
-        metadata=properties,
+        metadata=properties | left_out.metadata(),
         nothing_to_read=None if text.strip() else "it has no text",
     )
+
+
+def _paragraphs(texts: Sequence[str]) -> tuple[str, tuple[Block, ...]]:
+    joined = JoinedBlocks()
+    for text in texts:
+        joined.add(text, "paragraph")
+    return joined.markdown(), tuple(joined.blocks)
 
 
 def _markdown(content: bytes, ending: Literal["doc", "ppt"], target: str) -> str:

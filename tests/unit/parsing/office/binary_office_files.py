@@ -26,6 +26,33 @@ def binary_document(text: str) -> bytes:
     return _compound_file([("1Table", pieces), ("WordDocument", bytes(block) + data)])
 
 
+def document_before_97(
+    *parts: bytes, version: int = 0x68, flags: int = 0, pieces: Sequence[tuple[int, int]] = ()
+) -> bytes:
+    """Return a document of Word 6 or 95, or of Word 2, which is no compound file.
+
+    Args:
+        *parts: Text, footnotes, headers, macros, comments, endnotes and boxes, in the code page of the document.
+        version: 0x65 for Word 6, 0x68 for Word 95, 0x2D for Word 2.
+        flags: 4 for a text saved fast, 0x100 for an encrypted one.
+        pieces: Beginning and length of the pieces of a text saved fast, in their order.
+    """
+    data = b"".join(parts)
+    block = bytearray(_TEXT_AT)
+    struct.pack_into("<HH6xH", block, 0, 0xA5DC if version > 0x60 else 0xA5DB, version, flags)
+    struct.pack_into("<II", block, 0x18, _TEXT_AT, _TEXT_AT + len(data))
+    struct.pack_into(f"<{len(parts)}I", block, 0x34, *map(len, parts))
+    table = b""
+    if pieces:
+        places = [sum(length for _, length in pieces[:number]) for number in range(len(pieces) + 1)]
+        table = struct.pack(f"<{len(places)}I", *places)
+        table += b"".join(struct.pack("<HIH", 0, _TEXT_AT + begin, 0) for begin, _ in pieces)
+        table = b"\x01\x02\x00ab\x02" + struct.pack("<I", len(table)) + table
+        struct.pack_into("<II", block, 0x160, _TEXT_AT + len(data), len(table))
+    stream = bytes(block) + data + table
+    return _compound_file([("WordDocument", stream)]) if version > 0x60 else stream
+
+
 def binary_slide(title: str, body: str) -> bytes:
     """Return a presentation of PowerPoint 97 with one slide."""
     texts = _record(0, 0, 1011, struct.pack("<5I", 2, 4, 2, 256, 0)) + _text(title, 0) + _text(body, 1)
