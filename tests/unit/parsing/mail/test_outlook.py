@@ -167,3 +167,16 @@ def test_a_real_message_is_read() -> None:
     assert document.title == "Simple Email"
     assert "This is a simple email body." in document.markdown
     assert document.metadata["from"] == "Alice Example <alice@example.com>"
+
+
+def test_texts_that_are_not_in_unicode_have_the_code_page_of_the_message() -> None:
+    """Outlook before 2003 writes subject, names and addresses so; recipients do not name their code page themselves."""
+
+    def narrow(path: str, number: int, text: str) -> Stream:
+        return Stream(f"{path}/__substg1.0_{number:04X}001E", text.encode("cp950"))
+
+    to = storage("__recip_version1.0_#00000000", {0x0C15: 1})
+    to = Storage(to.path, (*to.streams, narrow(to.path, 0x3001, "張毓倫")), ())
+    root = storage("", {0x3FFD: 950}, to, header_bytes=32)
+    found = message_of(Storage("", (*root.streams, narrow("", 0x0037, "格式測試")), root.storages))
+    assert (found.subject, found.to) == ("格式測試", ("張毓倫",))
