@@ -123,7 +123,7 @@ PARSERS = (
     Parser("xml", "markup.docbook:parse_xml", ("name", "media_type"), (DOCBOOK, XML), 2,
            (*_MARKUP, "selectolax", "tree-sitter-language-pack")),
     Parser("docx", "office.read_office:parse_office", _OFFICE, (DOCX,), 6, (*_DOCLING, "python-docx")),
-    Parser("pptx", "office.read_office:parse_office", _OFFICE, (PPTX,), 5, (*_DOCLING, "python-pptx")),
+    Parser("pptx", "office.read_office:parse_office", _OFFICE, (PPTX,), 6, (*_DOCLING, "python-pptx")),
     Parser("xlsx", "office.read_office:parse_office", _OFFICE, (XLSX,), 4, (*_DOCLING, "openpyxl")),
     Parser("xls", "office.legacy.read_legacy:parse_legacy", _OFFICE, (XLS,), 3, (*_DOCLING, "openpyxl", "xlrd")),
     Parser("legacy", "office.legacy.read_legacy:parse_legacy", _OFFICE, (OLE, DOC, PPT), 5,

@@ -65,8 +65,7 @@ def _read(archive: OfficeArchive, name: str) -> tuple[WrittenDocument, int | Non
             written, left_out = read_word(archive.content, name=name)
             return written, None, left_out
         case "pptx":
-            from sourcebook.parsing.docling.markdown_serializer import write_markdown
             from sourcebook.parsing.office.slides import read_slides
 
-            document = read_slides(archive.content, name=name)
-            return write_markdown(document), len(document.pages) or None, LeftOut()
+            written, slides, left_out = read_slides(archive.content, name=name)
+            return written, slides or None, left_out
