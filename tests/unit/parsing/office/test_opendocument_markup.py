@@ -8,7 +8,8 @@ from zipfile import ZipFile
 from sourcebook.model.document import ParsedDocument
 from tests.unit.parsing.office.office_files import changed, parse_named
 
-TEXT = (Path(__file__).parent.parent / "files" / "lock.odt").read_bytes()
+FILES = Path(__file__).parent.parent / "files"
+TEXT, SHEETS = ((FILES / name).read_bytes() for name in ("lock.odt", "levels.ods"))
 _HIDING = '<style:style style:name="{}" style:family="text"><style:text-properties text:display="none"/></style:style>'
 _STYLES = (
     f"{_HIDING.format('Gone')}<style:style style:name='Below' style:family='paragraph' style:parent-style-name='Gone'/>"
@@ -101,3 +102,27 @@ def test_hidden_text_is_left_out_and_counted() -> None:
     texts = left_out["texts"]
     assert isinstance(texts, list)
     assert texts[:3] == ["hidden words", "all hidden", "by a field"]
+
+
+def test_cells_of_other_programs_show_their_value() -> None:
+    """Scripts write values alone; a paragraph without text, as behind a format that hides numbers, stays empty."""
+    cells = (
+        'office:value-type="float" office:value="1.5"',
+        'office:value-type="percentage" office:value="0.125"',
+        'office:value-type="currency" office:currency="EUR" office:value="7.2"',
+        'office:value-type="date" office:date-value="2024-05-06T00:00:00"',
+        'office:value-type="time" office:time-value="PT01H02M03S"',
+        'office:value-type="boolean" office:boolean-value="true"',
+        'office:value-type="string" office:string-value="words"',
+    )
+    row = "".join(f"<table:table-cell {cell}/>" for cell in cells)
+    hidden = f"<table:table-cell {cells[0]}><text:p/></table:table-cell>"
+
+    def change(content: bytes) -> bytes:
+        sheet = f'<table:table table:name="S"><table:table-row>{row}{hidden}</table:table-row></table:table>'
+        body = rf"\1{sheet}\2"
+        text = re.sub(r"(<office:spreadsheet>).*(</office:spreadsheet>)", body, content.decode(), flags=re.DOTALL)
+        return text.encode()
+
+    markdown = parse_named("a.ods", changed(SHEETS, {"content.xml": change})).markdown
+    assert "| 1.5 | 12.5% | 7.2 EUR | 2024-05-06 | 01:02:03 | TRUE | words |" in markdown
