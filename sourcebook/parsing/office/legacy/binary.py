@@ -1,5 +1,6 @@
 """Documents (.doc) and presentations (.ppt) of the old binary formats, read without LibreOffice by anydoc."""
 
+import re
 from collections.abc import Sequence
 from typing import Final, Literal
 
@@ -9,12 +10,14 @@ from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import Block, ParsedDocument
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.office.legacy.excel import ole_properties
+from sourcebook.parsing.office.legacy.word_97_parts import OtherParts, parts_beside
 from sourcebook.parsing.office.legacy.word_before_97 import text_before_97
 from sourcebook.parsing.text.joined_blocks import JoinedBlocks
-from sourcebook.parsing.text.left_out import LeftOut, left_out_of
+from sourcebook.parsing.text.left_out import left_out_of
 from sourcebook.parsing.text.markdown import markdown_blocks
 from sourcebook.parsing.text.titles import document_title
 
+_BREAK_IN_CELL: Final = re.compile(r"(?<!\\)<br>(?=.*\|$)", re.MULTILINE)
 _PANIC: Final = "PanicException"
 """Name of the error, no `Exception`, that a fault of anydoc's compiled code raises."""
 
@@ -35,8 +38,10 @@ def parse_binary(content: bytes, *, ending: Literal["doc", "ppt"], target: str) 
     old = text_before_97(content) if ending == "doc" else None
     if old is None:
         text = _markdown(content, ending, target)
+        parts = parts_beside(content, text) if ending == "doc" else OtherParts()
+        text = "\n\n".join([text.rstrip(), *parts.kept]) + "\n" if parts.kept else text
         blocks = tuple(markdown_blocks(text))
-        left_out = LeftOut()
+        left_out = left_out_of(parts.headers, kept=len(text))
     else:
         text, blocks = _paragraphs(old.paragraphs)
         left_out = left_out_of(old.headers, kept=len(text))
@@ -62,7 +67,7 @@ def _paragraphs(texts: Sequence[str]) -> tuple[str, tuple[Block, ...]]:
 def _markdown(content: bytes, ending: Literal["doc", "ppt"], target: str) -> str:
     damaged = f"the file is damaged or cut off; open it in its program or in LibreOffice and save it as .{target}"
     try:
-        return anydoc.to_markdown_bytes(content, ending)
+        return _BREAK_IN_CELL.sub(" ", anydoc.to_markdown_bytes(content, ending))
     except anydoc.EncryptedError as error:
         raise ParseError("it is protected by a password; save a copy without one", FailureClass.PASSWORD) from error
     except anydoc.ResourceLimitError as error:

@@ -53,6 +53,10 @@ def write_plain_markup(root: Any) -> None:
             remove(each)
     for item in reversed(list(root.iter(_ITEM))):
         _join_blocks(item)
+    for link in root.iter(qualified("text:a")):
+        if link.get(_REFERENCE, "").startswith("#"):  # a place in the document itself
+            link.tag = _SPAN
+            del link.attrib[_REFERENCE]
     _write_readings(root)
 
 

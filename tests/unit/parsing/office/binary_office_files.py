@@ -9,16 +9,22 @@ _TEXT_AT = 0x800
 """Place of the text in the stream of a document."""
 
 
-def binary_document(text: str) -> bytes:
-    """Return a document of Word 97: a file information block, the text, and a piece table of one piece."""
-    data = text.replace("\n", "\r").encode("cp1252")
+def binary_document(text: str, *others: str) -> bytes:
+    """Return a document of Word 97: a file information block, the text, and a piece table of one piece.
+
+    Args:
+        text: The running text.
+        *others: Footnotes, headers, macros, comments, endnotes, boxes, and boxes in headers.
+    """
+    parts = [part.replace("\n", "\r").encode("cp1252") for part in (text, *others)]
+    data = b"".join(parts)
     block = bytearray(_TEXT_AT)
     struct.pack_into("<7H", block, 0, 0xA5EC, 0xC1, 0, 0x409, 0, 0x0200, 0xBF)
     struct.pack_into("<II", block, 0x18, _TEXT_AT, _TEXT_AT + len(data))
     struct.pack_into("<H", block, 0x20, 14)
     struct.pack_into("<H", block, 0x3E, 22)
     struct.pack_into("<I", block, 0x40, _TEXT_AT + len(data))
-    struct.pack_into("<I", block, 0x4C, len(data))
+    struct.pack_into(f"<{len(parts)}I", block, 0x4C, *map(len, parts))
     struct.pack_into("<H", block, 0x98, 0x5D)
     piece = struct.pack("<IIHIH", 0, len(data), 0, 2 * _TEXT_AT | 0x40000000, 0)
     pieces = b"\x02" + struct.pack("<I", len(piece)) + piece

@@ -99,6 +99,18 @@ def test_the_title_in_the_properties(title: bytes, code_page: int, expected: str
     assert ole_properties(with_properties(title, code_page)) == ({"title": expected} if expected else {})
 
 
+def test_boxes_and_headers_of_a_document() -> None:
+    """Boxes stand at the end, as anydoc leaves them out; headers, and boxes in them, are left out and counted."""
+    document = read(
+        binary_document(TEXT, "", "Company\n", "", "", "", "Boxed \x13 PAGE \x147\x15\nThe upper gates\n", "Logo\n"),
+        DOC,
+    )
+    assert texts(document) == [*TEXT.splitlines(), "Boxed 7"]
+    left_out = document.metadata["left_out"]
+    assert isinstance(left_out, dict)
+    assert left_out["texts"] == ["Company", "Logo"]
+
+
 RUSSIAN = "Шлюзовой смотритель открывает верхние ворота ночью.\rБашня стоит над водой, и свет виден издалека.\r"
 
 
