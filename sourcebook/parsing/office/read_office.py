@@ -58,7 +58,7 @@ def _read(archive: OfficeArchive, name: str) -> tuple[WrittenDocument, int | Non
         case "xlsx":
             from sourcebook.parsing.office.workbook import read_workbook
 
-            return *read_workbook(archive.content, name=name), LeftOut()
+            return read_workbook(archive.content, name=name)
         case "docx":
             from sourcebook.parsing.office.word import read_word
 

@@ -2,6 +2,7 @@
 
 import re
 import struct
+from contextlib import suppress
 from typing import Final
 
 from olefile import MAGIC, OleFileIO  # type: ignore[import-untyped] # its stubs are a package of their own
@@ -15,11 +16,15 @@ _SIGNS: Final = str.maketrans(
 
 
 def word_streams(content: bytes, *names: str) -> tuple[bytes, ...]:
-    """Return streams of a compound file, each empty where it is not there; of any other file, its content first."""
+    """Return streams of a compound file, each empty where it is not there; of any other file, its content first.
+
+    All are empty where the file is damaged.
+    """
     if not content.startswith(MAGIC):
         return (content, *(b"" for _ in names[1:]))
-    with OleFileIO(content) as ole:
+    with suppress(OSError, ValueError, IndexError), OleFileIO(content) as ole:  # of olefile, for a damaged file
         return tuple(ole.openstream(name).read() if ole.exists(name) else b"" for name in names)
+    return tuple(b"" for _ in names)
 
 
 def piece_table(stored: bytes) -> list[tuple[int, int]] | None:
