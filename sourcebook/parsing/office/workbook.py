@@ -8,10 +8,12 @@ from typing import Any
 from docling.backend.msexcel_backend import MsExcelDocumentBackend
 from openpyxl.worksheet.worksheet import Worksheet  # type: ignore[import-untyped] # its stubs are a package of their own
 
+from sourcebook.errors import ParseError
 from sourcebook.model.document import BlockKind
 from sourcebook.parsing.docling.backends import open_backend
 from sourcebook.parsing.docling.table_serializer import chart_title, table_text
 from sourcebook.parsing.office.cell_text import cell_text
+from sourcebook.parsing.office.reduced_workbook import without_extras
 from sourcebook.parsing.office.sheet_drawings import drawn_texts
 from sourcebook.parsing.office.sheet_regions import Position, find_regions
 from sourcebook.parsing.text.left_out import LeftOut, left_out_of
@@ -53,7 +55,10 @@ def read_workbook(content: bytes, *, name: str) -> tuple[WrittenDocument, int, L
     Raises:
         ParseError: docling or openpyxl refuses the file.
     """
-    backend = open_backend(content, WorkbookBackend, name=name, docling_format="xlsx")
+    try:
+        backend = open_backend(content, WorkbookBackend, name=name, docling_format="xlsx")
+    except ParseError:
+        backend = open_backend(without_extras(content), WorkbookBackend, name=name, docling_format="xlsx")
     workbook: Any = backend.workbook
     drawn = drawn_texts(content)
     sheets = (

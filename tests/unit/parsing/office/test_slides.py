@@ -113,12 +113,9 @@ def test_footers_and_hidden_shapes_are_left_out_and_counted() -> None:
     layout = presentation.slide_layouts[5]
     slide = presentation.slides.add_slide(layout)
     slide.shapes.title.text = "Energy"
-    for place in layout.placeholders:
-        if place.placeholder_format.idx in {11, 12}:  # footer and number
-            slide.shapes.clone_placeholder(place)
-            slide.placeholders[place.placeholder_format.idx].text_frame.text = {11: "Company", 12: "1"}[
-                place.placeholder_format.idx
-            ]
+    for number, text in ((11, "Company"), (12, "1")):  # footer and number of the slide
+        slide.shapes.clone_placeholder(layout.placeholders.get(number))
+        slide.placeholders[number].text_frame.text = text
     box = slide.shapes.add_textbox(*_AREA)
     box.text_frame.text = "unseen words"
     box.element.nvSpPr.cNvPr.set("hidden", "1")
