@@ -23,6 +23,7 @@ from sourcebook.parsing.docling.backends import open_backend
 from sourcebook.parsing.docling.markdown_serializer import unwritten, write_markdown
 from sourcebook.parsing.office.diagrams import REFERENCE, diagram_texts
 from sourcebook.parsing.office.notes_and_comments import place_remarks
+from sourcebook.parsing.office.word_chunks import write_out_chunks
 from sourcebook.parsing.office.word_markup import write_plain_markup
 from sourcebook.parsing.text.left_out import LeftOut, left_out_of
 from sourcebook.parsing.text.markdown_writing import WrittenDocument
@@ -46,6 +47,7 @@ class WordBackend(MsWordDocumentBackend):
         self.docx_to_pdf_converter_init = True  # no search for LibreOffice
         self._numbers: dict[tuple[str, str], int] = {}
         if self.docx_obj is not None:
+            self.unread_chunks = write_out_chunks(self.docx_obj)
             write_plain_markup(self.docx_obj)
             self.hidden_texts = tuple(self._hidden_texts(self.docx_obj)) if self._uses_hidden_text else ()
             self._number_notes(self.docx_obj)
@@ -146,4 +148,6 @@ def read_word(content: bytes, *, name: str) -> tuple[WrittenDocument, LeftOut]:
     document = backend.convert()
     place_remarks(document)
     written = write_markdown(document)
-    return written, left_out_of([*unwritten(document), *backend.hidden_texts], kept=len(written.markdown))
+    return written, left_out_of(
+        [*unwritten(document), *backend.hidden_texts, *backend.unread_chunks], kept=len(written.markdown)
+    )

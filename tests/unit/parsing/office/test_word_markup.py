@@ -2,6 +2,9 @@
 
 import docx
 import pytest
+from docx.opc.constants import RELATIONSHIP_TYPE
+from docx.opc.packuri import PackURI
+from docx.opc.part import Part
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
 
@@ -121,3 +124,44 @@ def test_what_is_left_out_is_counted() -> None:
     assert isinstance(left_out, dict)
     assert (left_out["rows"], left_out["words"]) == (4, 7)
     assert left_out["texts"] == ["all hidden", "Company paper", "Page", "hidden words"]
+
+
+def with_part(name: str, content_type: str, content: bytes) -> bytes:
+    """Return a Word file that holds a document of another format between two paragraphs."""
+    document = docx.Document()
+    document.add_paragraph("Before.")
+    part = Part(PackURI(f"/word/{name}"), content_type, content, document.part.package)
+    identity = document.part.relate_to(part, f"{RELATIONSHIP_TYPE.STYLES.rpartition('/')[0]}/aFChunk")
+    chunk = parse_xml(f'<w:altChunk {nsdecls("w", "r")} r:id="{identity}"/>')
+    document.element.body.insert(len(document.element.body) - 1, chunk)
+    document.add_paragraph("After.")
+    return saved(document)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "markdown"),
+    [
+        (
+            "a.html",
+            b"<h1>Ferry</h1><h2>Fares</h2><p>Some <b>bold</b> words.</p>",
+            "# Ferry\n\n## Fares\n\nSome **bold** words.",
+        ),
+        ("a.mht", b"MIME-Version: 1.0\r\nContent-Type: text/html\r\n\r\n<p>Saved page.</p>", "Saved page."),
+        ("a.rtf", rb"{\rtf1 Rich text.\par}", "Rich text."),
+        ("a.txt", b"Plain text.", "Plain text."),
+    ],
+)
+def test_documents_of_other_formats_within_are_read(name: str, content: bytes, markdown: str) -> None:
+    """Programs that make Word files of web pages write all their text as a part that Word joins when it opens them."""
+    document = parse_named("a.docx", with_part(name, "text/html", content))
+    assert document.markdown == f"Before.\n\n{markdown}\n\nAfter.\n"
+
+
+@pytest.mark.parametrize(("name", "content"), [("a.docx", b"PK\x03\x04"), ("a.bin", bytes(range(32)))])
+def test_a_document_within_that_is_not_read_is_named(name: str, content: bytes) -> None:
+    """A Word file in a Word file, and one of an unknown format."""
+    document = parse_named("a.docx", with_part(name, "application/octet-stream", content))
+    assert document.markdown == "Before.\n\nAfter.\n"
+    left_out = document.metadata["left_out"]
+    assert isinstance(left_out, dict)
+    assert left_out["texts"] == [f"part word/{name}"]
