@@ -12,6 +12,7 @@ from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.office.legacy.excel import ole_properties
 from sourcebook.parsing.office.legacy.word_97_parts import OtherParts, parts_beside
 from sourcebook.parsing.office.legacy.word_before_97 import text_before_97
+from sourcebook.parsing.office.legacy.word_pieces import word_streams
 from sourcebook.parsing.text.joined_blocks import JoinedBlocks
 from sourcebook.parsing.text.left_out import left_out_of
 from sourcebook.parsing.text.markdown import markdown_blocks
@@ -45,6 +46,11 @@ def parse_binary(content: bytes, *, ending: Literal["doc", "ppt"], target: str) 
     else:
         text, blocks = _paragraphs(old.paragraphs)
         left_out = left_out_of(old.headers, kept=len(text))
+    if not text.strip() and ending == "ppt" and _is_before_97(content):
+        raise ParseError(
+            f"it was written by PowerPoint 95 or an older one; open it in LibreOffice and save it as .{target}",
+            FailureClass.UNSUPPORTED,
+        )
     properties = ole_properties(content)
     title = properties.pop("title", None)
     return ParsedDocument(
@@ -55,6 +61,12 @@ def parse_binary(content: bytes, *, ending: Literal["doc", "ppt"], target: str) 
         metadata=properties | left_out.metadata(),
         nothing_to_read=None if text.strip() else "it has no text",
     )
+
+
+def _is_before_97(content: bytes) -> bool:
+    """Tell whether a presentation begins with no container of records, as those of PowerPoint 97 and later do."""
+    (stream,) = word_streams(content, "PowerPoint Document")
+    return len(stream) > 1 and stream[0] & 0x0F != 0x0F
 
 
 def _paragraphs(texts: Sequence[str]) -> tuple[str, tuple[Block, ...]]:

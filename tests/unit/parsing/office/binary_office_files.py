@@ -73,6 +73,11 @@ def binary_slide(title: str, body: str) -> bytes:
     return _compound_file([("Current User", current), ("PowerPoint Document", stream)])
 
 
+def presentation_of(stream: bytes) -> bytes:
+    """Return a compound file whose only stream is that of a presentation."""
+    return _compound_file([("PowerPoint Document", stream)])
+
+
 def with_properties(title: bytes, code_page: int) -> bytes:
     """Return a compound file whose only stream states a title, in a code page, and a date that was never set."""
     values = [(1, struct.pack("<IhH", 2, code_page, 0)), (2, struct.pack("<II", 30, len(title) + 1) + title + bytes(4))]

@@ -15,6 +15,7 @@ from tests.unit.parsing.office.binary_office_files import (
     binary_document,
     binary_slide,
     document_before_97,
+    presentation_of,
     with_properties,
 )
 
@@ -153,3 +154,11 @@ def test_an_old_document_that_cannot_be_read_has_a_reason(content: bytes, failur
     with pytest.raises(ParseError) as error:
         parse(content, name="a.doc", media_type=DOC)
     assert error.value.failure_class == failure
+
+
+def test_a_presentation_from_before_powerpoint_97_says_so() -> None:
+    """It has a stream of the same name, in which anydoc finds nothing; it is not taken for one without text."""
+    content = presentation_of(b"\x03\0\0\0\xff\xff\0\0" * 64)
+    with pytest.raises(ParseError, match="written by PowerPoint 95 or an older one") as error:
+        parse(content, name="a.ppt", media_type=PPT)
+    assert error.value.failure_class is FailureClass.UNSUPPORTED
