@@ -36,8 +36,6 @@ _XML_BEGINNING = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*<\?xml[\s?]")
 _COMMENTS = tuple(mark.encode(encoding) for mark in ("<!--", "<?") for encoding in ("utf-16-le", "utf-16-be"))
 """Comments and processing instructions, which docling's readers take for elements."""
 _LONGEST_DOCTYPE = max(map(len, _DOCTYPES))
-_PICTURE = re.compile(r"(?:^|/)(?:Pictures|media)/[^/]*\.svg$", re.IGNORECASE)
-"""Drawings, which are not read: drawing programs declare entities in them."""
 _DECLARATION = re.compile(rb"""<\?xml[^>]{0,200}?encoding\s*=\s*["']([^"']*)""")
 _ENCODINGS = re.compile(
     rb"utf-?(?:8|16)|us-ascii|iso-8859-\d+|windows-125\d|gb2312|gbk|gb18030|shift_jis|euc-kr", re.IGNORECASE
@@ -116,8 +114,7 @@ def checked_parts(archive: ZipFile, *, may_declare: AbstractSet[str] = frozenset
                 " or save it without its pictures",
                 FailureClass.TOO_LARGE,
             )
-        is_unread = member.filename in may_declare or _PICTURE.search(member.filename) is not None
-        size, may_hold = (0, False) if is_unread else _checked_xml(archive, member)
+        size, may_hold = (0, False) if member.filename in may_declare else _checked_xml(archive, member)
         xml += size
         if may_hold:
             commented.append(member.filename)

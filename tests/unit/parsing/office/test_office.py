@@ -11,7 +11,7 @@ from pptx.util import Inches
 from sourcebook.errors import ParseError
 from sourcebook.parsing.parse import parse
 from tests.unit.parsing.covering import texts
-from tests.unit.parsing.office.office_files import changed, parse_named, saved, slides_file, word_file, workbook_file
+from tests.unit.parsing.office.office_files import parse_named, saved, slides_file, word_file, workbook_file
 
 
 def handbook() -> bytes:
@@ -110,10 +110,3 @@ def test_unsupported_types_say_why() -> None:
     """Files without a parser are refused with a reason."""
     with pytest.raises(ParseError, match="programs are not read"):
         parse(b"MZ\x90\x00", name="a.exe", media_type="application/x-executable")
-
-
-def test_entities_of_a_drawing_take_no_document_from_anyone() -> None:
-    """Drawing programs declare them in their SVG files, which are pictures here and not read."""
-    drawing = b'<!DOCTYPE svg [<!ENTITY ns "http://www.w3.org/2000/svg">]><svg xmlns="&ns;"/>'
-    content = changed(word_file("Seen"), {"word/media/a.svg": lambda _: drawing})
-    assert parse_named("a.docx", content).markdown == "Seen\n"

@@ -126,3 +126,10 @@ def test_cells_of_other_programs_show_their_value() -> None:
 
     markdown = parse_named("a.ods", changed(SHEETS, {"content.xml": change})).markdown
     assert "| 1.5 | 12.5% | 7.2 EUR | 2024-05-06 | 01:02:03 | TRUE | words |" in markdown
+
+
+def test_entities_of_a_drawing_take_no_document_from_anyone() -> None:
+    """Drawing programs declare them in their SVG files, which are pictures here and not read."""
+    drawing = b'<!DOCTYPE svg [<!ENTITY ns "http://www.w3.org/2000/svg">]><svg xmlns="&ns;"/>'
+    document = parse_named("a.odt", changed(TEXT, {"Pictures/a.svg": lambda _: drawing}))
+    assert "Never open" in document.markdown
