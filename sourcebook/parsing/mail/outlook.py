@@ -1,7 +1,8 @@
 """Outlook messages (.msg): properties in an OLE file."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from datetime import datetime
 from email.message import EmailMessage, Message
 from email.parser import HeaderParser
 from email.policy import SMTP, compat32
@@ -15,6 +16,7 @@ from oxmsg.storage import Storage
 from sourcebook.parsing.mail.headers import address_text, addresses, header, one_line
 from sourcebook.parsing.mail.internet import MESSAGE
 from sourcebook.parsing.mail.message import DEEPEST, Body, MailFile, MailMessage, bounded
+from sourcebook.parsing.mail.outlook_names import ENDS, PLACE, STARTS, Name, named_properties
 from sourcebook.parsing.mail.outlook_properties import OutlookProperties, rich_text
 
 _HEADER_OF_MESSAGE, _HEADER_OF_EMBEDDED, _HEADER_OF_PART = 32, 24, 8
@@ -52,7 +54,13 @@ def _read(storage: Storage, *, header_bytes: int, depth: int) -> MailMessage:
     encoding = properties.encoding()
     sealed = one_line(properties.text(_CLASS)).upper() == "IPM.NOTE.SMIME" and not bodies
     files, more_files = bounded(_files(storage, "".join(body.html for body in bodies), encoding, depth=depth))
+    names = named_properties(storage)
+    starts, ends = (next(_dates(properties, names, wanted), None) for wanted in (STARTS, ENDS))
+    places = (one_line(properties.text(names[wanted])) for wanted in PLACE if wanted in names)
     return MailMessage(
+        starts=starts,
+        ends=ends,
+        place=next(places, ""),
         subject=one_line(properties.text(_SUBJECT)),
         sender=_sender(properties, headers),
         to=_recipients(storage, _TO, encoding) or addresses(headers, "to"),
@@ -65,6 +73,12 @@ def _read(storage: Storage, *, header_bytes: int, depth: int) -> MailMessage:
         more_files=more_files,
         sealed="encrypted (S/MIME)" if sealed else None,
     )
+
+
+def _dates(properties: OutlookProperties, names: Mapping[Name, int], wanted: Sequence[Name]) -> Iterator[datetime]:
+    for name in wanted:
+        if name in names and (found := properties.date(names[name])) is not None:
+            yield found
 
 
 def _sender(properties: OutlookProperties, headers: Message) -> str:
