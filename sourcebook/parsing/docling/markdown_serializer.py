@@ -26,6 +26,7 @@ from docling_core.types.doc import (  # type: ignore[attr-defined] # exported, t
     PictureItem,
     SectionHeaderItem,
     TableItem,
+    TextItem,
     TitleItem,
 )
 from pydantic import AnyUrl
@@ -50,6 +51,16 @@ def write_markdown(document: DoclingDocument, *, boxes: bool = False, own_spaces
         own_spaces: Whether the parts of a sentence hold their spaces, except beside links, as in OpenDocument.
     """
     return write_pieces(piece if boxes else replace(piece, box=None) for piece in _pieces(document, own_spaces))
+
+
+def unwritten(document: DoclingDocument) -> Iterator[str]:
+    """Yield the texts of a document that `write_markdown` leaves out: headers, footers, hidden paragraphs."""
+    for item, _ in document.iterate_items(included_content_layers=set(ContentLayer) - _LAYERS, traverse_pictures=True):
+        match item:
+            case TableItem():
+                yield from (cell.text for cell in item.data.table_cells)
+            case TextItem():
+                yield item.text
 
 
 class _InlineSerializer(MarkdownInlineSerializer):

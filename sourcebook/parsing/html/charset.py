@@ -19,6 +19,7 @@ _MOST_DAMAGE = 200
 _READ_AS = {
     "ascii": "cp1252",
     "big5": "big5hkscs",
+    "cp950": "big5hkscs",
     "euc_kr": "cp949",
     "gb2312": "gb18030",
     "gbk": "gb18030",

@@ -13,7 +13,7 @@ from sourcebook.parsing.html.anchors import anchor_of
 from sourcebook.parsing.html.boilerplate import drop_site_frame, main_content, prune, strip_unreadable
 from sourcebook.parsing.html.charset import decode_page
 from sourcebook.parsing.html.code_blocks import flatten_code
-from sourcebook.parsing.html.frames import Frame, frame_urls, join_frames
+from sourcebook.parsing.html.frames import Frame, frame_urls, join_frames, show_own_parts
 from sourcebook.parsing.html.head import PageHead, is_site_name, page_address, page_title, read_head
 from sourcebook.parsing.html.links import base_url, links
 from sourcebook.parsing.html.markdown import WrittenPage, write_markdown
@@ -81,6 +81,7 @@ class _Source:
             return None
         if self.frames:
             join_frames(tree, self.base, self.frames, self.keep)
+        show_own_parts(tree, self.keep)
         strip_unreadable(tree)
         return body_of(tree)
 
@@ -120,6 +121,7 @@ def clean_page(
     has_password = _asks_password(tree)
     if frames:
         targets = tuple(dict.fromkeys((*targets, *join_frames(tree, source.base, frames, keep))))
+    show_own_parts(tree, keep)
     strip_unreadable(tree)
     page_body = body_of(tree)
     if keep == "main":

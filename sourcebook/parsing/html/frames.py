@@ -71,6 +71,46 @@ def join_frames(tree: Element, base: str, frames: Mapping[str, Frame], keep: Htm
     return _join(tree, base, dict(frames), keep)
 
 
+def show_own_parts(tree: Element, keep: HtmlPart) -> None:
+    """Show what a browser shows of the page's own source beside its elements.
+
+    That is the shadow trees of web components, as saved pages have them, and the text of frames that is in the page
+    itself, except where only the main content is kept: such frames of web sites are mostly advertisements.
+
+    Args:
+        tree: tree of the page, which is changed.
+        keep: the part of the page that is kept.
+    """
+    _show_shadow_trees(tree)
+    for element in list(tree.iter("iframe")) if keep != "main" else ():
+        if not _is_unseen(element):
+            _put_page(element, element.get("srcdoc") or "")
+    for element in list(tree.iter("noframes")):  # its text is raw, as that of scripts
+        _put_page(element, "".join(element.itertext()))
+
+
+def _show_shadow_trees(tree: Element) -> None:
+    for element in list(tree.iter("template")):
+        if element.get("shadowrootmode") is not None:
+            element.attrib.clear()
+            element.tag = "div"
+
+
+def _put_page(element: Element, text: str) -> None:
+    """Put the body of a page, without the frames in it, in the place of an element; nothing where the text is none."""
+    page = parse_page(text) if text.strip() else None
+    if page is None:
+        return
+    _show_shadow_trees(page)
+    body = body_of(page)
+    demote(body)
+    body.tail = None
+    body.tag = "div"
+    element.clear(keep_tail=True)
+    element.tag = "div"
+    element.append(body)
+
+
 def _join(tree: Element, base: str, left: dict[str, Frame], keep: HtmlPart) -> tuple[str, ...]:
     found: list[str] = []
     joined = False
@@ -116,12 +156,15 @@ def _make_body(tree: Element) -> None:
 
 
 def _target(element: Element, base: str) -> str | None:
-    attributes = dict(element.items())
-    source = attributes.get("src", "").strip()
-    is_unseen = element.tag == "iframe" and (
-        is_hidden(attributes) or not _UNSEEN.isdisjoint({attributes.get("width"), attributes.get("height")})
-    )
-    if not source or is_unseen:
+    source = (element.get("src") or "").strip()
+    if not source or _is_unseen(element):
         return None
     target = absolute(base, source)
     return urldefrag(target)[0] if target is not None else None
+
+
+def _is_unseen(element: Element) -> bool:
+    attributes = dict(element.items())
+    return element.tag == "iframe" and (
+        is_hidden(attributes) or not _UNSEEN.isdisjoint({attributes.get("width"), attributes.get("height")})
+    )

@@ -6,19 +6,25 @@ from collections.abc import Iterator
 from contextlib import suppress
 from email import message_from_bytes
 from email.generator import BytesGenerator
+from email.header import Header
 from email.message import Message
 from email.policy import compat32
 from functools import partial
 from io import BytesIO
+from itertools import islice
 
 from sourcebook.parsing.html.charset import decode_page
 from sourcebook.parsing.mail.headers import addresses, decoded, header, sent_date
 from sourcebook.parsing.mail.message import DEEPEST, Body, MailFile, MailMessage, bounded
+from sourcebook.parsing.mail.transport_neutral import FILE_NAME, MEDIA_TYPES, PackedFile, read_packed_message
 
 MESSAGE = "message/rfc822"
 _SIGNATURES = frozenset({"application/pgp-signature", "application/pkcs7-signature", "application/x-pkcs7-signature"})
 _SMIME = frozenset({"application/pkcs7-mime", "application/x-pkcs7-mime"})
 _ELSEWHERE = frozenset({"message/external-body", "message/partial"})
+_OTHER_FORMS = frozenset({"text/x-amp-html", "text/watch-html"})
+"""Forms of a message's text for some programs, beside those for all."""
+_NO_FILES = _SIGNATURES | _ELSEWHERE | _OTHER_FORMS
 _CONTENT_ID = re.compile(r"""cid:([^"'\s>)]+)""", re.IGNORECASE)
 _PGP = re.compile(r"\s*-----BEGIN PGP MESSAGE-----")
 
@@ -28,6 +34,8 @@ def read_internet_message(content: bytes) -> MailMessage:
     message = message_from_bytes(content.removeprefix(codecs.BOM_UTF8).lstrip(), policy=compat32)
     sealed = _sealed(message)
     bodies = () if sealed else tuple(_bodies(message, message))
+    if not sealed and not any(body.plain.strip() or body.html.strip() for body in bodies):
+        bodies = tuple(_packed_body(message))
     if any(_PGP.match(body.plain) for body in bodies[:1]):
         sealed = "encrypted (PGP)"
     files, more_files = bounded(_files(message, depth=0))
@@ -66,8 +74,10 @@ def _bodies(part: Message, root: Message) -> Iterator[Body]:
         bodies = [body for child in parts for body in _bodies(child, root)]
         plain = "\n\n".join(body.plain for body in bodies if body.plain)
         yield Body(plain, next((body.html for body in reversed(bodies) if body.html), ""))
-    elif kind in {"multipart/related", "multipart/signed"}:
+    elif kind == "multipart/signed":
         yield from (body for child in parts[:1] for body in _bodies(child, root))
+    elif kind == "multipart/related":
+        yield from (body for child in _root_first(part, parts) for body in _bodies(child, root))
     elif kind == "message/delivery-status":
         yield Body(plain="\n\n".join(str(child).strip() for child in parts))
     elif parts and kind != MESSAGE:
@@ -75,6 +85,58 @@ def _bodies(part: Message, root: Message) -> Iterator[Body]:
     elif _is_text(part, root):
         text = decode_page(_content(part), f"charset={_charset(part)}").text
         yield Body(html=text) if kind == "text/html" else Body(plain=_unflowed(part, text))
+
+
+def _root_first(part: Message, parts: list[Message]) -> list[Message]:
+    """Return the parts of a page with its pictures, the page itself first (RFC 2387)."""
+    start = ""
+    with suppress(ValueError, LookupError, TypeError):
+        start = str(part.get_param("start", "")).strip("<> ")
+    first = [child for child in parts if start and header(child, "content-id").strip("<> ") == start]
+    return [*first, *(child for child in parts if child not in first)]
+
+
+def _packed_body(message: Message) -> Iterator[Body]:
+    """Yield the text that Outlook packed with the attachments of a message that has no other."""
+    for leaf in _leaves(message):
+        if _is_packed(leaf) and (packed := read_packed_message(_content(leaf))) is not None:
+            yield from [packed.body] if packed.body.plain.strip() or packed.body.html.strip() else []
+
+
+def _is_packed(part: Message) -> bool:
+    return part.get_content_type() in MEDIA_TYPES or _file_name(part).lower() == FILE_NAME
+
+
+def _packed_files(part: Message) -> Iterator[MailFile]:
+    """Yield the attachments that Outlook packed into a part; the part itself where it is damaged."""
+    found = list(_unpacked(_content(part), depth=0))
+    for number, file in enumerate(found):
+        yield MailFile(file.name, file.media_type, partial(_packed_content, part, number))
+    packed = read_packed_message(_content(part))
+    if not found and (packed is None or not (packed.body.plain.strip() or packed.body.html.strip())):
+        yield MailFile(_file_name(part), part.get_content_type(), partial(_content, part))
+
+
+def _packed_content(part: Message, number: int) -> bytes:
+    return next(islice(_unpacked(_content(part), depth=0), number, None)).content
+
+
+def _unpacked(content: bytes, *, depth: int) -> Iterator[PackedFile]:
+    """Yield the files in a packed message; one in it is a message, followed by its own files."""
+    packed = read_packed_message(content)
+    for file in packed.files if packed is not None else ():
+        inner = read_packed_message(file.content) if file.is_message and depth < DEEPEST else None
+        if inner is None:
+            yield file
+            continue
+        yield PackedFile(f"{file.name or 'message'}.eml", MESSAGE, _as_message(file.name, inner.body))
+        yield from _unpacked(file.content, depth=depth + 1)
+
+
+def _as_message(subject: str, body: Body) -> bytes:
+    kind, text = ("html", body.html) if body.html.strip() else ("plain", body.plain)
+    head = f"Subject: {Header(' '.join(subject.split()), 'utf-8').encode()}\r\n"
+    return f"{head}Content-Type: text/{kind}; charset=utf-8\r\n\r\n{text}".encode("utf-8", "replace")
 
 
 def _files(part: Message, *, depth: int) -> Iterator[MailFile | None]:
@@ -100,7 +162,11 @@ def _files(part: Message, *, depth: int) -> Iterator[MailFile | None]:
                 yield from _files(nested, depth=depth + 1)
             else:
                 yield from _too_deep(nested)
-        elif kind not in _SIGNATURES | _ELSEWHERE and not _is_text(leaf, part) and not leaf.is_multipart():
+        elif _is_packed(leaf) and not leaf.is_multipart():
+            yield from _packed_files(leaf)
+        elif (
+            kind not in _SIGNATURES | _ELSEWHERE | _OTHER_FORMS and not _is_text(leaf, part) and not leaf.is_multipart()
+        ):
             identity = header(leaf, "content-id").strip("<> ").lower()
             if not (identity and identity in shown and leaf.get_content_maintype() == "image"):
                 yield MailFile(_file_name(leaf), kind, partial(_content, leaf))

@@ -41,6 +41,12 @@ class MailMessage:
     sent: datetime | None = None
     message_id: str = ""
     in_reply_to: str = ""
+    starts: datetime | None = None
+    """Beginning of an appointment or task."""
+    ends: datetime | None = None
+    """End of an appointment, or the day on which a task is due."""
+    place: str = ""
+    """Place of an appointment."""
     bodies: tuple[Body, ...] = ()
     """In reading order."""
     files: tuple[MailFile, ...] = ()

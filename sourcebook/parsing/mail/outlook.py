@@ -1,7 +1,8 @@
 """Outlook messages (.msg): properties in an OLE file."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from datetime import datetime
 from email.message import EmailMessage, Message
 from email.parser import HeaderParser
 from email.policy import SMTP, compat32
@@ -15,6 +16,7 @@ from oxmsg.storage import Storage
 from sourcebook.parsing.mail.headers import address_text, addresses, header, one_line
 from sourcebook.parsing.mail.internet import MESSAGE
 from sourcebook.parsing.mail.message import DEEPEST, Body, MailFile, MailMessage, bounded
+from sourcebook.parsing.mail.outlook_names import ENDS, PLACE, STARTS, Name, named_properties
 from sourcebook.parsing.mail.outlook_properties import OutlookProperties, rich_text
 
 _HEADER_OF_MESSAGE, _HEADER_OF_EMBEDDED, _HEADER_OF_PART = 32, 24, 8
@@ -49,13 +51,20 @@ def _read(storage: Storage, *, header_bytes: int, depth: int) -> MailMessage:
     properties = OutlookProperties(storage, header_bytes=header_bytes)
     headers = HeaderParser(policy=compat32).parsestr(properties.text(_HEADERS))
     bodies = tuple(_bodies(properties))
+    encoding = properties.encoding()
     sealed = one_line(properties.text(_CLASS)).upper() == "IPM.NOTE.SMIME" and not bodies
-    files, more_files = bounded(_files(storage, "".join(body.html for body in bodies), depth=depth))
+    files, more_files = bounded(_files(storage, "".join(body.html for body in bodies), encoding, depth=depth))
+    names = named_properties(storage)
+    starts, ends = (next(_dates(properties, names, wanted), None) for wanted in (STARTS, ENDS))
+    places = (one_line(properties.text(names[wanted])) for wanted in PLACE if wanted in names)
     return MailMessage(
+        starts=starts,
+        ends=ends,
+        place=next(places, ""),
         subject=one_line(properties.text(_SUBJECT)),
         sender=_sender(properties, headers),
-        to=_recipients(storage, _TO) or addresses(headers, "to"),
-        cc=_recipients(storage, _CC) or addresses(headers, "cc"),
+        to=_recipients(storage, _TO, encoding) or addresses(headers, "to"),
+        cc=_recipients(storage, _CC, encoding) or addresses(headers, "cc"),
         sent=properties.date(_SUBMITTED) or properties.date(_DELIVERED),
         message_id=one_line(properties.text(_MESSAGE_ID)) or header(headers, "message-id"),
         in_reply_to=one_line(properties.text(_IN_REPLY_TO)) or header(headers, "in-reply-to"),
@@ -66,6 +75,12 @@ def _read(storage: Storage, *, header_bytes: int, depth: int) -> MailMessage:
     )
 
 
+def _dates(properties: OutlookProperties, names: Mapping[Name, int], wanted: Sequence[Name]) -> Iterator[datetime]:
+    for name in wanted:
+        if name in names and (found := properties.date(names[name])) is not None:
+            yield found
+
+
 def _sender(properties: OutlookProperties, headers: Message) -> str:
     if found := addresses(headers, "from"):
         return ", ".join(found)
@@ -74,10 +89,10 @@ def _sender(properties: OutlookProperties, headers: Message) -> str:
     return address_text(one_line(name), _mail_address(address))
 
 
-def _recipients(storage: Storage, kind: int) -> tuple[str, ...]:
+def _recipients(storage: Storage, kind: int, encoding: str) -> tuple[str, ...]:
     found = []
     for recipient in storage.iter_recipient_storages():
-        properties = OutlookProperties(recipient, header_bytes=_HEADER_OF_PART)
+        properties = OutlookProperties(recipient, header_bytes=_HEADER_OF_PART, encoding=encoding)
         if properties.whole_number(_RECIPIENT_TYPE) == kind:
             address = properties.text(_SMTP) or properties.text(_ADDRESS)
             found.append(address_text(one_line(properties.text(_NAME)), _mail_address(address)))
@@ -98,11 +113,11 @@ def _bodies(properties: OutlookProperties) -> Iterator[Body]:
         yield Body(plain, html)
 
 
-def _files(storage: Storage, html: str, *, depth: int) -> Iterator[MailFile | None]:
+def _files(storage: Storage, html: str, encoding: str, *, depth: int) -> Iterator[MailFile | None]:
     """Yield the attachments of a message; None for each one that is nested too deeply, or is one too many."""
     html = html.lower()
     for attachment in storage.iter_attachment_storages():
-        properties = OutlookProperties(attachment, header_bytes=_HEADER_OF_PART)
+        properties = OutlookProperties(attachment, header_bytes=_HEADER_OF_PART, encoding=encoding)
         name = properties.text(_LONG_FILE_NAME) or properties.text(_FILE_NAME) or properties.text(_NAME)
         embedded = next((inner for inner in attachment.storages if inner.name == _EMBEDDED), None)
         if embedded is not None:

@@ -19,6 +19,8 @@ _BROKEN = (
     UnrecognizedCodePageError, UnsupportedEncodingError,
 )  # fmt: skip
 
+_CODE_PAGE = 0x3FFD
+"""Property with the code page of texts that are not in Unicode."""
 _FROM_HTML = re.compile(r"\\fromhtml1\b")
 _FROM_HTML_WITHIN = 1000
 """Characters of an RTF document in which its header names the format it was made from."""
@@ -29,7 +31,15 @@ _HTML_TAG = re.compile(r"\{\\\*\\htmltag\d* ?")
 class OutlookProperties:
     """Reads properties by their number; a missing or broken property is empty."""
 
-    def __init__(self, storage: Storage, *, header_bytes: int) -> None:
+    def __init__(self, storage: Storage, *, header_bytes: int, encoding: str = "") -> None:
+        """Take the properties of a storage.
+
+        Args:
+            storage: The message, or a recipient or attachment in it.
+            header_bytes: Bytes before its first property.
+            encoding: Encoding of the message, for the texts of a recipient or attachment.
+        """
+        self._message_encoding = encoding
         self._properties = Properties(storage, properties_header_offset=header_bytes)
         self._streams = {stream.name.upper(): stream.bytes_ for stream in storage.streams}
 
@@ -39,7 +49,12 @@ class OutlookProperties:
         if wide:
             return wide.decode("utf-16-le", errors="replace").rstrip("\0")
         narrow = self._stream(number, "001E")
-        return decode_page(narrow, f"charset={self._encoding()}").text.rstrip("\0") if narrow else ""
+        return decode_page(narrow, f"charset={self.encoding()}").text.rstrip("\0") if narrow else ""
+
+    def encoding(self) -> str:
+        """Return the encoding of texts that are not in Unicode, "" where nothing names it."""
+        page = self.whole_number(_CODE_PAGE)
+        return f"cp{page}" if page else self._message_encoding or self._encoding()
 
     def html(self, number: int) -> str:
         """Return a property of HTML, stored as bytes or as text."""
@@ -69,7 +84,7 @@ class OutlookProperties:
 
     def _encoding(self) -> str:
         with suppress(*_BROKEN):
-            return self._properties.body_encoding
+            return self._properties.body_encoding.replace("windows-9", "cp9")  # names that no web page uses
         return ""
 
 

@@ -150,6 +150,11 @@ def _head_lines(message: MailMessage) -> Iterator[str]:
             yield f"{name}: {line}{_more(people)}"
     if message.sent is not None:
         yield f"Date: {message.sent.isoformat(sep=' ', timespec='minutes')}"
+    for name, moment in (("Begins", message.starts), ("Ends", message.ends)):
+        if moment is not None:
+            yield f"{name}: {moment.isoformat(sep=' ', timespec='minutes')}"
+    if message.place:
+        yield f"Place: {message.place}"
 
 
 def _named(attachments: tuple[Attachment, ...], more: int) -> str:

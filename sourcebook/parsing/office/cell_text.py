@@ -8,7 +8,7 @@ from typing import NamedTuple
 _UNSHOWN = re.compile(r"_.|\*.|\[(?!\$)[^\]]*\]")
 """Parts of a number format that show nothing: spaces as wide as a character, fill characters, colours, conditions."""
 _LITERAL = re.compile(r'"([^"]*)"|\\(.)|\[\$([^\]-]*)[^\]]*\]')
-_PLACEHOLDERS = re.compile(r"[#0?][#0?,]*(?:\.([#0?]*))?(,*)")
+_PLACEHOLDERS = re.compile(r"[#0?](?:[#0?,]*[#0?])?(?:\.([#0?]*))?(,*)")
 _SIGNIFICANT = 15
 """Significant decimal digits of a 64-bit float."""
 _MOST_BITS = 1000
@@ -25,6 +25,8 @@ class NumberFormat(NamedTuple):
     decimals: int | None = None
     """Most decimal places; None for all that the number has."""
     fewest_decimals: int = 0
+    fewest_digits: int = 1
+    """Fewest digits before the decimal point, as of a postal code."""
     thousands: bool = False
     scale: float = 1.0
 
@@ -67,6 +69,9 @@ def number_text(value: float, number_format: str) -> str:
             whole, _, fraction = number.partition(".")
             kept = fraction[: style.fewest_decimals] + fraction[style.fewest_decimals :].rstrip("0")
             number = f"{whole}.{kept}" if kept else whole
+    if style.fewest_digits > 1 and not style.thousands:
+        whole, point, fraction = number.lstrip("-").partition(".")
+        number = f"{'-' if number.startswith('-') else ''}{whole.zfill(style.fewest_digits)}{point}{fraction}"
     sign = "-" if number.startswith("-") and number.strip("-0.,") else ""
     return f"{sign}{style.prefix}{number.lstrip('-')}{style.suffix}".strip()
 
@@ -97,6 +102,7 @@ def _style(number_format: str, *, negative: bool) -> NumberFormat | None:
         suffix=_text(after, literals),
         decimals=len(places),
         fewest_decimals=len(places.rstrip("#?")),
+        fewest_digits=number[0].partition(".")[0].count("0"),
         thousands="," in number[0].rstrip(",").partition(".")[0],
         scale=100.0**percent / 1000.0 ** len(number[2]),
     )

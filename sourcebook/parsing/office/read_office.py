@@ -2,12 +2,14 @@
 
 import re
 
-from sourcebook.model.document import Block, ParsedDocument
+from sourcebook.model.document import ParsedDocument
 from sourcebook.model.media_types import DOCX, PPTX, XLSX
 from sourcebook.parsing.docling.backends import import_without_models
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.office.core_properties import read_core_properties
 from sourcebook.parsing.office.office_archive import OfficeArchive, open_office_archive
+from sourcebook.parsing.text.left_out import LeftOut
+from sourcebook.parsing.text.markdown_writing import WrittenDocument
 from sourcebook.parsing.text.titles import document_title
 
 _NUMBERED_SLIDE = re.compile(r"Slide \d+(?: \(hidden\))?")
@@ -33,7 +35,8 @@ def parse_office(content: bytes, *, name: str, media_type: str) -> ParsedDocumen
     archive = open_office_archive(content, named=named)
     properties = dict(read_core_properties(archive.content, named=named))
     title = properties.pop("title", None)
-    markdown, blocks, pages = _read(archive, name)
+    written, pages, left_out = _read(archive, name)
+    markdown, blocks = written.markdown, written.blocks
     if not isinstance(title, str):
         title = None if archive.office_format == "xlsx" else document_title(blocks, markdown)
         title = None if title and _NUMBERED_SLIDE.fullmatch(title) else title
@@ -43,31 +46,26 @@ def parse_office(content: bytes, *, name: str, media_type: str) -> ParsedDocumen
         title=title,
         page_count=pages,
         language=detect_language(markdown, blocks),
-        metadata=properties,
+        metadata=properties | left_out.metadata(),
         nothing_to_read="it has no slides" if archive.office_format == "pptx" and pages is None else None,
     )
 
 
-def _read(archive: OfficeArchive, name: str) -> tuple[str, tuple[Block, ...], int | None]:
-    """Return the Markdown, its blocks, and the number of pages."""
+def _read(archive: OfficeArchive, name: str) -> tuple[WrittenDocument, int | None, LeftOut]:
+    """Return the Markdown with its blocks, the number of pages, and the account of what is left out."""
     import_without_models()
     match archive.office_format:
         case "xlsx":
             from sourcebook.parsing.office.workbook import read_workbook
 
-            workbook, sheets = read_workbook(archive.content, name=name)
-            return workbook.markdown, workbook.blocks, sheets
-        case "pptx":
-            from sourcebook.parsing.office.slides import read_slides
-
-            document = read_slides(archive.content, name=name)
-            pages = len(document.pages) or None
+            return read_workbook(archive.content, name=name)
         case "docx":
             from sourcebook.parsing.office.word import read_word
 
-            document = read_word(archive.content, name=name)
-            pages = None
-    from sourcebook.parsing.docling.markdown_serializer import write_markdown
+            written, left_out = read_word(archive.content, name=name)
+            return written, None, left_out
+        case "pptx":
+            from sourcebook.parsing.office.slides import read_slides
 
-    written = write_markdown(document)
-    return written.markdown, written.blocks, pages
+            written, slides, left_out = read_slides(archive.content, name=name)
+            return written, slides or None, left_out

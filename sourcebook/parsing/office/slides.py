@@ -20,10 +20,15 @@ from pptx.slide import Slide
 from pptx.util import Inches, Length
 
 from sourcebook.parsing.docling.backends import open_backend
+from sourcebook.parsing.docling.markdown_serializer import unwritten, write_markdown
 from sourcebook.parsing.office.diagrams import REFERENCE, diagram_texts
 from sourcebook.parsing.office.notes_and_comments import comment_sentence
+from sourcebook.parsing.text.left_out import LeftOut, left_out_of
+from sourcebook.parsing.text.markdown_writing import WrittenDocument
 
 _COMMENT = "comment-slide"
+_ALTERNATIVES = "{http://schemas.openxmlformats.org/markup-compatibility/2006}AlternateContent"
+_HOLDERS = {qn("p:spTree"), qn("p:grpSp")}
 _LONGEST_TITLE = 80
 """Characters of the first text of a slide that is taken for its title."""
 _USUAL_SIZE = Inches(10), Inches(7.5)
@@ -42,6 +47,7 @@ class SlidesBackend(MsPowerpointDocumentBackend):
         if self.pptx_obj is not None:
             _mend(self.pptx_obj)
             for slide in self.pptx_obj.slides:
+                _choose_new_shapes(slide)
                 _write_out_diagrams(slide)
 
     def _handle_pictures(self, *args: Any, **kwargs: Any) -> None:  # docling has no option that leaves them out
@@ -55,6 +61,15 @@ def _mend(presentation: Presentation) -> None:
             listed.remove(slide)
     if presentation.slide_width is None or presentation.slide_height is None:
         presentation.slide_width, presentation.slide_height = _USUAL_SIZE
+
+
+def _choose_new_shapes(slide: Slide) -> None:
+    """Put shapes for new programs, such as text with equations, in the place of the choice that docling leaves out."""
+    for choice in reversed(list(slide.element.iter(_ALTERNATIVES))):
+        if choice.getparent().tag in _HOLDERS:
+            for shape in next((list(form) for form in choice if len(form)), ()):
+                choice.addprevious(shape)
+            choice.getparent().remove(choice)
 
 
 def _write_out_diagrams(slide: Slide) -> None:
@@ -78,15 +93,21 @@ def _place(frame: Any) -> tuple[Length, Length, Length, Length]:
     return Length(left or 0), Length(top or 0), Length(width or 0), Length(height or 0)
 
 
-def read_slides(content: bytes, *, name: str) -> DoclingDocument:
+def read_slides(content: bytes, *, name: str) -> tuple[WrittenDocument, int, LeftOut]:
     """Read a presentation: one section per slide, with its notes.
+
+    Returns:
+        The Markdown, the number of slides, and the account of footers and hidden shapes, which are left out; numbers of
+        slides are in no account.
 
     Raises:
         ParseError: docling or python-pptx refuses the file.
     """
     document = open_backend(content, SlidesBackend, name=name, docling_format="pptx").convert()
     arrange_slides(document)
-    return document
+    written = write_markdown(document)
+    left_out = (text for text in unwritten(document) if any(letter.isalpha() for letter in text))
+    return written, len(document.pages), left_out_of([*left_out], kept=len(written.markdown))
 
 
 def arrange_slides(document: DoclingDocument) -> None:

@@ -17,10 +17,16 @@ from docx.document import Document
 from docx.oxml import OxmlElement, parse_xml
 from docx.oxml.ns import qn
 from docx.text.paragraph import Paragraph
+from docx.text.run import Run
 
 from sourcebook.parsing.docling.backends import open_backend
+from sourcebook.parsing.docling.markdown_serializer import unwritten, write_markdown
 from sourcebook.parsing.office.diagrams import REFERENCE, diagram_texts
 from sourcebook.parsing.office.notes_and_comments import place_remarks
+from sourcebook.parsing.office.word_chunks import write_out_chunks
+from sourcebook.parsing.office.word_markup import write_plain_markup
+from sourcebook.parsing.text.left_out import LeftOut, left_out_of
+from sourcebook.parsing.text.markdown_writing import WrittenDocument
 
 _NOTES = {
     qn("w:footnoteReference"): ("footnotes", qn("w:footnote")),
@@ -41,8 +47,20 @@ class WordBackend(MsWordDocumentBackend):
         self.docx_to_pdf_converter_init = True  # no search for LibreOffice
         self._numbers: dict[tuple[str, str], int] = {}
         if self.docx_obj is not None:
+            self.unread_chunks = write_out_chunks(self.docx_obj)
+            write_plain_markup(self.docx_obj)
+            self.hidden_texts = tuple(self._hidden_texts(self.docx_obj)) if self._uses_hidden_text else ()
             self._number_notes(self.docx_obj)
             _write_out_diagrams(self.docx_obj)
+
+    def _hidden_texts(self, document: Document) -> Iterator[str]:
+        """Yield the hidden words of each paragraph that shows others; docling names paragraphs without any itself."""
+        for element in document.element.body.iter(qn("w:p")):
+            paragraph = Paragraph(element, document)
+            if not self._is_hidden_paragraph(paragraph):
+                styles = self._get_style_chain(paragraph.style)
+                runs = (Run(run, paragraph) for run in element.iterchildren(qn("w:r")))
+                yield "".join(run.text for run in runs if self._is_hidden_run(run, styles))
 
     def _handle_pictures(self, drawing_blip: Any, doc: DoclingDocument) -> list[RefItem]:
         return []
@@ -117,12 +135,19 @@ def _write_out_diagrams(document: Document) -> None:
             before = own
 
 
-def read_word(content: bytes, *, name: str) -> DoclingDocument:
+def read_word(content: bytes, *, name: str) -> tuple[WrittenDocument, LeftOut]:
     """Read a Word document, with its notes and comments next to the text they belong to.
+
+    Returns:
+        The Markdown, and the account of headers, footers and hidden text, which are left out.
 
     Raises:
         ParseError: docling or python-docx refuses the file.
     """
-    document = open_backend(content, WordBackend, name=name, docling_format="docx").convert()
+    backend = open_backend(content, WordBackend, name=name, docling_format="docx")
+    document = backend.convert()
     place_remarks(document)
-    return document
+    written = write_markdown(document)
+    return written, left_out_of(
+        [*unwritten(document), *backend.hidden_texts, *backend.unread_chunks], kept=len(written.markdown)
+    )

@@ -8,12 +8,15 @@ from typing import Any
 from docling.backend.msexcel_backend import MsExcelDocumentBackend
 from openpyxl.worksheet.worksheet import Worksheet  # type: ignore[import-untyped] # its stubs are a package of their own
 
+from sourcebook.errors import ParseError
 from sourcebook.model.document import BlockKind
 from sourcebook.parsing.docling.backends import open_backend
 from sourcebook.parsing.docling.table_serializer import chart_title, table_text
 from sourcebook.parsing.office.cell_text import cell_text
+from sourcebook.parsing.office.reduced_workbook import without_extras
 from sourcebook.parsing.office.sheet_drawings import drawn_texts
 from sourcebook.parsing.office.sheet_regions import Position, find_regions
+from sourcebook.parsing.text.left_out import LeftOut, left_out_of
 from sourcebook.parsing.text.markdown_writing import (
     LONGEST_REPEATED,
     Piece,
@@ -23,6 +26,8 @@ from sourcebook.parsing.text.markdown_writing import (
 )
 
 _THREADED = re.compile(r"^\[Threaded comment\].*?^Comment:\s*", re.DOTALL | re.MULTILINE)
+_CODES = re.compile(r'&(?:"[^"]*"|[A-Z]|\d{1,3})')
+"""Fields and fonts in the header of a sheet, such as the number of the page."""
 _ADDRESS = re.compile(r"(?:https?|mailto|ftp):[^\s()<>]+")
 
 
@@ -39,25 +44,40 @@ class WorkbookBackend(MsExcelDocumentBackend):
                 yield "table", table_text(data, {})
 
 
-def read_workbook(content: bytes, *, name: str) -> tuple[WrittenDocument, int]:
+def read_workbook(content: bytes, *, name: str) -> tuple[WrittenDocument, int, LeftOut]:
     """Read every sheet that is not empty; hidden sheets are marked, "very hidden" ones are left out.
 
     Formulas give the values that the program computed last.
 
     Returns:
-        The Markdown, and the number of sheets.
+        The Markdown, the number of sheets, and the account of headers, footers and "very hidden" sheets.
 
     Raises:
         ParseError: docling or openpyxl refuses the file.
     """
-    backend = open_backend(content, WorkbookBackend, name=name, docling_format="xlsx")
+    try:
+        backend = open_backend(content, WorkbookBackend, name=name, docling_format="xlsx")
+    except ParseError:
+        backend = open_backend(without_extras(content), WorkbookBackend, name=name, docling_format="xlsx")
     workbook: Any = backend.workbook
     drawn = drawn_texts(content)
     sheets = (
         _sheet_pieces(backend, workbook[title], page, drawn.get(title, ()))
         for page, title in enumerate(workbook.sheetnames, start=1)
     )
-    return write_pieces(chain.from_iterable(sheets)), len(workbook.sheetnames)
+    written = write_pieces(chain.from_iterable(sheets))
+    left_out = chain.from_iterable(_left_out(workbook[title]) for title in workbook.sheetnames)
+    return written, len(workbook.sheetnames), left_out_of([*left_out], kept=len(written.markdown))
+
+
+def _left_out(sheet: Any) -> Iterator[str]:
+    """Yield headers and footers of a sheet, and all cells of one that its program does not list."""
+    for name in ("firstHeader", "oddHeader", "evenHeader", "firstFooter", "oddFooter", "evenFooter"):
+        head = getattr(sheet, name, None)
+        for part in (head.left, head.center, head.right) if head is not None else ():
+            yield _CODES.sub("", part.text or "")
+    if sheet.sheet_state == "veryHidden" and isinstance(sheet, Worksheet):
+        yield from _texts(sheet)[0].values()
 
 
 def _sheet_pieces(backend: WorkbookBackend, sheet: Any, page: int, drawn: Sequence[str]) -> list[Piece]:

@@ -1,22 +1,32 @@
 """Documents (.doc) and presentations (.ppt) of the old binary formats, read without LibreOffice by anydoc."""
 
+import re
+from collections.abc import Sequence
 from typing import Final, Literal
 
 import anydoc
 
 from sourcebook.errors import FailureClass, ParseError
-from sourcebook.model.document import ParsedDocument
+from sourcebook.model.document import Block, ParsedDocument
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.office.legacy.excel import ole_properties
+from sourcebook.parsing.office.legacy.word_97_parts import OtherParts, parts_beside
+from sourcebook.parsing.office.legacy.word_before_97 import text_before_97
+from sourcebook.parsing.office.legacy.word_pieces import word_streams
+from sourcebook.parsing.text.joined_blocks import JoinedBlocks
+from sourcebook.parsing.text.left_out import left_out_of
 from sourcebook.parsing.text.markdown import markdown_blocks
 from sourcebook.parsing.text.titles import document_title
 
+_BREAK_IN_CELL: Final = re.compile(r"(?<!\\)<br>(?=.*\|$)", re.MULTILINE)
 _PANIC: Final = "PanicException"
 """Name of the error, no `Exception`, that a fault of anydoc's compiled code raises."""
 
 
 def parse_binary(content: bytes, *, ending: Literal["doc", "ppt"], target: str) -> ParsedDocument:
     """Parse a document or presentation: headings, lists, tables, links, notes; the titles of slides are headings.
+
+    Documents from before Word 97 are paragraphs only.
 
     Args:
         content: The whole file.
@@ -26,8 +36,21 @@ def parse_binary(content: bytes, *, ending: Literal["doc", "ppt"], target: str) 
     Raises:
         ParseError: The file is damaged, protected or too large.
     """
-    text = _markdown(content, ending, target)
-    blocks = tuple(markdown_blocks(text))
+    old = text_before_97(content) if ending == "doc" else None
+    if old is None:
+        text = _markdown(content, ending, target)
+        parts = parts_beside(content, text) if ending == "doc" else OtherParts()
+        text = "\n\n".join([text.rstrip(), *parts.kept]) + "\n" if parts.kept else text
+        blocks = tuple(markdown_blocks(text))
+        left_out = left_out_of(parts.headers, kept=len(text))
+    else:
+        text, blocks = _paragraphs(old.paragraphs)
+        left_out = left_out_of(old.headers, kept=len(text))
+    if not text.strip() and ending == "ppt" and _is_before_97(content):
+        raise ParseError(
+            f"it was written by PowerPoint 95 or an older one; open it in LibreOffice and save it as .{target}",
+            FailureClass.UNSUPPORTED,
+        )
     properties = ole_properties(content)
     title = properties.pop("title", None)
     return ParsedDocument(
@@ -35,15 +58,28 @@ def parse_binary(content: bytes, *, ending: Literal["doc", "ppt"], target: str) 
         blocks=blocks,
         title=title if isinstance(title, str) else document_title(blocks, text),
         language=detect_language(text, blocks),
-        metadata=properties,
+        metadata=properties | left_out.metadata(),
         nothing_to_read=None if text.strip() else "it has no text",
     )
+
+
+def _is_before_97(content: bytes) -> bool:
+    """Tell whether a presentation begins with no container of records, as those of PowerPoint 97 and later do."""
+    (stream,) = word_streams(content, "PowerPoint Document")
+    return len(stream) > 1 and stream[0] & 0x0F != 0x0F
+
+
+def _paragraphs(texts: Sequence[str]) -> tuple[str, tuple[Block, ...]]:
+    joined = JoinedBlocks()
+    for text in texts:
+        joined.add(text, "paragraph")
+    return joined.markdown(), tuple(joined.blocks)
 
 
 def _markdown(content: bytes, ending: Literal["doc", "ppt"], target: str) -> str:
     damaged = f"the file is damaged or cut off; open it in its program or in LibreOffice and save it as .{target}"
     try:
-        return anydoc.to_markdown_bytes(content, ending)
+        return _BREAK_IN_CELL.sub(" ", anydoc.to_markdown_bytes(content, ending))
     except anydoc.EncryptedError as error:
         raise ParseError("it is protected by a password; save a copy without one", FailureClass.PASSWORD) from error
     except anydoc.ResourceLimitError as error:

@@ -51,7 +51,8 @@ def _parse_xls(content: bytes, *, name: str) -> ParsedDocument:
     document = parse_office(xlsx_of_xls(content), name=name, media_type=XLSX)
     properties = ole_properties(content)
     title = properties.pop("title", None)
-    return replace(document, title=title if isinstance(title, str) else None, metadata=properties)
+    left_out = {name: value for name, value in document.metadata.items() if name == "left_out"}
+    return replace(document, title=title if isinstance(title, str) else None, metadata=properties | left_out)
 
 
 def _converted(content: bytes, *, name: str, media_type: str) -> ParsedDocument:

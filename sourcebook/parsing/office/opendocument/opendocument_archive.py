@@ -12,8 +12,8 @@ from sourcebook.model.media_types import ODP, ODS, ODT
 from sourcebook.parsing.office.office_archive import checked_parts, reading, with_parts
 
 _MANIFEST = "META-INF/manifest.xml"
-_MACROS: Final = ("Basic/", "Dialogs/", "Scripts/")
-"""Folders of macros and their dialogs, which have a document type and are not read."""
+_UNREAD: Final = ("Basic/", "Dialogs/", "Scripts/", "Pictures/")
+"""Folders of macros, dialogs and pictures, which are not read; drawing programs declare entities in SVG files."""
 _DOCTYPE = re.compile(rb"<!DOCTYPE[^\[>]*>")
 """Document type without declarations of its own, which OpenOffice 2 writes into the manifest."""
 _MOST_REPEATED: Final = 100
@@ -66,7 +66,7 @@ def open_opendocument(content: bytes, *, named: str) -> tuple[str, dict[str, Any
             raise ParseError(
                 f"it is a zip archive, but no .{named} document; check its file name", FailureClass.CORRUPT
             )
-        checked_parts(archive, may_declare={_MANIFEST, *(name for name in names if name.startswith(_MACROS))})
+        checked_parts(archive, may_declare={_MANIFEST, *(name for name in names if name.startswith(_UNREAD))})
         roots: dict[str, Any] = {name: _root(archive, name) for name in ("content.xml", "meta.xml") if name in names}
     body = roots["content.xml"].find(qualified("office:body"))
     kinds = {"office:text": ODT, "office:spreadsheet": ODS, "office:presentation": ODP}

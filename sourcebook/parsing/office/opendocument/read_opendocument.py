@@ -9,6 +9,7 @@ from sourcebook.model.media_types import ODP, ODS, ODT
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.office.opendocument.flat import as_archive, is_flat
 from sourcebook.parsing.office.opendocument.opendocument_archive import open_opendocument, qualified
+from sourcebook.parsing.text.left_out import LeftOut
 from sourcebook.parsing.text.markdown_writing import WrittenDocument
 from sourcebook.parsing.text.titles import document_title, is_title
 
@@ -44,7 +45,7 @@ def parse_opendocument(content: bytes, *, name: str, media_type: str) -> ParsedD
     held, roots = open_opendocument(content, named=named)
     properties = dict(_properties(roots.get("meta.xml")))
     title = properties.pop("title", None)
-    written, pages = _read(content, roots["content.xml"], held, name)
+    written, pages, left_out = _read(content, roots["content.xml"], held, name)
     if not isinstance(title, str):
         title = None if held == ODS else document_title(written.blocks, written.markdown)
         title = None if title and _NUMBERED_SLIDE.fullmatch(title) else title
@@ -54,21 +55,24 @@ def parse_opendocument(content: bytes, *, name: str, media_type: str) -> ParsedD
         title=title,
         page_count=pages,
         language=detect_language(written.markdown, written.blocks),
-        metadata=properties,
+        metadata=properties | left_out.metadata(),
     )
 
 
-def _read(content: bytes, root: Any, media_type: str, name: str) -> tuple[WrittenDocument, int | None]:
+def _read(content: bytes, root: Any, media_type: str, name: str) -> tuple[WrittenDocument, int | None, LeftOut]:
     if media_type == ODS:
         from sourcebook.parsing.office.opendocument.spreadsheet import read_spreadsheet
 
-        return read_spreadsheet(root)
+        return *read_spreadsheet(root), LeftOut()
     from sourcebook.parsing.docling.backends import import_without_models
 
     import_without_models()
     from sourcebook.parsing.office.opendocument.text_and_slides import read_slides, read_text
 
-    return read_text(content, root, name=name) if media_type == ODT else read_slides(content, root, name=name)
+    if media_type == ODT:
+        written, left_out = read_text(content, root, name=name)
+        return written, None, left_out
+    return *read_slides(content, root, name=name), LeftOut()
 
 
 def _properties(root: Any) -> Mapping[str, JsonValue]:

@@ -3,6 +3,7 @@
 docling's reader of spreadsheets gives raw values (`0.5` where the sheet shows `50%`), and no names of sheets.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import product
@@ -29,6 +30,7 @@ from sourcebook.parsing.text.markdown_writing import (
 
 _MOST_CELLS: Final = 2_000_000
 """Most filled cells of a spreadsheet, repetitions included."""
+_TIME: Final = re.compile(r"PT(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,6})(?:[.,]\d*)?S)?")
 _TABLE, _ROW, _CELL, _COVERED = map(
     qualified, ("table:table", "table:table-row", "table:table-cell", "table:covered-table-cell")
 )
@@ -139,8 +141,38 @@ def _filled(line: Any) -> Iterator[tuple[int, int, str, Any]]:
             continue
         lines = (shown_text(paragraph).strip() for paragraph in cell.iterchildren(*PARAGRAPHS))
         text = "\n".join(each for each in lines if each)
+        if not text and next(cell.iterchildren(*PARAGRAPHS), None) is None:
+            text = _stored(cell)
         if text or cell.find(qualified("office:annotation")) is not None:
             yield column, width, text, cell
+
+
+def _stored(cell: Any) -> str:
+    """Return the value of a cell without its shown text, which programs other than offices leave out."""
+
+    def held(name: str) -> str:
+        return (cell.get(qualified(f"office:{name}")) or "").strip()
+
+    value = held("value")
+    match held("value-type"):
+        case "percentage" if value:
+            return f"{_number(value, 100)}%"
+        case "currency":
+            return f"{value} {held('currency')}".strip()
+        case "date":
+            return held("date-value").removesuffix("T00:00:00").replace("T", " ")
+        case "time" if time := _TIME.fullmatch(held("time-value")):
+            return f"{int(time[1] or 0):02}:{int(time[2] or 0):02}:{int(time[3] or 0):02}"
+        case "boolean":
+            return held("boolean-value").upper()
+    return held("string-value") or value
+
+
+def _number(value: str, times: int) -> str:
+    try:
+        return f"{float(value) * times:.10g}"
+    except ValueError:
+        return value
 
 
 def _spans(table: Any) -> Iterator[tuple[Position, Position]]:

@@ -16,8 +16,9 @@ from docling_core.types.doc import (  # type: ignore[attr-defined] # exported, t
 
 from sourcebook.model.media_types import ODP, ODT
 from sourcebook.parsing.docling.backends import open_backend
-from sourcebook.parsing.docling.markdown_serializer import write_markdown
+from sourcebook.parsing.docling.markdown_serializer import unwritten, write_markdown
 from sourcebook.parsing.office.notes_and_comments import place_remarks
+from sourcebook.parsing.office.office_archive import reading
 from sourcebook.parsing.office.opendocument.opendocument_archive import (
     DRAWN,
     PARAGRAPHS,
@@ -27,7 +28,9 @@ from sourcebook.parsing.office.opendocument.opendocument_archive import (
     with_content,
     without_pictures,
 )
+from sourcebook.parsing.office.opendocument.text_markup import remove_hidden, write_formulas, write_plain_markup
 from sourcebook.parsing.office.slides import arrange_slides
+from sourcebook.parsing.text.left_out import LeftOut, left_out_of
 from sourcebook.parsing.text.markdown_writing import WrittenDocument
 
 _BLOCKS: Final = (*PARAGRAPHS, qualified("text:list"), qualified("table:table"))
@@ -42,7 +45,7 @@ class _SlidesBackend(OdpDocumentBackend):
         return True
 
 
-def read_text(content: bytes, root: Any, *, name: str) -> tuple[WrittenDocument, None]:
+def read_text(content: bytes, root: Any, *, name: str) -> tuple[WrittenDocument, LeftOut]:
     """Read a text: `[^1]` at a note's reference, and the note next to the text it belongs to.
 
     Args:
@@ -50,20 +53,28 @@ def read_text(content: bytes, root: Any, *, name: str) -> tuple[WrittenDocument,
         root: root of its `content.xml`, which is changed.
         name: File name, path or URI.
 
+    Returns:
+        The Markdown, and the account of headers, footers and hidden text, which are left out.
+
     Raises:
         ParseError: docling refuses the file.
     """
     without_pictures(root)
     for unnumbered in list(root.iter(qualified("text:list-header"))):  # docling reads items only
         unnumbered.tag = qualified("text:list-item")
+    hidden = remove_hidden(root)
+    with reading(content, named="odt") as archive:
+        write_formulas(root, archive)
     _unbox(root)
+    write_plain_markup(root)
     notes = _marked_notes(root)
     plain = with_content(content, root, named="odt", media_type=ODT)
     document = open_backend(plain, OdtDocumentBackend, name=name, docling_format="odt").convert()
     for text in notes:
         document.add_text(label=DocItemLabel.FOOTNOTE, text=text)
     place_remarks(document)
-    return write_markdown(document, own_spaces=True), None
+    written = write_markdown(document, own_spaces=True)
+    return written, left_out_of([*hidden, *unwritten(document)], kept=len(written.markdown))
 
 
 def read_slides(content: bytes, root: Any, *, name: str) -> tuple[WrittenDocument, int]:

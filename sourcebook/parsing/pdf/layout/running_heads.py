@@ -8,12 +8,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
-from types import MappingProxyType
 
-from sourcebook.model.document import JsonValue
 from sourcebook.parsing.pdf.layout.page_numbers import Number, is_decorated, is_number, numbers
 from sourcebook.parsing.pdf.layout.page_parts import Line, Page
 from sourcebook.parsing.pdf.layout.rows import joined, side_by_side
+from sourcebook.parsing.text.left_out import MOST_TEXTS, LeftOut
 
 _MARGIN = 0.13
 """Height of the top and of the bottom margin with running heads, as a share of the page's height."""
@@ -31,39 +30,9 @@ _MOST_OF_PAGE = 0.5
 """Share of a page's characters above which its repeated rows are its content."""
 _LARGEST = 1.25
 """Font size above which a row is the title of a chapter, in usual font sizes."""
-_MOST_TEXTS = 10
-"""Most texts of running heads that are named."""
-
-_NO_POINTS: Mapping[str, int] = MappingProxyType({})
 
 RunningRows = tuple[tuple[Line, ...], tuple[Line, ...]]
 """Rows above the body of a page, and rows below it."""
-
-
-@dataclass(frozen=True, slots=True)
-class LeftOut:
-    """Rows left out of a document."""
-
-    rows: int = 0
-    words: int = 0
-    share: float = 0.0
-    """Share of the document's characters, 0 to 1."""
-    texts: tuple[str, ...] = ()
-    """The most frequent texts, up to ten."""
-
-    def metadata(self, points: Mapping[str, int] = _NO_POINTS, beyond: int = 0) -> dict[str, JsonValue]:
-        """Return the entry `left_out` of the document's metadata; nothing where nothing is left out.
-
-        Args:
-            points: Points of plots that are left out, by the sign that shows them; they are no text and in no share.
-            beyond: Words beyond the edges of the pages; nobody sees them, and they are in no share.
-        """
-        if not self.rows and not points and not beyond:
-            return {}
-        told: dict[str, JsonValue] = {"rows": self.rows, "words": self.words, "share": self.share}
-        told["texts"] = [*self.texts]
-        unseen: dict[str, JsonValue] = {"plot_points": dict(points), "words_beyond_page": beyond}
-        return {"left_out": told | {name: number for name, number in unseen.items() if number}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,5 +241,5 @@ def _left_out(dropped: Sequence[_Candidate], pages: Sequence[Page]) -> LeftOut:
         rows=len(dropped),
         words=sum(len(one.line.text.split()) for one in dropped),
         share=round(sum(len(one.line.text) for one in dropped) / whole, 4) if whole else 0.0,
-        texts=tuple(text for text, _ in texts.most_common(_MOST_TEXTS)),
+        texts=tuple(text for text, _ in texts.most_common(MOST_TEXTS)),
     )

@@ -150,3 +150,36 @@ def test_lists_and_images_stay_in_their_cells() -> None:
     row = "<td><img alt='Monday'></td><td><ul><li>nine<li>ten</ul></td>"
     page = f"<table><tr><th>day</th><th>open</th></tr><tr>{row}</tr></table>"
     assert texts(parse_page(page.encode())) == ["| day | open |\n| --- | --- |\n| Monday | - nine - ten |"]
+
+
+def test_what_a_saved_page_holds_of_its_components_and_frames_is_kept() -> None:
+    """Shadow trees and frames within the source, as programs that save pages write them; templates stay unseen."""
+    page = (
+        '<h1>Ferry</h1><my-card><template shadowrootmode="open"><style>p {}</style><p>In a component.</p></template>'
+        "</my-card>"
+        '<iframe srcdoc="&lt;h2&gt;Fares&lt;/h2&gt;&lt;p&gt;In a &lt;b&gt;frame&lt;/b&gt;.&lt;/p&gt;"></iframe>'
+        '<iframe hidden srcdoc="&lt;p&gt;unseen&lt;/p&gt;"></iframe><template><p>unused</p></template><p>End.</p>'
+    )
+    expected = "# Ferry\n\nIn a component.\n\n## Fares\n\nIn a **frame**.\n\nEnd.\n"
+    assert parse_page(page.encode()).markdown == expected
+
+
+def test_a_frameset_without_its_frames_shows_the_text_for_other_browsers() -> None:
+    """That text is HTML, not its source."""
+    page = "<frameset><frame src='a.html'><noframes><body><p>See the <b>list</b>.</p></body></noframes></frameset>"
+    assert parse_page(page.encode()).markdown == "See the **list**.\n"
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<noframes>" * 20_000 + "end",
+        '<iframe srcdoc="&lt;p>x">' * 5_000,
+        "<template shadowrootmode=open>" * 20_000 + "end",
+    ],
+)
+def test_parts_within_parts_take_no_time_of_their_own(page: str) -> None:
+    """However often one holds another."""
+    before = time.process_time()
+    parse_page(page.encode())
+    assert time.process_time() - before < 3

@@ -256,3 +256,24 @@ def test_messages_within_messages_without_end_are_refused() -> None:
     """A message that would exhaust memory or stack fails with a reason."""
     with pytest.raises(ParseError, match="nested too deeply"):
         read(b"Content-Type: message/rfc822\n\n" * 3000 + b"text")
+
+
+def test_the_page_of_related_parts_may_stand_behind_its_pictures() -> None:
+    """The parameter `start` names the page; further texts are kept too."""
+    written = MIMEMultipart("related", start="<page>")
+    picture = MIMEApplication(b"x", "octet-stream", name="plan.bin")
+    page, more = MIMEText("<p>The page</p>", "html"), MIMEText("More words")
+    page["Content-ID"] = "<page>"
+    for part in (picture, more, page):
+        written.attach(part)
+    markdown = read(written.as_bytes()).markdown
+    assert markdown.index("The page") < markdown.index("More words")
+
+
+def test_forms_of_the_text_for_other_programs_are_no_attachments() -> None:
+    """AMP and the form for watches say what the other alternatives say."""
+    written = MIMEMultipart("alternative")
+    for kind in ("plain", "x-amp-html", "watch-html"):
+        written.attach(MIMEText(PROSE, kind))
+    document = read(written.as_bytes())
+    assert (document.attachments, document.markdown.count("committee")) == ((), 1)

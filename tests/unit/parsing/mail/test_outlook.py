@@ -167,3 +167,35 @@ def test_a_real_message_is_read() -> None:
     assert document.title == "Simple Email"
     assert "This is a simple email body." in document.markdown
     assert document.metadata["from"] == "Alice Example <alice@example.com>"
+
+
+def test_texts_that_are_not_in_unicode_have_the_code_page_of_the_message() -> None:
+    """Outlook before 2003 writes subject, names and addresses so; recipients do not name their code page themselves."""
+
+    def narrow(path: str, number: int, text: str) -> Stream:
+        return Stream(f"{path}/__substg1.0_{number:04X}001E", text.encode("cp950"))
+
+    to = storage("__recip_version1.0_#00000000", {0x0C15: 1})
+    to = Storage(to.path, (*to.streams, narrow(to.path, 0x3001, "張毓倫")), ())
+    root = storage("", {0x3FFD: 950}, to, header_bytes=32)
+    found = message_of(Storage("", (*root.streams, narrow("", 0x0037, "格式測試")), root.storages))
+    assert (found.subject, found.to) == ("格式測試", ("張毓倫",))
+
+
+def test_appointments_tell_their_time_and_place() -> None:
+    """Outlook numbers these properties file by file; a message without them has none."""
+    appointment = bytes.fromhex("0220060000000000c000000000000046")
+    entries = b"".join(
+        struct.pack("<IHH", number, 3 << 1, index) for index, number in enumerate((0x820D, 0x820E, 0x8208))
+    )
+    path = "__nameid_version1.0"
+    names = Storage(
+        path,
+        (Stream(f"{path}/__substg1.0_00020102", appointment), Stream(f"{path}/__substg1.0_00030102", entries + b"\0")),
+        (),
+    )
+    values: dict[int, str | bytes | int | datetime] = {0x8000: SENT, 0x8001: SENT.replace(hour=9), 0x8002: "Room 4"}
+    found = message_of(storage("", values, names, header_bytes=32))
+    assert (found.starts, found.ends, found.place) == (SENT, SENT.replace(hour=9), "Room 4")
+    plain = message_of(storage("", {0x0037: "Plan"}, header_bytes=32))
+    assert (plain.starts, plain.ends, plain.place) == (None, None, "")

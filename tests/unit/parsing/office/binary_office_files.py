@@ -9,21 +9,54 @@ _TEXT_AT = 0x800
 """Place of the text in the stream of a document."""
 
 
-def binary_document(text: str) -> bytes:
-    """Return a document of Word 97: a file information block, the text, and a piece table of one piece."""
-    data = text.replace("\n", "\r").encode("cp1252")
+def binary_document(text: str, *others: str) -> bytes:
+    """Return a document of Word 97: a file information block, the text, and a piece table of one piece.
+
+    Args:
+        text: The running text.
+        *others: Footnotes, headers, macros, comments, endnotes, boxes, and boxes in headers.
+    """
+    parts = [part.replace("\n", "\r").encode("cp1252") for part in (text, *others)]
+    data = b"".join(parts)
     block = bytearray(_TEXT_AT)
     struct.pack_into("<7H", block, 0, 0xA5EC, 0xC1, 0, 0x409, 0, 0x0200, 0xBF)
     struct.pack_into("<II", block, 0x18, _TEXT_AT, _TEXT_AT + len(data))
     struct.pack_into("<H", block, 0x20, 14)
     struct.pack_into("<H", block, 0x3E, 22)
     struct.pack_into("<I", block, 0x40, _TEXT_AT + len(data))
-    struct.pack_into("<I", block, 0x4C, len(data))
+    struct.pack_into(f"<{len(parts)}I", block, 0x4C, *map(len, parts))
     struct.pack_into("<H", block, 0x98, 0x5D)
     piece = struct.pack("<IIHIH", 0, len(data), 0, 2 * _TEXT_AT | 0x40000000, 0)
     pieces = b"\x02" + struct.pack("<I", len(piece)) + piece
     struct.pack_into("<II", block, 0x1A2, 0, len(pieces))
     return _compound_file([("1Table", pieces), ("WordDocument", bytes(block) + data)])
+
+
+def document_before_97(
+    *parts: bytes, version: int = 0x68, flags: int = 0, pieces: Sequence[tuple[int, int]] = ()
+) -> bytes:
+    """Return a document of Word 6 or 95, or of Word 2, which is no compound file.
+
+    Args:
+        *parts: Text, footnotes, headers, macros, comments, endnotes and boxes, in the code page of the document.
+        version: 0x65 for Word 6, 0x68 for Word 95, 0x2D for Word 2.
+        flags: 4 for a text saved fast, 0x100 for an encrypted one.
+        pieces: Beginning and length of the pieces of a text saved fast, in their order.
+    """
+    data = b"".join(parts)
+    block = bytearray(_TEXT_AT)
+    struct.pack_into("<HH6xH", block, 0, 0xA5DC if version > 0x60 else 0xA5DB, version, flags)
+    struct.pack_into("<II", block, 0x18, _TEXT_AT, _TEXT_AT + len(data))
+    struct.pack_into(f"<{len(parts)}I", block, 0x34, *map(len, parts))
+    table = b""
+    if pieces:
+        places = [sum(length for _, length in pieces[:number]) for number in range(len(pieces) + 1)]
+        table = struct.pack(f"<{len(places)}I", *places)
+        table += b"".join(struct.pack("<HIH", 0, _TEXT_AT + begin, 0) for begin, _ in pieces)
+        table = b"\x01\x02\x00ab\x02" + struct.pack("<I", len(table)) + table
+        struct.pack_into("<II", block, 0x160, _TEXT_AT + len(data), len(table))
+    stream = bytes(block) + data + table
+    return _compound_file([("WordDocument", stream)]) if version > 0x60 else stream
 
 
 def binary_slide(title: str, body: str) -> bytes:
@@ -38,6 +71,11 @@ def binary_slide(title: str, body: str) -> bytes:
     stream = document + slide + places + edit
     current = _record(0, 0, 4086, user + b"Ada\0" + struct.pack("<I", 8))
     return _compound_file([("Current User", current), ("PowerPoint Document", stream)])
+
+
+def presentation_of(stream: bytes) -> bytes:
+    """Return a compound file whose only stream is that of a presentation."""
+    return _compound_file([("PowerPoint Document", stream)])
 
 
 def with_properties(title: bytes, code_page: int) -> bytes:

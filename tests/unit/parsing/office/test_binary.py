@@ -11,7 +11,13 @@ from sourcebook.model.media_types import DOC, OLE, PPT
 from sourcebook.parsing.office.legacy.excel import ole_properties
 from sourcebook.parsing.parse import parse
 from tests.unit.parsing.covering import assert_blocks_cover, texts
-from tests.unit.parsing.office.binary_office_files import binary_document, binary_slide, with_properties
+from tests.unit.parsing.office.binary_office_files import (
+    binary_document,
+    binary_slide,
+    document_before_97,
+    presentation_of,
+    with_properties,
+)
 
 TEXT = (
     "The upper gates\nWho opens the upper gates at night? The keeper of the light does, who sleeps in the tower: §.\n"
@@ -92,3 +98,67 @@ def test_a_document_that_is_cut_off_says_so(length: int) -> None:
 def test_the_title_in_the_properties(title: bytes, code_page: int, expected: str | None) -> None:
     """In the code page that the file states; none that a program wrote, and no date of the year 1601."""
     assert ole_properties(with_properties(title, code_page)) == ({"title": expected} if expected else {})
+
+
+def test_boxes_and_headers_of_a_document() -> None:
+    """Boxes stand at the end, as anydoc leaves them out; headers, and boxes in them, are left out and counted."""
+    document = read(
+        binary_document(TEXT, "", "Company\n", "", "", "", "Boxed \x13 PAGE \x147\x15\nThe upper gates\n", "Logo\n"),
+        DOC,
+    )
+    assert texts(document) == [*TEXT.splitlines(), "Boxed 7"]
+    left_out = document.metadata["left_out"]
+    assert isinstance(left_out, dict)
+    assert left_out["texts"] == ["Company", "Logo"]
+
+
+RUSSIAN = "Шлюзовой смотритель открывает верхние ворота ночью.\rБашня стоит над водой, и свет виден издалека.\r"
+
+
+@pytest.mark.parametrize(("version", "media_type"), [(0x65, DOC), (0x68, OLE), (0x2D, DOC)])
+def test_documents_from_before_word_97_are_paragraphs(version: int, media_type: str) -> None:
+    """Word 2, 6 and 95, which anydoc refuses: their code page is guessed, a row of a table is a paragraph."""
+    row = "Ворота\x07Ширина\x07\x07"
+    document = read(document_before_97((RUSSIAN + row).encode("cp1251"), version=version), media_type)
+    assert texts(document) == [*RUSSIAN.split("\r")[:-1], "Ворота Ширина"]
+    assert document.language == "ru"
+
+
+def test_the_parts_of_an_old_document() -> None:
+    """Notes, comments and boxes are kept; headers are left out and counted; fields show their result."""
+    field = b"See page \x13PAGEREF \x13 x \x15\x147\x15.\r"
+    document = read(
+        document_before_97(field, b"\x02 A note.\r", b"Company paper\r", b"macro", b"Why?\r", b"", b"Boxed\r"), DOC
+    )
+    assert texts(document) == ["See page 7.", "A note.", "Why?", "Boxed"]
+    assert document.metadata["left_out"] == {"rows": 1, "words": 2, "share": 0.2766, "texts": ["Company paper"]}
+
+
+def test_an_old_document_that_was_saved_fast() -> None:
+    """Its pieces are read in the order of the text, not of the file."""
+    document = read(document_before_97(b"last.\rFirst, ", flags=4, pieces=[(6, 7), (0, 6)]), DOC)
+    assert texts(document) == ["First, last."]
+
+
+@pytest.mark.parametrize(
+    ("content", "failure"),
+    [
+        (document_before_97(b"text", flags=0x100, version=0x2D), FailureClass.PASSWORD),
+        (document_before_97(b"text", flags=4, pieces=[(0, 1 << 20)]), FailureClass.CORRUPT),
+        (document_before_97(b"text", flags=4), FailureClass.CORRUPT),
+        (document_before_97(b"text", version=0x2D)[:-2], FailureClass.CORRUPT),
+    ],
+)
+def test_an_old_document_that_cannot_be_read_has_a_reason(content: bytes, failure: FailureClass) -> None:
+    """A password, pieces beyond the file, no table of pieces, an end that is missing."""
+    with pytest.raises(ParseError) as error:
+        parse(content, name="a.doc", media_type=DOC)
+    assert error.value.failure_class == failure
+
+
+def test_a_presentation_from_before_powerpoint_97_says_so() -> None:
+    """It has a stream of the same name, in which anydoc finds nothing; it is not taken for one without text."""
+    content = presentation_of(b"\x03\0\0\0\xff\xff\0\0" * 64)
+    with pytest.raises(ParseError, match="written by PowerPoint 95 or an older one") as error:
+        parse(content, name="a.ppt", media_type=PPT)
+    assert error.value.failure_class is FailureClass.UNSUPPORTED

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
-from striprtf.striprtf import rtf_to_text
 
 from sourcebook.errors import ParseError
 from sourcebook.parsing.media_type import detect_media_type
+from sourcebook.parsing.office.rich_text import RichText, read_rich_text
 from sourcebook.parsing.office.rtf import parse_rtf
 from sourcebook.parsing.parse import parse
 from tests.unit.parsing.covering import assert_blocks_cover, texts
@@ -21,7 +21,7 @@ def read(content: bytes) -> list[str]:
 
 
 def test_rich_text_keeps_its_structure() -> None:
-    """Headings with levels, lists, tables, and the footnote that striprtf drops."""
+    """Headings with levels, lists, tables, and the footnote in its place."""
     document = parse(LOCK, name="lock.rtf", media_type=detect_media_type("lock.rtf", LOCK))
     assert_blocks_cover(document)
     assert document.language == "en"
@@ -70,7 +70,7 @@ def test_pictures_and_binary_data_are_no_text() -> None:
 
 @pytest.mark.parametrize("word", [b"\\binsxn", b"\\binfsxn7", b"\\bin"])
 def test_text_behind_a_picture_and_the_tray_of_a_printer_is_kept(word: bytes) -> None:
-    """striprtf takes every such word for binary data, and the group within the picture for its end."""
+    """Such words are no binary data, and a group within a picture does not end it."""
     picture = b"{\\pict{\\*\\picprop{\\sp{\\sn a}{\\sv 1}}}{\\*\\blipuid 00ff}\\pngblip ffd8}"
     assert read(b"{\\rtf1\\sectd" + word + b" before" + picture + b" middle\\par after\\par}") == [
         "before middle",
@@ -88,11 +88,11 @@ def test_the_data_of_pictures_are_not_gone_over_letter_by_letter(monkeypatch: py
     """Scans within letters are megabytes of digits."""
     given: list[int] = []
 
-    def noted(source: str, **options: str) -> str:
+    def noted(source: str, *, page: str = "cp1252") -> RichText:
         given.append(len(source))
-        return str(rtf_to_text(source, **options))  # type: ignore[no-untyped-call]
+        return read_rich_text(source, page=page)
 
-    monkeypatch.setattr("sourcebook.parsing.office.rtf.rtf_to_text", noted)
+    monkeypatch.setattr("sourcebook.parsing.office.rtf.read_rich_text", noted)
     digits = (b"89504e47" * 16 + b"\n") * 1_000
     assert read(b"{\\rtf1 before{\\pict\\pngblip " + digits + b"} after\\par}") == ["before after"]
     assert max(given) < 1_000

@@ -3,6 +3,8 @@
 import pptx
 from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
+from pptx.oxml import parse_xml
+from pptx.oxml.ns import nsdecls
 from pptx.util import Inches
 
 from tests.unit.parsing.covering import texts
@@ -85,3 +87,42 @@ def test_lists_nest_and_charts_give_their_data() -> None:
     assert "- all\n    - east" in texts(parsed)
     assert texts(parsed)[-2:] == ["Line chart: By region", "|  | 2024 |\n| --- | --- |\n| east | 1.5 |\n| west | 2 |"]
     assert parsed.blocks[-1].kind == "table"
+
+
+def test_shapes_for_new_programs_are_kept() -> None:
+    """PowerPoint writes a text with an equation as a choice between it and a picture, also within a group."""
+    presentation = pptx.Presentation()
+    slide = presentation.slides.add_slide(presentation.slide_layouts[5])
+    slide.shapes.title.text = "Energy"
+    for shapes, text in ((slide.shapes, "of mass"), (slide.shapes.add_group_shape().shapes, "of light")):
+        box = shapes.add_textbox(*_AREA)
+        box.text_frame.text = text
+        shape = box.element
+        choice = parse_xml(
+            '<mc:AlternateContent xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006">'
+            f'<mc:Choice Requires="a14"/><mc:Fallback><p:sp {nsdecls("p")}/></mc:Fallback></mc:AlternateContent>'
+        )
+        shape.addprevious(choice)
+        choice[0].append(shape)
+    assert sorted(texts(parse_named("a.pptx", saved(presentation)))) == ["# Energy", "of light", "of mass"]
+
+
+def test_footers_and_hidden_shapes_are_left_out_and_counted() -> None:
+    """The metadata name them; the number of a slide counts for nothing."""
+    presentation = pptx.Presentation()
+    layout = presentation.slide_layouts[5]
+    slide = presentation.slides.add_slide(layout)
+    slide.shapes.title.text = "Energy"
+    for number, text in ((11, "Company"), (12, "1")):  # footer and number of the slide
+        slide.shapes.clone_placeholder(layout.placeholders.get(number))
+        slide.placeholders[number].text_frame.text = text
+    box = slide.shapes.add_textbox(*_AREA)
+    box.text_frame.text = "unseen words"
+    box.element.nvSpPr.cNvPr.set("hidden", "1")
+    parsed = parse_named("a.pptx", saved(presentation))
+    assert texts(parsed) == ["# Energy"]
+    left_out = parsed.metadata["left_out"]
+    assert isinstance(left_out, dict)
+    texts_left_out = left_out["texts"]
+    assert isinstance(texts_left_out, list)
+    assert (left_out["words"], sorted(map(str, texts_left_out))) == (3, ["Company", "unseen words"])

@@ -31,6 +31,10 @@ from tests.unit.parsing.office.office_files import changed, parse_named, saved
         (12.5, '#,##0.00 "EUR"', "12.50 EUR"),
         (12, "[$€-407] #,##0", "€ 12"),
         (1500000, '0.0,,"M"', "1.5M"),
+        (1234567, '#,##0,"k"', "1,235k"),
+        (1234567, "0,", "1235"),
+        (123, "00000", "00123"),
+        (-7.5, "000.0", "-007.5"),
         (5551234, "000-0000", "5551234"),
         (0.5, "# ?/?", "0.5"),
         (float("inf"), "0.00", "inf"),
@@ -89,6 +93,21 @@ def test_hidden_and_empty_sheets() -> None:
         ("Shown", 2),
         ("Hidden (hidden)", 3),
     ]
+
+
+def test_what_a_workbook_leaves_out_is_counted() -> None:
+    """Headers and footers of sheets, without their codes, and the cells of sheets that no menu shows."""
+    workbook = openpyxl.Workbook()
+    workbook.active.append(["a", "b"])
+    workbook.active.oddHeader.center.text = "Company &D"
+    workbook.active.oddFooter.right.text = "Page &P of &N"
+    sheet = workbook.create_sheet("Very")
+    sheet.append(["secret", "list"])
+    sheet.sheet_state = "veryHidden"
+    parsed = parse_named("a.xlsx", saved(workbook))
+    left_out = parsed.metadata["left_out"]
+    assert isinstance(left_out, dict)
+    assert (left_out["rows"], left_out["texts"]) == (4, ["Company", "Page of", "secret", "list"])
 
 
 def test_comments_links_and_charts() -> None:
