@@ -6,12 +6,22 @@ The boxes of one line then differ in height and base line, so that its words see
 from bisect import insort
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from unicodedata import combining, normalize
 
 from sourcebook.parsing.pdf.words import Word
 
-_TALL = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZbdfhklßÄÖÜ0123456789()[]{}/")
-_MIDDLE = frozenset("ijt")
-_DEEP = frozenset("gjpqyQ,;()[]{}")
+_CYRILLIC_CAPITALS, _GREEK_CAPITALS = "АБВГДЕЖЗИКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯІЄҐЂЋЉЊЏЈЅ", "ΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩ"
+_TALL = frozenset(
+    f"ABCDEFGHIJKLMNOPQRSTUVWXYZbdfhklß0123456789()[]{{}}/{_CYRILLIC_CAPITALS}бфђћ{_GREEK_CAPITALS}βδζθλξφψ"
+)
+_MIDDLE = frozenset("ijtіј")
+_DEEP = frozenset("gjpqyQ,;()[]{}ДЦЩдруфцщјџβγζημξρςφχψ")
+_LOW = frozenset("acemnorsuvwxzавгежзиклмнопстхчшъыьэюяєґљњѕαεικνοπστυω")
+"""Letters as high as an x."""
+_MARKED = "i"
+"""Letter as high as one with a mark."""
+_KNOWN = _TALL | _MIDDLE | _DEEP | _LOW
 _LOWER = 0.8
 """Height of words without tall letters below which the boxes end at the ink, in heights of words with tall ones."""
 _HIGHER = 1.15
@@ -38,12 +48,12 @@ class _Measures:
 
     def add(self, word: Word) -> None:
         """Add a word's height to those of words with letters of its shape."""
-        letters, height = set(word.text), word.bottom - word.top
+        letters, height = _shapes(word.text), word.bottom - word.top
         if letters & _DEEP and letters & _TALL:
             insort(self.tall_and_deep, height)
         elif letters & _TALL:
             insort(self.tall, height)
-        elif not letters & (_DEEP | _MIDDLE):
+        elif letters <= _LOW:
             insort(self.low, height)
 
 
@@ -56,7 +66,7 @@ class TightBoxes:
     def corrected(self, words: Sequence[Word]) -> list[Word]:
         """Return a page's words with boxes as high as their font."""
         for word in words:
-            if word.angle == 0 and word.text.isalpha() and word.text.isascii():
+            if word.angle == 0 and word.text.isalpha() and _shapes(word.text) <= _KNOWN:
                 self._fonts.setdefault(word.font, _Measures()).add(word)
         sizes = {font: size for font in self._fonts if (size := self._size(font)) is not None}
         return [_grown(word, sizes[word.font]) if word.font in sizes and word.angle == 0 else word for word in words]
@@ -74,6 +84,13 @@ class TightBoxes:
         return tall / _ASCENT if mixed < _MOST_MIXED else None
 
 
+@lru_cache(maxsize=4096)
+def _shapes(text: str) -> frozenset[str]:
+    """Return the letters of a text without their marks; one with a mark above it is at least as high as `t`."""
+    parts = normalize("NFD", text)
+    return frozenset(parts) if parts.isascii() else frozenset(_MARKED if combining(one) else one for one in parts)
+
+
 def _middle(ordered: Sequence[float]) -> float:
     """Return the median of heights in order."""
     return (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
@@ -86,7 +103,7 @@ def _share_near(heights: Sequence[float], height: float) -> float:
 
 def _grown(word: Word, usual: float) -> Word:
     """Return the word with the box of its font on its base line; words far larger or smaller keep their own size."""
-    letters = set(word.text)
+    letters = _shapes(word.text)
     if not any(map(str.isalnum, letters)):
         return replace(word, size=usual)
     above = _ASCENT if letters & _TALL else _MIDDLE_ASCENT if letters & _MIDDLE else _LOW_ASCENT

@@ -37,6 +37,8 @@ _LONGEST_CHAPTER_TITLE = 80
 """Most characters of the line that is a chapter's title below its number."""
 _BELOW_CHAPTER = 5.0
 """Largest distance of a chapter's title below its number, in font sizes of the number."""
+_BELOW_AT_RIGHT = 9.0
+"""Largest such distance where both are at the column's right edge, with nothing on their left."""
 _LIKE_CHAPTER = 0.8
 """Smallest size of a heading that is a chapter's title, in font sizes of the chapter's number."""
 _ALIKE = 1.06
@@ -89,9 +91,10 @@ def is_heading(
     if plain(text) in outline:
         return True
     mark = list_mark(text)
-    if (mark is not None and mark.number is None) or (not from_right and _set_right(lines, text, column)):
-        return False
     size = min(line.size for line in lines)
+    set_right = not from_right and _set_right(lines, text, column)
+    if (set_right and not is_chapter_number(text)) or (mark is not None and mark.number is None):
+        return False
     number = section_number(text)
     title = text if number is None else number.title
     letters = sum(letter.isalpha() for letter in title)
@@ -207,7 +210,9 @@ def _with_chapter_titles(found: Sequence[Element | PlacedTable]) -> list[Element
     result: list[Element | PlacedTable] = []
     for one in found:
         before = result[-1] if result else None
-        if isinstance(before, Element) and isinstance(one, Element) and _is_chapter_title(before, one):
+        if not isinstance(before, Element) or not isinstance(one, Element):
+            result.append(one)
+        elif _is_chapter_title(before, one) or _is_number_of(before, one):
             text = f"{before.text} {one.text}"
             result[-1] = replace(
                 one, kind="heading", text=text, places=(*before.places, *one.places), lines=before.lines + one.lines
@@ -217,18 +222,33 @@ def _with_chapter_titles(found: Sequence[Element | PlacedTable]) -> list[Element
     return result
 
 
+def _is_number_of(before: Element, one: Element) -> bool:
+    """Tell whether an element is the number below the word `Chapter`, both on lines of their own."""
+    if (
+        before.lines > 1
+        or one.lines > 1
+        or one.kind not in ("heading", "paragraph")
+        or one.places[0].page != before.places[0].page
+    ):
+        return False
+    parted = before.text.isalpha() and is_chapter_number(f"{before.text} {one.text}")
+    return parted and 0 < one.first.top - before.last.top < _BELOW_CHAPTER * before.first.size
+
+
 def _is_chapter_title(before: Element, one: Element) -> bool:
     """Tell whether an element is the title of the chapter whose number is the heading before it."""
     if before.kind != "heading" or not is_chapter_number(before.text):
         return False
     if one.places[0].page != before.places[0].page or is_numbered(one.text):
         return False
+    size = before.first.size
+    at_right = abs(one.first.right - before.last.right) < size and one.first.left > sum(one.column) / 2
     if one.kind == "heading":
-        alike = one.first.size > _LIKE_CHAPTER * before.first.size
+        alike = one.first.size > _LIKE_CHAPTER * size
     else:
         short = len(one.text) < _LONGEST_CHAPTER_TITLE and not _NO_HEADING_END.search(one.text)
         alike = one.kind == "paragraph" and one.lines == 1 and short
-    return alike and 0 < one.first.top - before.last.top < _BELOW_CHAPTER * before.first.size
+    return alike and 0 < one.first.top - before.last.top < (_BELOW_AT_RIGHT if at_right else _BELOW_CHAPTER) * size
 
 
 def _title(found: Sequence[Element | PlacedTable], headings: Sequence[Element]) -> Element | None:

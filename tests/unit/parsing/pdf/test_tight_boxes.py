@@ -1,6 +1,9 @@
 """Words of fonts whose boxes end at the ink of their letters."""
 
 from dataclasses import replace
+from unicodedata import combining, normalize
+
+import pytest
 
 from sourcebook.parsing.pdf.text_runs import runs
 from sourcebook.parsing.pdf.tight_boxes import TightBoxes
@@ -50,6 +53,35 @@ def test_words_with_and_without_tall_letters_are_on_one_line() -> None:
     assert len(runs(words, ())) > 1
     (line,) = runs(TightBoxes().corrected(words), ())
     assert line.text == " ".join(TEXT)
+    assert abs(line.size - 10) < 0.01
+
+
+@pytest.mark.parametrize(
+    ("text", "tall", "deep"),
+    [
+        ("на село бок біля вода робота Буфет Дубки кава мова база або Бас груба фарба", "бБф", "рудД"),
+        (
+            "ναι εκεί Βίος δεν λόγος Θύρα ρίζα τον σου και όσο Κήπος θα δε Κακό λέει βάρος νέος φάρος ψάρι",
+            "βδθλζξφψΒΘΚ",
+            "βγζημξρςφχψ",
+        ),
+    ],
+)
+def test_words_in_cyrillic_and_greek_are_on_one_line(text: str, tall: str, deep: str) -> None:
+    """Their letters are low, tall and deep, too; one with a mark is as high as `t`."""
+    words, left = [], 10.0
+    for word in text.split():
+        letters = set(normalize("NFD", word))
+        marked = any(map(combining, letters)) or "і" in letters
+        above = 0.7 if letters & set(tall) else 0.64 if marked else 0.45
+        below = 0.22 if letters & set(deep) else 0.0
+        words.append(
+            Word(word, left, left + 5 * len(word), 100 - 10 * above, 100 + 10 * below, 10 * (above + below), font="T1")
+        )
+        left += 5 * len(word) + 3
+    assert len(runs(words, ())) > 1
+    (line,) = runs(TightBoxes().corrected(words), ())
+    assert line.text == text
     assert abs(line.size - 10) < 0.01
 
 
