@@ -36,8 +36,6 @@ from sourcebook.parsing.pdf.layout.text_style import has_running_text, of_page, 
 if TYPE_CHECKING:
     from docling_core.types.doc.document import DoclingDocument
 
-_MANY_ROWS = 6
-"""Rows of tables with which a page without running text is no cover."""
 _NO_HEADS: Mapping[int, RunningRows] = MappingProxyType({})
 
 
@@ -167,17 +165,9 @@ def _with_contexts(found: Sequence[_Column], context: Context) -> Iterator[tuple
         columns_of_page = list(group)
         texts = [item for column in columns_of_page for item in column.items if isinstance(item, Row)]
         style = of_page(context.style, texts)
-        tables = (item for column in columns_of_page for item in column.items if isinstance(item, Table))
-        tabled = sum(table.rows for table in tables if not _ends_in_page_numbers(table))
-        cover = tabled < _MANY_ROWS and not has_running_text(style, texts)
-        local = replace(context, style=style, cover=cover)
+        small = any(isinstance(item, Table) for column in columns_of_page for item in column.items)
+        local = replace(context, style=style, cover=not has_running_text(style, texts, small=small))
         yield from ((column, local) for column in columns_of_page)
-
-
-def _ends_in_page_numbers(table: Table) -> bool:
-    """Tell whether a table's last column has nothing but whole numbers, as tables of contents have."""
-    last = [cell.text for cell in table.cells if cell.column == table.columns - 1 and cell.text]
-    return table.contents or all(map(str.isdecimal, last))
 
 
 def _placed(column: _Column, context: Context) -> Iterator[Element | PlacedTable]:

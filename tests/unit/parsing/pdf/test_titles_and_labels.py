@@ -73,7 +73,7 @@ def test_the_number_of_a_chapter_in_other_languages(word: str) -> None:
 
 
 def test_titles_on_a_page_of_tables() -> None:
-    """A page whose only text beside its titles is in tables is no cover."""
+    """A page whose only text beside its titles is in tables and one sentence in smaller print is no cover."""
     rows = [[f"lamp {n}", f"{n} metres", f"{2 * n} candles"] for n in range(9)]
     cells = [
         Shown(75 + 150 * column, 660 - 20 * row, text)
@@ -81,7 +81,10 @@ def test_titles_on_a_page_of_tables() -> None:
         for column, text in enumerate(line)
     ]
     ruled = grid([72, 222, 372, 522], [675 - 20 * n for n in range(10)])
-    page = [Shown(72, 740, "Using the lamps", size=13, bold=True), Shown(72, 715, "Their height and light", size=9)]
+    page = [
+        Shown(72, 740, "Using the lamps", size=13, bold=True),
+        Shown(72, 715, "The height of each lamp above the sea, and its light in candles.", size=8),
+    ]
     assert "Using the lamps" in headings(prose(740, 20), [*page, *cells, *ruled], prose(740, 20))
 
 
