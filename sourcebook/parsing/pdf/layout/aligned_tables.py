@@ -99,7 +99,8 @@ def _is_last_of_first_column(rows: Sequence[Row], gaps: Sequence[_Gap]) -> bool:
         for before, after in pairwise(above)
         if len(after.runs) == 1 and after.line.right <= gaps[0].left
     ]
-    in_column = bool(gaps) and last.line.right <= gaps[0].left
+    flush = abs(last.line.left - min(run.left for run in above[-1].runs)) < 0.2 * last.line.size
+    in_column = bool(gaps) and flush and last.line.right <= gaps[0].left
     return in_column and bool(alike) and last.line.top - above[-1].line.bottom <= max(alike) + 1
 
 

@@ -25,6 +25,8 @@ _LARGER = 1.1
 """Smallest size of a heading, in font sizes of the running text."""
 _LARGE = 1.6
 """Smallest size of a heading on a page without running text, in font sizes of the running text."""
+_LEAST_NUMBERED = 0.93
+"""Size above which a title is known by its number alone, in font sizes of the running text."""
 _MOST_LINES = 4
 """Most lines of a heading."""
 _LONGEST = 200
@@ -109,7 +111,7 @@ def is_heading(
     if bold and size > 0.88 * style.size:
         numbered = len(lines) == 1 and text[-1] in ".:" and _is_numbered_within(text)
         return (numbered or not _NO_HEADING_END.search(text)) and len(lines) <= 3
-    if len(lines) > 1 or size <= 0.95 * style.size:
+    if len(lines) > 1 or size <= _LEAST_NUMBERED * style.size:
         return False
     chapter = is_chapter_number(text) and _is_short(lines[0], column)
     return chapter or is_titled_by_number(lines[0], column)
@@ -242,7 +244,7 @@ def _is_chapter_title(before: Element, one: Element) -> bool:
     if one.places[0].page != before.places[0].page or is_numbered(one.text):
         return False
     size = before.first.size
-    at_right = abs(one.first.right - before.last.right) < size and one.first.left > sum(one.column) / 2
+    at_right = abs(one.first.right - before.last.right) < size and one.first.left > one.column[0] + 2 * size
     if one.kind == "heading":
         alike = one.first.size > _LIKE_CHAPTER * size
     else:

@@ -9,9 +9,11 @@ from sourcebook.parsing.pdf.layout.grid import Grid, GridCell
 from sourcebook.parsing.pdf.layout.page_parts import Line
 from sourcebook.parsing.pdf.layout.rows import side_by_side
 
+_MOST_ABOVE = 2
+"""Most rows above the first line: a header, and a row that no line parts from it."""
 _NEAR = 1.0
 """Largest distance from the line to the text beyond it, in heights of the text."""
-_ONE_ROW = 0.4
+_ONE_ROW = 0.25
 """Largest distance of the lines of one row, in heights of the text."""
 _TOUCH = 2.0
 """Distance in points by which a text may reach beyond the edge of its cell."""
@@ -30,10 +32,14 @@ def with_outer_rows(grid: Grid, lines: Sequence[Line]) -> Grid:
     below = side_by_side([line for line in beyond if (line.top + line.bottom) / 2 > bottom])
     upper = _row(grid, above, [top - max((line.bottom for line in row), default=0.0) for row in above[:1]])
     lower = _row(grid, below, [min((line.top for line in row), default=0.0) - bottom for row in below[:1]])
-    if upper:
+    for _ in range(_MOST_ABOVE):
+        if not upper:
+            break
         cells = tuple(replace(cell, row=cell.row + 1) for cell in grid.cells)
         top = min(top - 1, *(line.top for line in upper))
         grid = replace(grid, ys=(top, *grid.ys), cells=(*_cells(grid, 0), *cells))
+        above = [row for row in above if all(line.bottom <= top + 1 for line in row)]
+        upper = _row(grid, above, [top - max((line.bottom for line in row), default=0.0) for row in above[:1]])
     if lower:
         bottom = max(bottom + 1, *(line.bottom for line in lower))
         grid = replace(grid, ys=(*grid.ys, bottom), cells=(*grid.cells, *_cells(grid, len(grid.ys) - 1)))

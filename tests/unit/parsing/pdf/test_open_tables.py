@@ -130,3 +130,53 @@ def test_prose_around_a_table() -> None:
     found = markdown([*text, *marks, *(Shown(72, 590 - 12 * n, f"{WORDS} {WORDS[:20]}") for n in range(5))])
     assert "| Year | Members |\n| --- | --- |\n| 2019 | 1,004 |\n| 2020 | 1,104 |" in found
     assert " ".join([WORDS[:72].strip()] * 9) in found
+
+
+def test_a_header_of_several_lines_at_the_bottom_of_its_row() -> None:
+    """Its longest cell begins above the others, whose text is in the last lines."""
+    marks = row(700, (200, "Team plan with"), (320, "Enterprise plan"), bold=True)
+    marks += row(689, (140, "Basic"), (200, "priority"), (320, "including on-site"), bold=True)
+    marks += row(678, (80, "Feature"), (140, "plan"), (200, "support"), (320, "service"), bold=True)
+    for n, name in enumerate(("Projects", "Users", "Teams")):
+        marks += row(660 - 17 * n, (80, name), (140, f"{n}"), (200, f"{n}0"), (320, "any"))
+    assert table([*prose(760, 3), *marks, *prose(570, 3)])[:2] == [
+        ["Feature", "Basic plan", "Team plan with priority support", "Enterprise plan including on-site service"],
+        ["Projects", "0", "00", "any"],
+    ]
+
+
+def test_two_columns_that_both_go_on() -> None:
+    """Both lines are full; a year that goes on is no number of a row of its own."""
+    marks = row(700, (80, "2014 -"), (130, "Senior engineer in the north, responsible for"))
+    marks += row(689, (80, "2019"), (130, "the test of all lamps and their certification in")) + row(
+        678, (130, "the south")
+    )
+    marks += row(660, (80, "2010 -"), (130, "Engineer at the sea")) + row(649, (80, "2014"))
+    marks += row(631, (80, "2008 -"), (130, "Student")) + row(620, (80, "2010"))
+    assert table([*prose(760, 3), *marks, *prose(580, 3)]) == [
+        [
+            "2014 - 2019",
+            "Senior engineer in the north, responsible for the test of all lamps and their certification in the south",
+        ],
+        ["2010 - 2014", "Engineer at the sea"],
+        ["2008 - 2010", "Student"],
+    ]
+
+
+def test_cells_in_the_middle_of_their_row() -> None:
+    """A line below each row parts them; above the first one are the header and a row of several lines."""
+    edges = (61, 107, 328, 373)
+    marks = row(650, (69, "Room"), (114, "Equipment"), (335, "Seats"), bold=True)
+    marks += row(634, (114, "Projector, white board and loudspeakers")) + row(612, (114, "that can be rolled up"))
+    marks += row(623, (69, "A 101"), (114, "with a screen of four metres, a piano"), (335, "120"))
+    marks += [*borders(607, *edges), *row(596, (69, "A 102"), (114, "Projector"), (335, "40")), *borders(590, *edges)]
+    marks += [*row(579, (69, "A 103"), (114, "Piano"), (335, "20")), *borders(573, *edges)]
+    assert table([*prose(760, 3), *marks, *prose(530, 3)])[:3] == [
+        ["Room", "Equipment", "Seats"],
+        [
+            "A 101",
+            "Projector, white board and loudspeakers with a screen of four metres, a piano that can be rolled up",
+            "120",
+        ],
+        ["A 102", "Projector", "40"],
+    ]

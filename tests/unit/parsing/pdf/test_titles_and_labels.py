@@ -95,6 +95,14 @@ def test_the_bold_beginning_of_a_paragraph_is_no_title() -> None:
     assert headings([*prose(760), line, *rest], prose(740)) == []
 
 
+def test_a_full_line_of_japanese_with_a_comma_is_no_title() -> None:
+    """It is the first line of a paragraph, in larger type."""
+    line = "\u6ce8\u610f\uff1a\u6f22\u5b57\u306b\u5bfe\u5fdc\u3059\u308b\u305f\u3081\u306b\uff0c" + "\u6587\u5b57" * 18
+    text = [Shown(72, 740 - 16 * n, "\u6587\u5b57" * 32, size=10, font="unicode") for n in range(12)]
+    below = [Shown(72, 520 - 16 * n, "1 " + "\u6587\u5b57" * 31, size=10, font="unicode") for n in range(3)]
+    assert headings([*text, Shown(72, 540, line, size=13, font="unicode"), *below], text) == []
+
+
 @pytest.mark.parametrize("text", ["C = ajk + bki", "a b c d e f g h i j k l m n"])
 def test_formulas_and_alphabets_are_no_titles(text: str) -> None:
     """They are in a larger font than the running text."""
