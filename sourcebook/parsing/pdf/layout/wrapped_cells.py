@@ -53,6 +53,8 @@ def further_lines(rows: Sequence[Row], parts: Sequence[Parts]) -> frozenset[int]
             prose = shorter or any(len(last[column].text) >= _PROSE for column in part if column in last)
             if index != whole and not _is_part(part, parts[whole]) and not (all(cut) and prose):
                 return frozenset()
+            if index < whole and part.keys() == {0}:
+                return frozenset()  # a term above another one with the same meaning, or the label of a group
             last |= {column: runs[-1] for column, runs in part.items()}
     return frozenset(further) if full >= _LEAST_FULL * len(further) else frozenset()
 

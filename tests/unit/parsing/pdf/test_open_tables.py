@@ -80,6 +80,18 @@ def test_rows_in_groups_are_not_joined() -> None:
     assert len(table([*prose(760, 3), *marks, *prose(570, 3)])) == 7
 
 
+def test_terms_with_one_meaning_are_not_joined() -> None:
+    """The first of two terms stands alone in its row, close to the second one."""
+    marks = row(724, (80, "Command"), (180, "Meaning"), bold=True)
+    for n, name in enumerate(("zoom", "view", "birdseye view")):
+        marks += row(700 - 32 * n, (80, f"{name} in")) + row(
+            689 - 32 * n, (80, f"{name} out"), (180, "makes it larger")
+        )
+    assert [cells[0] for cells in table([*prose(780, 3), *marks, *prose(590, 3)])[1:]] == [
+        f"{name} {way}" for name in ("zoom", "view", "birdseye view") for way in ("in", "out")
+    ]
+
+
 def borders(y: float, *edges: float) -> list[Mark]:
     """Return a line for each cell, whose ends touch."""
     return [Stroke(left, y, right, y) for left, right in pairwise(edges)]
