@@ -25,13 +25,24 @@ from benchmarks.harness.document_scores import headings_by_level, table_cells
 
 _NUMERALS = "〇零一二三四五六七八九十百两兩"
 """Digits of Chinese numbers."""
+_SPELLED = (
+    "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen"
+    "|nineteen|twenty"
+)
+_CHAPTERS = (
+    "apéndice|anexo|parte|apêndice|appendice|capítol|apèndix|hoofdstuk|bijlage|deel|kapittel|vedlegg|bilaga?|luku|liite"
+    "|rozdział|część|dodatek|załącznik|kapitola|část|příloha|kapitol|poglavlje|poglavje|capitolul|anexa|bölüm|chương|phần"
+    "|phụ lục|bab|lampiran|розд[іi]л"
+)
+"""Words for chapters, parts and appendices beside those below."""
 _NUMBER = re.compile(
     r"\A§?\s?(?:(?:(?:appendix|chapter|part|section|anhang|kapitel|teil|abschnitt|annexe|chapitre|partie|capítulo|capitolo"
-    r"|глава|часть|раздел|приложение|розділ|частина|додаток|част|κεφάλαιο|μέρος|παράρτημα|अध्याय|भाग|परिशिष्ट"
+    rf"|{_CHAPTERS}"
+    r"|глава|часть|раздел|приложение|частина|додаток|част|κεφάλαιο|μέρος|παράρτημα|अध्याय|भाग|परिशिष्ट"
     r"|(?:ال)?(?:فصل|باب|بخش|قسم|جزء|ملحق|پیوست)|פרק|חלק|נספח|附录|附錄|付録|부록|บทที่)\s+)?"
     r"(?:(?:\d+|[a-z])(?:\.\d+)*|[ivxlc]+)[.:)]?\s+(?=[\\$`{]?\w)"
     rf"|第\s?(?:[\d{_NUMERALS}]+|[ivxlc]+)\s?[章节節部編编篇回講讲課课卷巻]\s*(?=\w)|제\s?(?:\d+|[ivxlc]+)\s?[장절부편]\s+(?=\w)"
-    rf"|[({_NUMERALS}][{_NUMERALS}]*[)、]\s?(?=\w)|(?:\d+(?:\.\d+)+\.?|\d+[.、])(?=[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3]))"
+    rf"|[({_NUMERALS}][{_NUMERALS}]*[)、]\s?(?=\w)|(?:chapter|part|appendix)\s(?:{_SPELLED})[.:]?\s+(?=\w)|(?:\d+(?:\.\d+)+\.?|\d+[.、])(?=[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3]))"
 )
 _ALIKE = str.maketrans("يكى", "یکی")
 """Letters of Arabic that are drawn alike in Persian, and that fonts confuse."""

@@ -4,7 +4,7 @@ import re
 from bisect import bisect
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 
@@ -14,6 +14,8 @@ from sourcebook.parsing.pdf.layout.line_joining import joined_text
 from sourcebook.parsing.pdf.layout.list_marks import list_mark
 from sourcebook.parsing.pdf.layout.page_parts import Line
 from sourcebook.parsing.pdf.layout.rows import joined
+from sourcebook.parsing.pdf.layout.wide_headers import is_second_header, spans, wide_cells
+from sourcebook.parsing.pdf.layout.wrapped_cells import NUMBER, further_lines
 
 _NARROWEST_GAP = 0.55
 """Smallest gap between columns, in font sizes."""
@@ -22,13 +24,14 @@ _NARROWEST_OF_MANY = 0.33
 """Smallest gap between columns that so many rows share, in font sizes: in text, no white space is in all lines."""
 _FARTHEST_ROW = 2.6
 """Largest white space between two rows of a table, in font sizes."""
+_FEWEST_BELOW = 2
+"""Fewest rows with all columns below a header over several of them."""
 _LONGEST_CELL = 90
 """Characters of the median cell above which columns are prose."""
 _BULLET = re.compile(r"[\u2460-\u24ff\u25a0-\u27bf]")
 _SECTION = re.compile(r"\d{1,3}(?:\.\d{1,3})+\.|\d{1,3}(?:\.\d{1,3}){2,}")
 _TITLE = re.compile(r"(?:\d{1,3}|[A-Z])(?:\.\d{1,3})+\.?\s+[^\W\d_]{3}")
 """Number of a section within another, and a word."""
-_NUMBER = re.compile(r"[(\-–+]?[€$£]?\d[\d.,\s]*[%)]?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +83,25 @@ def _stretch(rows: Sequence[Row], start: int) -> tuple[int, list[_Gap]]:
         if len(common) < max(1, len(gaps) // 2) or (len(row.runs) == 1 and _crosses(row.line, gaps)):
             break
         gaps, end = common, end + 1
+    whole = end
     while end > start and len(rows[end - 1].runs) == 1 and not _continues(rows[end - 1], rows[end - 2], gaps):
         end -= 1
+    if end == whole - 1 and _is_last_of_first_column(rows[start:whole], gaps):
+        end = whole
     return end, gaps
+
+
+def _is_last_of_first_column(rows: Sequence[Row], gaps: Sequence[_Gap]) -> bool:
+    """Tell whether the last row is the second line of a first cell, as other rows are, and nearer than a new row."""
+    *above, last = rows
+    alike = [
+        after.line.top - before.line.bottom
+        for before, after in pairwise(above)
+        if len(after.runs) == 1 and after.line.right <= gaps[0].left
+    ]
+    flush = abs(last.line.left - min(run.left for run in above[-1].runs)) < 0.2 * last.line.size
+    in_column = bool(gaps) and flush and last.line.right <= gaps[0].left
+    return in_column and bool(alike) and last.line.top - above[-1].line.bottom <= max(alike) + 1
 
 
 def _is_justified(rows: Sequence[Row], start: int, end: int) -> bool:
@@ -184,6 +203,8 @@ def _table(rows: Sequence[Row], gaps: Sequence[_Gap], levels: Sequence[float]) -
     full = [row for row in rows if len(row.runs) > 1]
     shared = _shared(rows)
     gaps = shared if len(shared) >= len(gaps) else gaps
+    if (divided := _divided_table(rows, gaps, levels)) is not None:
+        return divided
     width = len(gaps) + 1
     if not gaps or len(full) < (2 if width > 2 else 3):
         return None
@@ -198,6 +219,38 @@ def _table(rows: Sequence[Row], gaps: Sequence[_Gap], levels: Sequence[float]) -
     return _table_of(rows, texts)
 
 
+def _divided_table(rows: Sequence[Row], gaps: Sequence[_Gap], levels: Sequence[float]) -> Table | None:
+    """Return the table whose first row is over more columns than it has cells, or None where it is not so."""
+    body = rows[1:]
+    inner = _shared(body) if len(body) > _FEWEST_BELOW else []
+    edges = [float("-inf"), *((gap.left + gap.right) / 2 for gap in inner), float("inf")]
+    if (
+        len(inner) < max(len(gaps), len(rows[0].runs))
+        or sum(len(row.runs) > len(inner) for row in body) < _FEWEST_BELOW
+    ):
+        return None
+    columns = [
+        (min(run.left for run in runs), max(run.right for run in runs))
+        for left, right in pairwise(edges)
+        if (runs := [run for row in body for run in row.runs if left <= run.left < right])
+    ]
+    heads = sorted(rows[0].runs, key=lambda run: run.left)
+    over = spans(heads, columns) if len(columns) == len(inner) + 1 else []
+    table = _table(body, inner, levels) if over else None
+    if table is None or table.columns != len(columns):
+        return None
+    below = [cell.text for cell in table.cells if cell.row == 0]
+    second = is_second_header(over, below)
+    cells, down = wide_cells(heads, over, below) if second else wide_cells(heads, over, ["x"] * len(below))
+    cells += [
+        replace(cell, row=cell.row + 1, header=cell.row == 0 and second)
+        for cell in table.cells
+        if cell.row or cell.column not in down
+    ]
+    top, left, right = rows[0].line.top, min(row.line.left for row in rows), max(row.line.right for row in rows)
+    return replace(table, top=top, left=left, right=right, cells=tuple(cells), rows=table.rows + 1)
+
+
 def _ruled_grid(rows: Sequence[Row], gaps: Sequence[_Gap], levels: Sequence[float]) -> list[list[list[Line]]]:
     """Return the cells between the drawn lines that separate the rows, or nothing where no lines separate them."""
     top, bottom = rows[0].line.top, rows[-1].line.bottom
@@ -210,7 +263,7 @@ def _ruled_grid(rows: Sequence[Row], gaps: Sequence[_Gap], levels: Sequence[floa
         (bisect(inside, (row.line.top + row.line.bottom) / 2), column)
         for row in rows
         for column, part in _parts(row, middles).items()
-        if _NUMBER.fullmatch(part[0].text)
+        if NUMBER.fullmatch(part[0].text)
     )
     if sum(count > 1 for count in numbers.values()) > 1:
         return []  # numbers below each other belong to rows that no lines separate
@@ -237,12 +290,13 @@ def _grid(rows: Sequence[Row], gaps: Sequence[_Gap]) -> list[list[list[Line]]]:
     spaces = [after.line.top - before.line.bottom for before, after in pairwise(rows)]
     usual = median(spaces) if spaces else 0.0
     grid: list[list[list[Line]]] = []
-    for index, row in enumerate(rows):
-        runs = _parts(row, middles)
+    found = [_parts(row, middles) for row in rows]
+    further = further_lines(rows, found)
+    for index, (row, runs) in enumerate(zip(rows, found, strict=True)):
         parts = [[joined(runs[column])] if column in runs else [] for column in range(len(gaps) + 1)]
         close = index > 0 and spaces[index - 1] < min(0.6 * row.line.size, usual + 0.5)
         goes_on = grid and close and not parts[0] and all(grid[-1][n] for n, part in enumerate(parts) if part)
-        if goes_on and (max(spaces) > usual + 1 or sum(map(bool, parts)) == 1):
+        if index in further or (goes_on and (max(spaces) > usual + 1 or sum(map(bool, parts)) == 1)):
             for above, part in zip(grid[-1], parts, strict=True):
                 above += part
         else:

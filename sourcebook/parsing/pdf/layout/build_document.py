@@ -166,7 +166,8 @@ def _with_contexts(found: Sequence[_Column], context: Context) -> Iterator[tuple
         columns_of_page = list(group)
         texts = [item for column in columns_of_page for item in column.items if isinstance(item, Row)]
         style = of_page(context.style, texts)
-        local = replace(context, style=style, cover=not has_running_text(style, texts))
+        small = any(isinstance(item, Table) for column in columns_of_page for item in column.items)
+        local = replace(context, style=style, cover=not has_running_text(style, texts, small=small))
         yield from ((column, local) for column in columns_of_page)
 
 

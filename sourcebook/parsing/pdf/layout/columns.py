@@ -12,6 +12,7 @@ from statistics import median
 
 from sourcebook.parsing.pdf.layout.elements import Table
 from sourcebook.parsing.pdf.layout.page_parts import Line
+from sourcebook.parsing.pdf.layout.prose_beside import is_beside_table
 from sourcebook.parsing.pdf.layout.rows import side_by_side
 
 Piece = Line | Table
@@ -181,7 +182,7 @@ def _parts_prose(gutter: _Gutter, nested: int) -> bool:
     """Tell whether both sides are columns of prose and not cells of one table."""
     left, right = _Side.of(gutter.left, gutter), _Side.of(gutter.right, gutter)
     if left is None or right is None:
-        return False
+        return is_beside_table(gutter.left, gutter.right, gutter.width)
     height = median([*left.heights, *right.heights])
     if gutter.bottom - gutter.top < 2.2 * height or gutter.width < 0.4 * height:
         return False

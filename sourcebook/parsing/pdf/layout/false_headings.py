@@ -11,11 +11,14 @@ from sourcebook.parsing.pdf.layout.heading_labels import labels, of_many_section
 from sourcebook.parsing.pdf.layout.heading_places import out_of_place
 from sourcebook.parsing.pdf.layout.heading_surroundings import below_titles, in_sentences, repeated
 from sourcebook.parsing.pdf.layout.headings import is_numbered, plain, style_of
+from sourcebook.parsing.pdf.layout.list_marks import list_mark
 
 _BOLD_LIST = 3
 """Consecutive headings of one style that are a list."""
 _NUMBERED_LIST = 5
 """Consecutive numbered headings of one style that are a list."""
+_COUNTED_LIST = 4
+"""Consecutive headings with successive numbers that are a list, in whatever style."""
 _OF_FIGURE = re.compile(r"\[?(?:fig|abb|chart|plate|рис|그림|図|图)", re.IGNORECASE)
 _LONGEST_SCRAP = 60
 """Characters of a text above which it is no label in a figure."""
@@ -36,6 +39,7 @@ def without_false_headings(
         *labels(found),
         *of_many_sections(found),
         *_in_lists(found),
+        *_counted(found),
         *_in_figures(found),
         *in_sentences(found),
         *below_titles(found),
@@ -58,6 +62,26 @@ def _in_lists(found: Sequence[Element | PlacedTable]) -> Iterator[int]:
             most = _NUMBERED_LIST if isinstance(one, Element) and is_numbered(one.text) else _BOLD_LIST
             if len(alike) >= most:
                 yield place
+
+
+def _counted(found: Sequence[Element | PlacedTable]) -> Iterator[int]:
+    """Yield the indices of several consecutive headings of one page whose numbers are counted on: 1., 2., 3."""
+    run: list[int] = []
+    last = 0
+    for place, one in enumerate(found):
+        mark = list_mark(one.text) if isinstance(one, Element) and one.kind == "heading" else None
+        number = mark.number if mark is not None else None
+        if run and (number != last + 1 or place != run[-1] + 1 or _page(found[run[-1]]) != _page(one)):
+            yield from run if len(run) >= _COUNTED_LIST else ()
+            run = []
+        if number is not None:
+            run.append(place)
+            last = number
+    yield from run if len(run) >= _COUNTED_LIST else ()
+
+
+def _page(one: Element | PlacedTable) -> int:
+    return one.places[0].page if isinstance(one, Element) else one.page
 
 
 def _style_on_page(one: Element | PlacedTable) -> object:

@@ -1,10 +1,11 @@
 """Grids of drawn lines; lengths in points."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from sourcebook.parsing.pdf.layout.page_parts import Rule
+from sourcebook.parsing.pdf.layout.cell_borders import column_edges
+from sourcebook.parsing.pdf.layout.page_parts import Line, Rule
 
 _NEAR = 3.0
 """Distance up to which ends of lines touch, in points."""
@@ -33,6 +34,8 @@ class Grid:
     xs: tuple[float, ...]
     ys: tuple[float, ...]
     cells: tuple[GridCell, ...]
+    inferred: bool = False
+    """Whether its columns are known by the ends of the lines between its rows."""
 
 
 @dataclass(slots=True)
@@ -44,14 +47,31 @@ class _Stroke:
     end: float
 
 
-def grids(rules: Sequence[Rule]) -> list[Grid]:
-    """Return the grids with at least two rows and two columns, from the top."""
+def grids(rules: Sequence[Rule], lines: Sequence[Line] = ()) -> list[Grid]:
+    """Return the grids with at least two rows and two columns, from the top.
+
+    Args:
+        rules: Drawn lines of a page.
+        lines: Texts of the page.
+    """
     level = [rule for rule in rules if rule.right - rule.left > rule.bottom - rule.top]
     upright = [rule for rule in rules if rule.right - rule.left <= rule.bottom - rule.top]
+    found = _drawn_grids(level, upright)
+    if edges := column_edges(level, lines):
+        further = (replace(grid, inferred=True) for grid in _drawn_grids(level, [*upright, *edges]))
+        found += [grid for grid in further if not any(_overlap(grid, other) for other in found)]
+    return sorted(found, key=lambda grid: (grid.ys[0], grid.xs[0]))
+
+
+def _overlap(grid: Grid, other: Grid) -> bool:
+    across = grid.xs[0] < other.xs[-1] and other.xs[0] < grid.xs[-1]
+    return across and grid.ys[0] < other.ys[-1] and other.ys[0] < grid.ys[-1]
+
+
+def _drawn_grids(level: Sequence[Rule], upright: Sequence[Rule]) -> list[Grid]:
     across = _strokes([_Stroke((rule.top + rule.bottom) / 2, rule.left, rule.right) for rule in level])
     down = _strokes([_Stroke((rule.left + rule.right) / 2, rule.top, rule.bottom) for rule in upright])
-    found = [grid for group in _touching(across, down) if (grid := _grid(*group)) is not None]
-    return sorted(found, key=lambda grid: (grid.ys[0], grid.xs[0]))
+    return [grid for group in _touching(across, down) if (grid := _grid(*group)) is not None]
 
 
 def _strokes(strokes: list[_Stroke]) -> list[_Stroke]:

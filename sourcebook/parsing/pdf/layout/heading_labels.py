@@ -10,7 +10,14 @@ from sourcebook.parsing.pdf.layout.headings import is_numbered, plain, style_of
 
 _CALLOUT = re.compile(
     r"(?:note|tip|hint|warning|caution|danger|important|attention|achtung|hinweis|anmerkung|warnung|vorsicht|wichtig"
-    r"|tipp|remarque|avertissement|nota|aviso|advertencia|внимание|примечание)\s?[:!]?",
+    r"|tipp|remarque|avertissement|astuce|conseil|nota|aviso|advertencia|importante|sugerencia|consejo|precaución|peligro"
+    r"|atención|atenção|advertência|dica|sugestão|cuidado|perigo|avvertimento|avvertenza|avviso|attenzione|suggerimento"
+    r"|consiglio|avís|advertiment|suggeriment|consell|opmerking|waarschuwing|let op|belangrijk|uwaga|wskazówka"
+    r"|ostrzeżenie|ważne|poznámka|varování|upozornění|důležité|upozornenie|anmärkning|varning|viktigt|bemærk|advarsel"
+    r"|vigtigt|merk|viktig|huomautus|huomaa|varoitus|vihje|tärkeää|megjegyzés|figyelem|figyelmeztetés|fontos|notă|atenție"
+    r"|avertisment|uyarı|dikkat|ipucu|önemli|lưu ý|chú ý|cảnh báo|catatan|peringatan|внимание|примечание|предупреждение"
+    r"|замечание|важно|осторожно|совет|подсказка|примітка|увага|попередження|важливо|порада|σημείωση|προσοχή|προειδοποίηση"
+    r"|注意|注记|注記|警告|重要|提示|小心|ヒント|メモ|참고|주의|경고|중요|팁|تنبيه|ملاحظة|تحذير|توجه|هشدار|הערה|אזהרה)\s?[:!：！]?",
     re.IGNORECASE,
 )
 _LABEL = re.compile(

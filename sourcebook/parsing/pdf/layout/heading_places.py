@@ -13,6 +13,8 @@ _SENTENCE = re.compile(r"\S+(?:\s+\S+){2,}[.!۔।]|.{12,}[。．]")
 """Three words or more with a full stop, or as many signs as these have in Chinese or Japanese."""
 _LEAD_IN = re.compile(r"\S+(?:\s+\S+){3,}:|.{12,}：|.*[，、].*[:：]")
 """Four words or more with a colon, which lead to what is below them."""
+_FAR_ABOVE = 4.0
+"""Distance from a title at the margin to the caption of the figure below it, in font sizes of the title."""
 _LEVEL = 3.0
 """Largest distance of left edges of the items of one list, in points."""
 
@@ -29,7 +31,7 @@ def out_of_place(found: Sequence[Element | PlacedTable]) -> Iterator[int]:
 def _at_ends_of_pages(found: Sequence[Element | PlacedTable]) -> Iterator[int]:
     """Yield the indices of headings below all other text of their page: type is set so that a title has text below."""
     shown = [(place, one) for place, one in enumerate(found) if not _is_head(one)]
-    pages = [[place for place, _ in group] for _, group in groupby(shown, key=lambda one: _page(one[1]))]
+    pages = [[place for place, _ in group] for _, group in groupby(shown, key=lambda one: _first_page(one[1]))]
     for page in pages[:-1]:
         above = any(_kind(found[place]) != "heading" for place in page)
         if above and _kind(found[page[-1]]) == "heading":
@@ -39,10 +41,18 @@ def _at_ends_of_pages(found: Sequence[Element | PlacedTable]) -> Iterator[int]:
 def _above_figure_captions(found: Sequence[Element | PlacedTable]) -> Iterator[int]:
     """Yield the indices of headings directly above the caption of a figure, which are labels in the figure."""
     for place, (one, after) in enumerate(pairwise(found)):
-        if isinstance(after, Element) and after.kind == "caption" and _OF_FIGURE.match(after.text):
-            on_page = isinstance(one, Element) and one.places[-1].page == after.places[0].page
-            if on_page and _kind(one) == "heading":
-                yield place
+        if not isinstance(one, Element) or not isinstance(after, Element) or one.kind != "heading":
+            continue
+        if after.kind == "caption" and _OF_FIGURE.match(after.text) and _is_label(one, after):
+            yield place
+
+
+def _is_label(one: Element, caption: Element) -> bool:
+    """Tell whether a heading is in the figure whose caption follows; a title at the margin is far above it."""
+    if one.places[-1].page != caption.places[0].page:
+        return False
+    at_margin = one.first.left - one.column[0] < one.first.size
+    return not at_margin or caption.first.top - one.last.bottom < _FAR_ABOVE * one.first.size
 
 
 def _sentences(found: Sequence[Element | PlacedTable]) -> Iterator[int]:
@@ -84,5 +94,6 @@ def _kind(one: Element | PlacedTable) -> str:
     return one.kind if isinstance(one, Element) else "table"
 
 
-def _page(one: Element | PlacedTable) -> int:
-    return one.places[-1].page if isinstance(one, Element) else one.page
+def _first_page(one: Element | PlacedTable) -> int:
+    """Return the page on which an element begins; the paragraph below a heading may go on at the top of the next."""
+    return one.places[0].page if isinstance(one, Element) else one.page

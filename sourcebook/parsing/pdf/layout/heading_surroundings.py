@@ -8,6 +8,8 @@ from sourcebook.parsing.pdf.layout.elements import Element, PlacedTable
 from sourcebook.parsing.pdf.layout.headings import is_numbered, plain, style_of
 
 _SENTENCE_END = re.compile(r"""[.!?:;。！？：；…।॥؟۔։።។။؛]["'”’»)\]\d]*$""")
+_COMMA = re.compile("[，、]")
+"""Comma of Chinese and Japanese, whose titles of a full line have none."""
 _UNFINISHED = re.compile(r"(?:[,;\-\u2010]|\b(?:an?|and|by|for|in|of|or|that|the|to|with))$")
 _DIRECTLY = 0.4
 """Largest gap between lines of one paragraph, in font sizes."""
@@ -15,6 +17,10 @@ _FULL = 0.9
 """Share of the column's width that a line within a paragraph reaches."""
 _FEWEST_SIGNS = 2
 """Signs that a line is a part of a sentence."""
+_ALIKE = 1.2
+"""Ratio of font sizes up to which a bold line may be the first of a paragraph."""
+_WORD_SPACE = 0.5
+"""Largest space between two words, in font sizes."""
 _LARGER = 1.06
 """Smallest font size of a title, in font sizes of what is below it."""
 _TEXT = 80
@@ -28,14 +34,19 @@ def in_sentences(found: Sequence[Element | PlacedTable]) -> Iterator[int]:
             continue
         before = found[place - 1] if place else None
         after = found[place + 1] if place + 1 < len(found) else None
+        below = after if isinstance(after, Element) and after.kind != "code" and _goes_on(one, after) else None
+        goes_on = below is not None and below.text[0].islower()
+        in_size = below is not None and below.first.size * _ALIKE > one.last.size
+        wide = one.last.right > one.column[0] + _FULL * (one.column[1] - one.column[0])
         signs = (
             isinstance(before, Element) and _goes_on(before, one) and not _SENTENCE_END.search(before.text),
-            isinstance(after, Element) and after.kind != "code" and _goes_on(one, after) and after.text[0].islower(),
+            goes_on,
             one.text[0].islower() and not one.first.bold,
             _UNFINISHED.search(one.text) is not None,
-            one.last.right > one.column[0] + _FULL * (one.column[1] - one.column[0]) and not one.first.bold,
+            wide and ((goes_on and in_size) or not one.first.bold),
+            goes_on and below is not None and _is_beside(one, below),
         )
-        if sum(signs) >= _FEWEST_SIGNS:
+        if sum(signs) >= _FEWEST_SIGNS or (wide and _COMMA.search(one.text)):
             yield place
 
 
@@ -45,6 +56,13 @@ def _goes_on(above: Element, below: Element) -> bool:
         return False
     size = min(above.last.size, below.first.size)
     return above.first.top - size < below.first.top and below.first.top - above.last.bottom < _DIRECTLY * size
+
+
+def _is_beside(one: Element, other: Element) -> bool:
+    """Tell whether a text goes on in the line of another."""
+    level = min(one.last.bottom, other.first.bottom) - max(one.last.top, other.first.top)
+    space = other.first.left - one.last.right
+    return -1 <= space < _WORD_SPACE * one.last.size and level > 0.5 * min(one.last.height, other.first.height)
 
 
 def below_titles(found: Sequence[Element | PlacedTable]) -> Iterator[int]:

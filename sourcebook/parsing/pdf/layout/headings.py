@@ -25,6 +25,8 @@ _LARGER = 1.1
 """Smallest size of a heading, in font sizes of the running text."""
 _LARGE = 1.6
 """Smallest size of a heading on a page without running text, in font sizes of the running text."""
+_LEAST_NUMBERED = 0.93
+"""Size above which a title is known by its number alone, in font sizes of the running text."""
 _MOST_LINES = 4
 """Most lines of a heading."""
 _LONGEST = 200
@@ -37,6 +39,8 @@ _LONGEST_CHAPTER_TITLE = 80
 """Most characters of the line that is a chapter's title below its number."""
 _BELOW_CHAPTER = 5.0
 """Largest distance of a chapter's title below its number, in font sizes of the number."""
+_BELOW_AT_RIGHT = 9.0
+"""Largest such distance where both are at the column's right edge, with nothing on their left."""
 _LIKE_CHAPTER = 0.8
 """Smallest size of a heading that is a chapter's title, in font sizes of the chapter's number."""
 _ALIKE = 1.06
@@ -89,9 +93,10 @@ def is_heading(
     if plain(text) in outline:
         return True
     mark = list_mark(text)
-    if (mark is not None and mark.number is None) or (not from_right and _set_right(lines, text, column)):
-        return False
     size = min(line.size for line in lines)
+    set_right = not from_right and _set_right(lines, text, column)
+    if (set_right and not is_chapter_number(text)) or (mark is not None and mark.number is None):
+        return False
     number = section_number(text)
     title = text if number is None else number.title
     letters = sum(letter.isalpha() for letter in title)
@@ -106,7 +111,7 @@ def is_heading(
     if bold and size > 0.88 * style.size:
         numbered = len(lines) == 1 and text[-1] in ".:" and _is_numbered_within(text)
         return (numbered or not _NO_HEADING_END.search(text)) and len(lines) <= 3
-    if len(lines) > 1 or size <= 0.95 * style.size:
+    if len(lines) > 1 or size <= _LEAST_NUMBERED * style.size:
         return False
     chapter = is_chapter_number(text) and _is_short(lines[0], column)
     return chapter or is_titled_by_number(lines[0], column)
@@ -207,7 +212,9 @@ def _with_chapter_titles(found: Sequence[Element | PlacedTable]) -> list[Element
     result: list[Element | PlacedTable] = []
     for one in found:
         before = result[-1] if result else None
-        if isinstance(before, Element) and isinstance(one, Element) and _is_chapter_title(before, one):
+        if not isinstance(before, Element) or not isinstance(one, Element):
+            result.append(one)
+        elif _is_chapter_title(before, one) or _is_number_of(before, one):
             text = f"{before.text} {one.text}"
             result[-1] = replace(
                 one, kind="heading", text=text, places=(*before.places, *one.places), lines=before.lines + one.lines
@@ -217,18 +224,33 @@ def _with_chapter_titles(found: Sequence[Element | PlacedTable]) -> list[Element
     return result
 
 
+def _is_number_of(before: Element, one: Element) -> bool:
+    """Tell whether an element is the number below the word `Chapter`, both on lines of their own."""
+    if (
+        before.lines > 1
+        or one.lines > 1
+        or one.kind not in ("heading", "paragraph")
+        or one.places[0].page != before.places[0].page
+    ):
+        return False
+    parted = before.text.isalpha() and is_chapter_number(f"{before.text} {one.text}")
+    return parted and 0 < one.first.top - before.last.top < _BELOW_CHAPTER * before.first.size
+
+
 def _is_chapter_title(before: Element, one: Element) -> bool:
     """Tell whether an element is the title of the chapter whose number is the heading before it."""
     if before.kind != "heading" or not is_chapter_number(before.text):
         return False
     if one.places[0].page != before.places[0].page or is_numbered(one.text):
         return False
+    size = before.first.size
+    at_right = abs(one.first.right - before.last.right) < size and one.first.left > one.column[0] + 2 * size
     if one.kind == "heading":
-        alike = one.first.size > _LIKE_CHAPTER * before.first.size
+        alike = one.first.size > _LIKE_CHAPTER * size
     else:
         short = len(one.text) < _LONGEST_CHAPTER_TITLE and not _NO_HEADING_END.search(one.text)
         alike = one.kind == "paragraph" and one.lines == 1 and short
-    return alike and 0 < one.first.top - before.last.top < _BELOW_CHAPTER * before.first.size
+    return alike and 0 < one.first.top - before.last.top < (_BELOW_AT_RIGHT if at_right else _BELOW_CHAPTER) * size
 
 
 def _title(found: Sequence[Element | PlacedTable], headings: Sequence[Element]) -> Element | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 
+from sourcebook.parsing.pdf.layout.east_asian import is_east_asian
 from sourcebook.parsing.pdf.layout.elements import Element, Row, Table, place
 from sourcebook.parsing.pdf.layout.headings import (
     extends_number,
@@ -37,6 +38,10 @@ _WIDER_SPACE = 1.3
 """Distance between lines that begins a paragraph, in usual distances."""
 _OTHER_SIZE = 1.06
 """Ratio of font sizes above which a numbered title and the line below it are apart."""
+_INNER_TITLE = 1.1
+"""Ratio of font sizes above which two titles below each other are those of a section and of one within it."""
+_ABOVE_INNER = 0.7
+"""Smallest white space above a title within a section, in font sizes; lines of one title are closer."""
 _BELOW_TITLE = 1.15
 """Distance of a line below a numbered title that parts them, in usual distances."""
 _MOST_TITLE_LINES = 3
@@ -134,6 +139,8 @@ def _begins(group: _Group, row: Row, following: Row | Table | None, edge: float,
         return True
     if max(line.size, last.size) > 1.2 * min(line.size, last.size):
         return not _is_unfinished(group, line, context.style)
+    if _are_two_titles(last, line, context.style):
+        return True
     distance = line.top - last.top
     if line.monospaced:
         if context.monospaced and distance > _WIDER_SPACE * context.style.pitch(line.size) + 0.5:
@@ -164,6 +171,16 @@ def _begins(group: _Group, row: Row, following: Row | Table | None, edge: float,
     return _indented(group, line, following, edge) or (
         _SENTENCE_END.search(last.text) is not None and _ends_short(last, line, edge)
     )
+
+
+def _are_two_titles(above: Line, below: Line, style: TextStyle) -> bool:
+    """Tell whether two lines are the title of a section and the smaller one of the first section within it."""
+    if not (is_set_apart(above, style) and is_set_apart(below, style)) or below.size * _INNER_TITLE > above.size:
+        return False
+    if below.top - above.bottom < _ABOVE_INNER * below.size:
+        return False
+    one_script = is_east_asian(above.text) == is_east_asian(below.text)  # their fonts have boxes of other heights
+    return one_script and not is_divided(above.text, below.text) and _UNFINISHED.search(above.text) is None
 
 
 def _is_unfinished(group: _Group, line: Line, style: TextStyle) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from sourcebook.parsing.pdf.layout.elements import Cell, Row, Table
 from sourcebook.parsing.pdf.layout.grid import Grid, grids
 from sourcebook.parsing.pdf.layout.line_joining import joined_text
+from sourcebook.parsing.pdf.layout.outer_rows import with_outer_rows
 from sourcebook.parsing.pdf.layout.page_parts import Line, Page
 from sourcebook.parsing.pdf.layout.rows import rows
 
@@ -22,6 +23,10 @@ _FEWEST_NUMBERS = 3
 _FEWEST_BESIDE = 2
 """Fewest numbers below one another in each of two cells that are rows."""
 _NUMBERS = re.compile(r"(?=.*\d)[\d.,()\s%*+\-\u2212\u2013$€£]+")
+_FEWEST_ROWS = 3
+"""Fewest rows of a table whose columns are known by the ends of the lines between its rows."""
+_LEAST_SINGLE = 0.7
+"""Share of such a table's rows in which a cell has a single line of text."""
 _MOST_LINES = 30
 """Lines in one cell above which a grid is a frame around columns of text."""
 
@@ -30,7 +35,8 @@ def ruled_tables(page: Page) -> tuple[list[Table], list[Line]]:
     """Return the page's tables with drawn lines, and the lines of text outside of them."""
     tables: list[Table] = []
     left = list(page.lines)
-    for grid in grids(page.rules):
+    for drawn in grids(page.rules, left):
+        grid = with_outer_rows(drawn, left) if drawn.inferred else drawn
         inside = [line for line in left if _within(grid, line)]
         table = _table(grid, inside)
         if table is not None:
@@ -62,6 +68,8 @@ def _table(grid: Grid, lines: Sequence[Line]) -> Table | None:
     filled = [rows(cell) for cell in held]
     if sum(map(bool, filled)) < max(3, _LEAST_FILLED * len(filled)) or max(map(len, filled)) > _MOST_LINES:
         return None
+    if grid.inferred and not _parts_rows(grid, filled):
+        return None
     held_by_row = Counter(cell.row for cell, text in zip(grid.cells, filled, strict=True) if text)
     if sum(count > 1 for count in held_by_row.values()) < 2:
         return None
@@ -75,6 +83,16 @@ def _table(grid: Grid, lines: Sequence[Line]) -> Table | None:
         sum(heights),
         len(grid.xs) - 1,
     )
+
+
+def _parts_rows(grid: Grid, filled: Sequence[Sequence[Row]]) -> bool:
+    """Tell whether lines part the rows of a table: in most rows of the grid, a cell has a single line of text."""
+    shortest: dict[int, int] = {}
+    for cell, text in zip(grid.cells, filled, strict=True):
+        if text:
+            shortest[cell.row] = min(len(text), shortest.get(cell.row, len(text)))
+    single = sum(count == 1 for count in shortest.values())
+    return len(shortest) >= _FEWEST_ROWS and single >= _LEAST_SINGLE * len(shortest)
 
 
 def _cells(grid: Grid, filled: list[list[Row]]) -> tuple[list[Cell], list[int]]:

@@ -12,10 +12,21 @@ _NUMBERED = re.compile(
     r"|(?P<letter>[A-Z](?:\.\d{1,3})+)\.?\s+(?=\w))"
 )
 _COUNT = r"(?:[\d〇零一二三四五六七八九十百]+|[ivxlc]+)"
+_SPELLED = (
+    "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen"
+    "|nineteen|twenty"
+)
+_MORE_WORDS = (
+    "annexe|partie|apéndice|anexo|parte|apêndice|appendice|capítol|apèndix|hoofdstuk|bijlage|deel|kapittel|vedlegg|bilag"
+    "|bilaga|luku|liite|rozdział|część|dodatek|załącznik|kapitola|část|příloha|kapitol|poglavje|poglavlje|capitolul|anexa"
+    "|bölüm|chương|phần|phụ lục|bab|lampiran|розд[іi]л"
+)
+"""Words for chapters, parts and appendices that may also stand before other words; only a number makes them titles."""
 _CHAPTER = re.compile(
     r"(?:(?:chapter|part|appendix|annex|section|kapitel|teil|anhang|chapitre|capítulo|capitolo"
-    r"|глава|часть|раздел|приложение|розділ|частина|додаток|κεφάλαιο|μέρος|παράρτημα|अध्याय|भाग|परिशिष्ट"
-    r"|(?:ال)?(?:فصل|باب|بخش|قسم|ملحق|پیوست)|פרק|חלק|נספח|บทที่)\s+(?:\d+|[ivxlc]+|\w)\b[.:]?"
+    r"|глава|часть|раздел|приложение|частина|додаток|κεφάλαιο|μέρος|παράρτημα|अध्याय|भाग|परिशिष्ट"
+    rf"|(?:ال)?(?:فصل|باب|بخش|قسم|ملحق|پیوست)|פרק|חלק|נספח|บทที่)\s+(?:\d+|[ivxlc]+|\w|{_SPELLED})\b[.:]?"
+    rf"|(?:{_MORE_WORDS})\s+(?:\d+|(?-i:[IVXLC]+|[A-Z]))\b[.:]?"
     rf"|第\s?{_COUNT}\s?[章节節部編编篇回講讲课課卷巻](?!\w*[はをにがの])|제\s?{_COUNT}\s?[장절부편](?!\w)"
     r"|(?:附录|附錄|付録|부록)\s?(?:\d+|[a-z一二三四五六七八九十가나다라마바사])(?![a-z\d])[.:]?)",
     re.IGNORECASE,

@@ -15,6 +15,10 @@ _LEAST_PROPORTIONAL = 0.25
 """Share of letters in proportional fonts above which monospaced text is code, and no running text."""
 _RUNNING = 25
 """Fewest characters of a run of running text; labels of a diagram are shorter."""
+_SMALL_PRINT = 0.75
+"""Smallest size of sentences between tables, in font sizes of the running text."""
+_LONG = 60
+"""Fewest characters of the last line of such a sentence."""
 _SENTENCE = re.compile(r"\s.*[.۔।؟]\Z|.{8}[。．]\Z")
 """End of a sentence of several words."""
 _STEP = 0.5
@@ -57,12 +61,23 @@ def of_page(style: TextStyle, rows: Sequence[Row]) -> TextStyle:
     return replace(style, size=step * _STEP, elsewhere=style.size) if smaller else style
 
 
-def has_running_text(style: TextStyle, rows: Sequence[Row]) -> bool:
-    """Tell whether a page has a sentence or some lines of running text; covers and title pages have none."""
+def has_running_text(style: TextStyle, rows: Sequence[Row], *, small: bool = False) -> bool:
+    """Tell whether a page has a sentence or some lines of running text; covers and title pages have none.
+
+    Args:
+        style: Style of the running text.
+        rows: Rows of the page, without those of its tables.
+        small: Whether a long sentence in smaller print counts, as those between tables.
+    """
     near = [row.line for row in rows if abs(row.line.size - style.size) <= 0.12 * style.size]
     if sum(len(line.text) for line in near) > _FEW_LETTERS:
         return True
-    return any(not line.bold and _SENTENCE.search(line.text) is not None for line in near)
+    if any(not line.bold and _SENTENCE.search(line.text) is not None for line in near):
+        return True
+    print_sizes = [row.line for row in rows if _SMALL_PRINT * style.size < row.line.size < style.size]
+    return small and any(
+        not line.bold and len(line.text) >= _LONG and _SENTENCE.search(line.text) is not None for line in print_sizes
+    )
 
 
 def text_style(columns: Sequence[Sequence[Row]]) -> TextStyle:

@@ -14,6 +14,10 @@ _LETTER_OF_FORMULA = re.compile(r"[\U0001d400-\U0001d7ff]")
 _WORD = re.compile(r"[^\W\d_\U0001d400-\U0001d7ff]{3,}")
 _SIGN = re.compile(r"(?!\(\w{1,4}\)\s)[\\(){}\[\]<>\u2329\u232a\u27e8\u27e9\u3008\u3009+=,;|*/&%$@^~_\u2660-\u2667-]")
 """Sign with which formulas, commands and patterns begin, and no title; `(2) Oil` begins with a number."""
+_EQUATION = re.compile(r"\S+ = \S")
+"""Single word or letter and what it is equal to."""
+_ALPHABET = re.compile(r"\S{1,2}(?: \S{1,2}){11,}")
+"""Letters one by one, as samples of a font show them."""
 _IN_BRACKETS = re.compile(r"（[^（）]*）|〈[^〈〉]*〉")
 """Text in brackets of Chinese and Japanese, a label of a picture or a remark."""
 _COMMAND = re.compile(r"\s--?\w|[{}\\<>|=]|\w[._]\w")
@@ -35,6 +39,8 @@ def is_no_title(lines: Sequence[Line], text: str, style: TextStyle) -> bool:
         style: Style of the running text.
     """
     if _SIGN.match(text) or _IN_BRACKETS.fullmatch(text) or is_formula(text) or not _is_balanced(text) or "©" in text:
+        return True
+    if _EQUATION.match(text) or _ALPHABET.fullmatch(text):
         return True
     if text[0].islower() and _COMMAND.search(text):
         return True

@@ -1,0 +1,75 @@
+"""Headers over several columns of a table without drawn lines, such as a year over its revenue and its profit."""
+
+import re
+from collections.abc import Sequence
+
+from sourcebook.parsing.pdf.layout.elements import Cell
+from sourcebook.parsing.pdf.layout.page_parts import Line
+
+_YEAR = re.compile(r"(?:1[6-9]|20)\d\d(?:\s?[-/–]\s?\d{2,4})?")
+_FLUSH = 1.5
+"""Difference of edges in points up to which they are one."""
+_OFF_CENTRE = 0.25
+"""Largest distance between the middles of a header and of its columns, as a share of the columns' width."""
+
+
+def spans(runs: Sequence[Line], columns: Sequence[tuple[float, float]]) -> list[tuple[int, int]]:
+    """Return the first and last column below each header; nothing where no header is centred over several columns.
+
+    Args:
+        runs: Headers from the left.
+        columns: Left and right edges of the columns, as the rows below have them.
+    """
+    middles = [(run.left + run.right) / 2 for run in runs]
+    nearest = [
+        min(range(len(runs)), key=lambda place: abs(middles[place] - (left + right) / 2)) for left, right in columns
+    ]
+    found: list[tuple[int, int]] = []
+    for place, run in enumerate(runs):
+        over = [column for column, owner in enumerate(nearest) if owner == place]
+        flush = [column for column in over if _is_flush(run, *columns[column])]
+        over = flush[:1] or over
+        while len(over) > 1 and not _is_centred(run, columns[over[0]][0], columns[over[-1]][1]):
+            farther = max(over[0], over[-1], key=lambda one: abs(sum(columns[one]) / 2 - middles[place]))
+            over.remove(farther)
+        if not over:
+            return []
+        found.append((over[0], over[-1]))
+    return found if any(last > first for first, last in found) else []
+
+
+def _is_flush(run: Line, left: float, right: float) -> bool:
+    """Tell whether a header begins or ends with a column, so that it is over that one alone."""
+    return min(abs(run.left - left), abs(run.right - right)) < _FLUSH
+
+
+def _is_centred(run: Line, left: float, right: float) -> bool:
+    return abs(run.left + run.right - left - right) / 2 <= _OFF_CENTRE * (right - left)
+
+
+def wide_cells(
+    runs: Sequence[Line], over: Sequence[tuple[int, int]], below: Sequence[str]
+) -> tuple[list[Cell], frozenset[int]]:
+    """Return the cells of the first row, and the columns of the second row that they cover, too.
+
+    Args:
+        runs: Headers from the left.
+        over: First and last column below each.
+        below: Texts of the second row.
+    """
+    down = frozenset(first for first, last in over if first == last and not below[first])
+    cells = [
+        Cell(0, first, run.text, 2 if first in down else 1, last - first + 1, header=True)
+        for run, (first, last) in zip(runs, over, strict=True)
+    ]
+    covered = {column for first, last in over for column in range(first, last + 1)}
+    cells += [Cell(0, column, "", header=True) for column in range(len(below)) if column not in covered]
+    return cells, down
+
+
+def is_second_header(over: Sequence[tuple[int, int]], below: Sequence[str]) -> bool:
+    """Tell whether the row below wide headers divides them, and is no row of values."""
+    single = [first for first, last in over if first == last]
+    if single and not any(below[column] for column in single):
+        return True
+    return not any(any(map(str.isdigit, text)) and not _YEAR.fullmatch(text) for text in below)
