@@ -14,7 +14,7 @@ from sourcebook.parsing.pdf.layout.line_joining import joined_text
 from sourcebook.parsing.pdf.layout.list_marks import list_mark
 from sourcebook.parsing.pdf.layout.page_parts import Line
 from sourcebook.parsing.pdf.layout.rows import joined
-from sourcebook.parsing.pdf.layout.wide_headers import is_second_header, spans, wide_cells
+from sourcebook.parsing.pdf.layout.wide_headers import first_row, is_second_header, spans, wide_cells
 from sourcebook.parsing.pdf.layout.wrapped_cells import NUMBER, further_lines
 
 _NARROWEST_GAP = 0.55
@@ -239,11 +239,11 @@ def _divided_table(rows: Sequence[Row], gaps: Sequence[_Gap], levels: Sequence[f
     table = _table(body, inner, levels) if over else None
     if table is None or table.columns != len(columns):
         return None
-    below = [cell.text for cell in table.cells if cell.row == 0]
+    below = first_row(table.cells, table.columns)
     second = is_second_header(over, below)
     cells, down = wide_cells(heads, over, below) if second else wide_cells(heads, over, ["x"] * len(below))
     cells += [
-        replace(cell, row=cell.row + 1, header=cell.row == 0 and second)
+        replace(cell, row=cell.row + 1, header=cell.header and second)
         for cell in table.cells
         if cell.row or cell.column not in down
     ]

@@ -47,6 +47,15 @@ def _is_centred(run: Line, left: float, right: float) -> bool:
     return abs(run.left + run.right - left - right) / 2 <= _OFF_CENTRE * (right - left)
 
 
+def first_row(cells: Sequence[Cell], columns: int) -> list[str]:
+    """Return the text of each column in the first row of a table; a header over several columns is in each of them."""
+    texts = [""] * columns
+    for cell in cells:
+        if cell.row == 0:
+            texts[cell.column : cell.column + cell.column_span] = [cell.text] * cell.column_span
+    return texts
+
+
 def wide_cells(
     runs: Sequence[Line], over: Sequence[tuple[int, int]], below: Sequence[str]
 ) -> tuple[list[Cell], frozenset[int]]:
