@@ -14,8 +14,8 @@ _TABLE, _ROW, _CELL, _GRID = qn("w:tbl"), qn("w:tr"), qn("w:tc"), qn("w:tblGrid"
 _PARAGRAPH, _RUN, _RUBY = qn("w:p"), qn("w:r"), qn("w:ruby")
 _TEXT_PATH: Final = "{urn:schemas-microsoft-com:vml}textpath"
 _FALLBACK: Final = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
-_MOST_COLUMNS: Final = 10_000
-"""Columns of a table at the most: Word allows 63."""
+_MOST_COLUMNS: Final = 256
+"""Columns that a table gets at the most: Word allows 63."""
 
 
 def write_plain_markup(document: Document) -> None:

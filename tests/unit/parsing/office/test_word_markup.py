@@ -50,6 +50,14 @@ def test_a_table_keeps_its_cells_whatever_its_grid_says(grid: str) -> None:
     )
 
 
+def test_a_row_that_leaves_thousands_of_columns_free_costs_no_other_row() -> None:
+    """Such a row is damaged; a table of thousands of columns would be longer than the memory of a parser."""
+    free = row("a", "b").replace("<w:tr>", '<w:tr><w:trPr><w:gridBefore w:val="9990"/></w:trPr>')
+    markdown = read(f"<w:tbl><w:tblPr/><w:tblGrid/>{free}{row('c', 'd')}</w:tbl>").markdown
+    assert "| c | d |" in markdown
+    assert len(markdown) < 10_000
+
+
 def test_rows_in_content_controls_are_kept() -> None:
     """A row that a form repeats is a row like others."""
     control = f"<w:sdt><w:sdtContent>{row('c', 'd')}</w:sdtContent></w:sdt>"
