@@ -29,6 +29,9 @@ from tests.integration.stages import Stages
 from tests.memory_folder import memory_folder
 from tests.waiting import wait_until
 
+WRITTEN = "SELECT set_config('synchronous_commit', 'on', false), pg_logical_emit_message(true, 'test', 'written')"
+"""Has all commits so far written to the log."""
+
 
 @pytest.fixture(scope="module")
 def standby(server: EmbeddedServer) -> Iterator[EmbeddedServer]:
@@ -57,6 +60,7 @@ def on_standby(stages: Stages, standby: EmbeddedServer, monkeypatch: pytest.Monk
     stages.configure()
     stages.write("tides.md", "# Tides\n\nThe gauge of the harbour is read every hour.")
     stages.run()
+    on(stages.database.url, WRITTEN)  # the tests' server writes commits a moment later
     url = standby.url(str(conninfo_to_dict(stages.database.url)["dbname"]))
     monkeypatch.setenv("SOURCEBOOK_SEARCH_URL", url)
     wait_until(lambda: behind(stages) == 0.0)
@@ -72,9 +76,6 @@ def behind(stages: Stages) -> float | None:
 def on(url: str, statement: str) -> Any:
     with psycopg.connect(url, autocommit=True) as connection:
         return connection.execute(statement).fetchone()
-
-
-WRITTEN = "SELECT set_config('synchronous_commit', 'on', false), pg_logical_emit_message(true, 'test', 'written')"
 
 
 def opened(stages: Stages) -> KnowledgeBase:
@@ -106,6 +107,7 @@ def test_searches_read_the_replica_and_say_how_far_it_is_behind(stages: Stages, 
         pause(on_standby)
         stages.write("wind.md", "# Wind\n\nAn anemometer measures the speed.")
         stages.run()
+        on(stages.database.url, WRITTEN)
         assert not len(knowledge.search("anemometer", mode="keyword"))
     with opened(stages) as knowledge:
         late = knowledge.search("anemometer", mode="keyword")
