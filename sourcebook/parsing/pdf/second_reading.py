@@ -127,9 +127,10 @@ def _better_words(
     second = Counter(text.get_text_range().replace(_DIVIDED, "- ").split())
     if max(len(words), second.total()) < _FEWEST_WORDS:
         return words
-    words = with_other_scripts(words, second, lambda: list(pdfium_words(text, page, marked=True)))
-    first = Counter(word.text for word in words)
     torn = _torn(words)
+    if not torn:  # holes are filled by the whole page, whose words are then of one reader
+        words = _with_other_scripts(words, second, page, text)
+    first = Counter(word.text for word in words)
     if opened.get_rotation() or not (
         _is_better(second, first) or _is_fuller(second, first) or (torn and _fills_holes(second, first))
     ):
@@ -149,8 +150,13 @@ def _better_words(
 
 def _with_second_words(words: Sequence[Word], second: Counter[str], page: DecodedPage, text: Any) -> Sequence[Word]:
     """Return the words of the first reading, the unknown ones and those that it glues together as PDFium has them."""
+    words = _with_other_scripts(words, second, page, text)
     known = with_known_fonts(words, lambda: list(pdfium_words(text, page, marked=True)))
     return with_parted_words(known, second, page)
+
+
+def _with_other_scripts(words: Sequence[Word], second: Counter[str], page: DecodedPage, text: Any) -> Sequence[Word]:
+    return with_other_scripts(words, second, lambda: list(pdfium_words(text, page, marked=True)))
 
 
 @contextmanager
