@@ -7,6 +7,7 @@ import pytest
 
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.parsing.pdf.decoded_pages import decoded_pages
+from sourcebook.parsing.pdf.east_asian_words import OF_PDFIUM
 from sourcebook.parsing.pdf.read_pdf import parse_pdf
 from sourcebook.parsing.pdf.second_reading import second_reading
 from sourcebook.parsing.pdf.tight_boxes import TightBoxes
@@ -140,6 +141,24 @@ def test_holes_of_a_page_are_filled(holes: str, is_filled: bool) -> None:
     with second_reading(content) as second:
         found = second.better_words(words, page, 1, TightBoxes()).words
     assert (found[-1].text == "sea") == is_filled
+
+
+def test_a_page_with_holes_is_of_one_reader() -> None:
+    """Words of another script that lack letters are holes of the page, which is read whole, as are its Latin words."""
+    russian = ("Смотритель маяка каждый вечер", "зажигает лампу на башне", "читает уровень воды", "пишет письма")
+    marks = [Shown(72, 700 - 14 * n, line, size=12) for n, line in enumerate(LINES * 2)]
+    marks += [Shown(72, 400 - 14 * n, line, size=12, font="unicode") for n, line in enumerate(russian)]
+    content = pdf([marks])
+    (page,) = list(decoded_pages(content))
+    assert page is not None
+    words = [
+        word if word.text.isascii() else replace(word, text=word.text[: len(word.text) // 2], unmapped=True)
+        for word in page_words(page)
+    ]
+    with second_reading(content) as second:
+        found = second.better_words(words, page, 1, TightBoxes()).words
+    assert " ".join(word.text for word in found).endswith(" ".join(russian))
+    assert all(word.font.startswith(OF_PDFIUM) for word in found)
 
 
 def test_words_beyond_the_page_are_not_lost_ones() -> None:
