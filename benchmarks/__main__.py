@@ -130,8 +130,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--pdfs",
         type=_absolute,
         metavar="FOLDER",
-        help="of `documents`, read the libraries of 60 PDFs and 12 Word files, too, also with other readers; packages "
-        "are fetched there",
+        help="of `documents`, read the lists of PDFs and of Word files, too, also with other readers; packages and "
+        "what these read stay there",
     )
     parser.add_argument(
         "--mutations",

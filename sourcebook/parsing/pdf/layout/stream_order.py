@@ -64,10 +64,9 @@ def reads_better_as_written(lines: Sequence[Line]) -> bool:
     Args:
         lines: Lines of the page in the order by position, without those of tables.
     """
-    if len(lines) < _FEWEST_LINES:
+    if len(lines) < _FEWEST_LINES or (agreement := _agreement(lines)) >= _MOST_AGREEMENT:
         return False
-    broken = _broken_lines(lines) >= max(_FEWEST_TORN, _LEAST_BROKEN * len(lines))
-    if _agreement(lines) >= (_MOST_AGREEMENT if broken else _LEAST_AGREEMENT):
+    if agreement >= _LEAST_AGREEMENT and _broken_lines(lines) < max(_FEWEST_TORN, _LEAST_BROKEN * len(lines)):
         return False
     flow = _flow(sorted(lines, key=lambda line: line.order))
     return flow >= max(_LEAST_FLOW, _flow(lines) + _LEAST_GAIN)
@@ -81,11 +80,11 @@ def reads_across_columns(lines: Sequence[Line]) -> bool:
     Args:
         lines: Lines of the page in the order by position, with those of tables that are found by their alignment.
     """
-    if len(lines) < _FEWEST_ACROSS:
+    if len(lines) < _FEWEST_ACROSS or (agreement := _agreement(lines)) >= _MOST_AGREEMENT:
         return False
-    agreement, torn = _agreement(lines), _torn_rows(lines)
+    torn = _torn_rows(lines)
     is_torn = len(torn) >= _FEWEST_TORN
-    if agreement >= (_MOST_AGREEMENT if is_torn else _LEAST_AGREEMENT):
+    if agreement >= _LEAST_AGREEMENT and not is_torn:
         return False
     width = max(line.right for line in lines) - min(line.left for line in lines)
     parts = _whole_lines(sorted(lines, key=lambda line: line.order), widest=_WIDEST_IN_COLUMN * width)

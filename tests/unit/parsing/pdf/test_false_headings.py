@@ -1,27 +1,11 @@
 """Text that looks like a heading and is none: parts of sentences, labels, title pages, slides that continue."""
 
-from collections.abc import Sequence
-
 import pytest
 
-from sourcebook.config.parsing import ParsingSettings
 from sourcebook.parsing.pdf.layout.page_parts import Line
 from sourcebook.parsing.pdf.layout.rows import joined
-from sourcebook.parsing.pdf.read_pdf import parse_pdf
-from tests.unit.parsing.pdf.pdf_writer import Mark, Shown, pdf
-
-WORDS = "some words that fill the line of a page with the keeper of the light"
-
-
-def headings(*pages: Sequence[Mark]) -> list[str | None]:
-    document = parse_pdf(pdf(list(pages)), settings=ParsingSettings(ocr=False))
-    return [block.title for block in document.blocks if block.kind == "heading"]
-
-
-def prose(top: float, lines: int = 4, size: float = 10) -> list[Mark]:
-    """Return a paragraph of running text that ends with a full stop."""
-    texts = [WORDS] * (lines - 1) + [f"{WORDS}."]
-    return [Shown(72, top - 1.2 * size * n, text, size=size) for n, text in enumerate(texts)]
+from tests.unit.parsing.pdf.pdf_writer import Mark, Shown
+from tests.unit.parsing.pdf.prose_pages import WORDS, headings, prose
 
 
 def test_prose_between_much_code_is_no_heading() -> None:

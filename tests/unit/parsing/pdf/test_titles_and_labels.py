@@ -1,25 +1,9 @@
 """Titles in the places where documents of many makes have them, and bold or large text there that is no title."""
 
-from collections.abc import Sequence
-
 import pytest
 
-from sourcebook.config.parsing import ParsingSettings
-from sourcebook.parsing.pdf.read_pdf import parse_pdf
-from tests.unit.parsing.pdf.pdf_writer import Mark, Picture, Shown, grid, pdf
-
-WORDS = "some words that fill the line of a page with the keeper of the light"
-
-
-def headings(*pages: Sequence[Mark]) -> list[str | None]:
-    document = parse_pdf(pdf(list(pages)), settings=ParsingSettings(ocr=False))
-    return [block.title for block in document.blocks if block.kind == "heading"]
-
-
-def prose(top: float, lines: int = 4, size: float = 10) -> list[Mark]:
-    """Return a paragraph of running text that ends with a full stop."""
-    texts = [WORDS] * (lines - 1) + [f"{WORDS}."]
-    return [Shown(72, top - 1.2 * size * n, text, size=size) for n, text in enumerate(texts)]
+from tests.unit.parsing.pdf.pdf_writer import Picture, Shown, grid
+from tests.unit.parsing.pdf.prose_pages import WORDS, headings, prose
 
 
 def test_a_section_above_its_first_subsection() -> None:
