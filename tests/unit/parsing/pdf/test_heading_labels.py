@@ -7,7 +7,7 @@ from sourcebook.parsing.pdf.layout.page_parts import Line, Page
 from sourcebook.parsing.pdf.layout.text_style import TextStyle
 from sourcebook.parsing.pdf.layout.unlikely_titles import is_no_title
 from tests.unit.parsing.pdf.pdf_writer import Mark, Shown
-from tests.unit.parsing.pdf.test_false_headings import WORDS, headings, prose
+from tests.unit.parsing.pdf.prose_pages import WORDS, headings, prose
 
 
 def bold(top: float, text: str, size: float = 10, left: float = 72) -> Shown:

@@ -8,7 +8,7 @@ from sourcebook.parsing.pdf.layout.unlikely_titles import is_formula
 from sourcebook.parsing.pdf.plot_points import without_plot_points
 from sourcebook.parsing.pdf.words import Word, is_bold, is_italic, is_monospaced
 from tests.unit.parsing.pdf.pdf_writer import Mark, Shown
-from tests.unit.parsing.pdf.test_false_headings import headings, prose
+from tests.unit.parsing.pdf.prose_pages import headings, prose
 
 
 def title(top: float, text: str, size: float = 16) -> Shown:
