@@ -12,31 +12,32 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from sourcebook.knowledge_base import KnowledgeBase
 
 if TYPE_CHECKING:
-    from sourcebook.admin.api_collections import CollectionDeclaration
-    from sourcebook.admin.collection_sources import CollectionSources
-    from sourcebook.admin.items import Document, Item
-    from sourcebook.admin.judgments import RecordedJudgment
-    from sourcebook.admin.logged_queries import LoggedQuery
-    from sourcebook.admin.originals import Original
-    from sourcebook.admin.planning.plan import CollectionPlan
-    from sourcebook.admin.related import RelatedDocument
-    from sourcebook.admin.removal import RemovedItem
-    from sourcebook.admin.statistics import CollectionStatistics
-    from sourcebook.admin.status import CollectionStatus
-    from sourcebook.admin.summaries import CollectionSummary
-    from sourcebook.admin.uploads import Upload
-    from sourcebook.admin.usage import Usage
-    from sourcebook.admin.work_requests import WorkRequest
-    from sourcebook.answering.answer import Answer as ModelAnswer
-    from sourcebook.answering.answer import AskEvent
-    from sourcebook.answering.ask_events import AskEvents
-    from sourcebook.answering.logged_calls import CallStatistics, LoggedCall
-    from sourcebook.context.results import ContextResult
+    from sourcebook.contract.answers import Answer as ModelAnswer
+    from sourcebook.contract.answers import AskEvent
+    from sourcebook.contract.ask_events import AskEvents
+    from sourcebook.contract.collections import (
+        CollectionDeclaration,
+        CollectionSources,
+        CollectionStatistics,
+        CollectionSummary,
+    )
+    from sourcebook.contract.context_results import ContextResult
+    from sourcebook.contract.documents import Document, Item, RemovedItem
+    from sourcebook.contract.generations import GenerationState
+    from sourcebook.contract.judgments import RecordedJudgment
+    from sourcebook.contract.llm_log import CallStatistics, LoggedCall
+    from sourcebook.contract.originals import Original
+    from sourcebook.contract.plans import CollectionPlan
+    from sourcebook.contract.query_log import LoggedQuery
+    from sourcebook.contract.relations import RelatedDocument
+    from sourcebook.contract.search_results import SearchResults
+    from sourcebook.contract.status import CollectionStatus
+    from sourcebook.contract.text_vectors import TextVectors
+    from sourcebook.contract.uploads import Upload
+    from sourcebook.contract.usage import Usage
+    from sourcebook.contract.work import WorkRequest
     from sourcebook.embedding.embedder import QueryEmbedder
-    from sourcebook.indexing.generation_states import GenerationState
     from sourcebook.model.page_picture import PagePicture
-    from sourcebook.search.embed_texts import TextVectors
-    from sourcebook.search.results import SearchResults
 
 Answer = TypeVar("Answer")
 

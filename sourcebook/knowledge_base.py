@@ -20,16 +20,16 @@ from sourcebook.database.location import DatabaseLocation
 from sourcebook.errors import QueryError
 
 if TYPE_CHECKING:
+    from sourcebook.contract.filters import Filters
+    from sourcebook.contract.fusion import Fusion
+    from sourcebook.contract.reranking import Reranking
+    from sourcebook.contract.search_results import SearchResults
+    from sourcebook.contract.text_vectors import TextVectors
     from sourcebook.database.database import Database
     from sourcebook.database.measurement_writer import MeasurementWriter
     from sourcebook.database.pool import ConnectionPool, StatementLimits
     from sourcebook.database.replica import Replica
     from sourcebook.embedding.embedder import QueryEmbedder
-    from sourcebook.search.embed_texts import TextVectors
-    from sourcebook.search.filters import Filters
-    from sourcebook.search.fusion import Fusion
-    from sourcebook.search.reranking.settings import Reranking
-    from sourcebook.search.results import SearchResults
     from sourcebook.search.run_search import SearchResources
 
 _SEARCHES_AT_ONCE = 16
@@ -276,7 +276,7 @@ class KnowledgeBase(
             QueryError: a collection does not exist.
             ModelError: a model cannot be loaded.
         """
-        from sourcebook.search.reranking.settings import Reranking
+        from sourcebook.contract.reranking import Reranking
 
         if rerank is not None:
             self._ready().reranker.prewarm(Reranking(rerank) if isinstance(rerank, str) else rerank)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sourcebook.admin.work_requests import WorkRequest
+    from sourcebook.contract.work import WorkRequest
     from sourcebook.database.database import Database
 
 

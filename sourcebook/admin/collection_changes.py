@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from psycopg import Connection
 
-    from sourcebook.admin.api_collections import CollectionDeclaration
     from sourcebook.config.api_collection import ApiLimits
+    from sourcebook.contract.collections import CollectionDeclaration
     from sourcebook.database.database import Database
 
 

@@ -13,17 +13,15 @@ from typing import TYPE_CHECKING
 from sourcebook.errors import MissingDependencyError, QueryError
 
 if TYPE_CHECKING:
-    from sourcebook.admin.collection_sources import CollectionSources
-    from sourcebook.admin.items import Document, Item
-    from sourcebook.admin.judgments import RecordedJudgment
-    from sourcebook.admin.logged_queries import LoggedQuery
-    from sourcebook.admin.planning.plan import CollectionPlan
-    from sourcebook.admin.statistics import CollectionStatistics
-    from sourcebook.admin.status import CollectionStatus
-    from sourcebook.admin.summaries import CollectionSummary
-    from sourcebook.admin.usage import Usage
+    from sourcebook.contract.collections import CollectionSources, CollectionStatistics, CollectionSummary
+    from sourcebook.contract.documents import Document, Item
+    from sourcebook.contract.generations import GenerationState
+    from sourcebook.contract.judgments import RecordedJudgment
+    from sourcebook.contract.plans import CollectionPlan
+    from sourcebook.contract.query_log import LoggedQuery
+    from sourcebook.contract.status import CollectionStatus
+    from sourcebook.contract.usage import Usage
     from sourcebook.database.database import Database
-    from sourcebook.indexing.generation_states import GenerationState
 
 
 class Contents(ABC):
@@ -262,7 +260,8 @@ class Contents(ABC):
             QueryError: a collection does not exist, or `by` names something else.
             DatabaseError: the database is out of reach.
         """
-        from sourcebook.admin.usage import DIMENSIONS, usage
+        from sourcebook.admin.usage import usage
+        from sourcebook.contract.usage import DIMENSIONS
 
         with self.database.connection() as connection:
             return usage(connection, _names(collections), since=since, by=DIMENSIONS if by is None else by)

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sourcebook.admin.items import Document
-    from sourcebook.admin.removal import RemovedItem
+    from sourcebook.contract.documents import Document, RemovedItem
     from sourcebook.database.database import Database
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sourcebook.admin.items import Document
-    from sourcebook.admin.originals import Original
+    from sourcebook.contract.documents import Document
+    from sourcebook.contract.originals import Original
     from sourcebook.database.database import Database
     from sourcebook.model.page_picture import PagePicture
     from sourcebook.parsing.reading_child import ReadingChild

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from sourcebook.admin.related import RelatedDocument
+    from sourcebook.contract.relations import RelatedDocument
     from sourcebook.database.database import Database
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
-    from sourcebook.admin.uploads import Upload
+    from sourcebook.contract.uploads import Upload
     from sourcebook.database.database import Database
 
 _PIECE = 1 << 20

@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sourcebook.admin.items import Document
-    from sourcebook.answering.answer import Answer
-    from sourcebook.answering.ask_events import AskEvents
-    from sourcebook.answering.logged_calls import CallStatistics, LoggedCall
     from sourcebook.answering.tools import ToolFormat
     from sourcebook.config.answering import AnsweringSettings
+    from sourcebook.contract.answers import Answer
+    from sourcebook.contract.ask_events import AskEvents
+    from sourcebook.contract.documents import Document
+    from sourcebook.contract.filters import Filters
+    from sourcebook.contract.llm_log import CallStatistics, LoggedCall
+    from sourcebook.contract.search_results import SearchResults
     from sourcebook.database.database import Database
-    from sourcebook.search.filters import Filters
-    from sourcebook.search.results import SearchResults
     from sourcebook.search.run_search import SearchResources
 
 
@@ -67,7 +67,7 @@ class Asking(ABC):
             ModelError: the server of the model refuses, fails or stops halfway, or an embedding model cannot be loaded.
             DatabaseError: the database is out of reach.
         """
-        from sourcebook.answering.answer import Answer
+        from sourcebook.contract.answers import Answer
 
         events = self.ask_stream(question, collections, filters=filters, answering=answering)
         return next(event for event in events if isinstance(event, Answer))
@@ -86,9 +86,9 @@ class Asking(ABC):
         thread waits for it.
         """
         from sourcebook.answering.answering_settings import asked_collections
-        from sourcebook.answering.ask_events import AskEvents
         from sourcebook.answering.question import session_of
         from sourcebook.answering.tools import Reach
+        from sourcebook.contract.ask_events import AskEvents
         from sourcebook.search.request import SearchRequest, checked_names
 
         request = SearchRequest.checked(question, collections, filters=filters)

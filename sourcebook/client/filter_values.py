@@ -5,8 +5,8 @@ from dataclasses import fields
 from datetime import UTC, date, datetime
 from typing import Any
 
+from sourcebook.contract.filters import Filters
 from sourcebook.errors import QueryError
-from sourcebook.search.filters import Filters
 
 
 def plain_filters(filters: Filters | Mapping[str, Any] | None) -> dict[str, Any] | None:

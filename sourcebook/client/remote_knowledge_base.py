@@ -19,11 +19,11 @@ from sourcebook.client.remote_work import RemoteWork
 from sourcebook.client.server_connection import ServerConnection
 
 if TYPE_CHECKING:
-    from sourcebook.search.filters import Filters
-    from sourcebook.search.fusion import Fusion
+    from sourcebook.contract.filters import Filters
+    from sourcebook.contract.fusion import Fusion
+    from sourcebook.contract.reranking import Reranking
+    from sourcebook.contract.search_results import SearchResults
     from sourcebook.search.request import SearchRequest
-    from sourcebook.search.reranking.settings import Reranking
-    from sourcebook.search.results import SearchResults
 
 
 class RemoteKnowledgeBase(
@@ -233,7 +233,7 @@ class RemoteKnowledgeBase(
 
     def _found(self, path: str, body: Mapping[str, object]) -> "SearchResults":
         from sourcebook.client.answers import read
-        from sourcebook.search.results import SearchResults
+        from sourcebook.contract.search_results import SearchResults
 
         sent = {name: value for name, value in body.items() if value is not None}
         return read(SearchResults, self._connection.post(path, sent))

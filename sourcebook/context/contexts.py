@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from sourcebook.context.context_cache import ContextCache
-    from sourcebook.context.results import ContextFormat, ContextResult
+    from sourcebook.contract.context_results import ContextFormat, ContextResult
+    from sourcebook.contract.filters import Filters
+    from sourcebook.contract.fusion import Fusion
+    from sourcebook.contract.reranking import Reranking
     from sourcebook.database.replica import Replica
-    from sourcebook.search.filters import Filters
-    from sourcebook.search.fusion import Fusion
-    from sourcebook.search.reranking.settings import Reranking
     from sourcebook.search.run_search import SearchResources
 
 _lock = threading.Lock()

@@ -12,7 +12,7 @@ from sourcebook.cli.tables import Column, Row, show_table
 from sourcebook.errors import FailureClass
 
 if TYPE_CHECKING:
-    from sourcebook.admin.items import Item
+    from sourcebook.contract.documents import Item
 
 COLUMNS = (
     Column("id", "right"),

@@ -9,7 +9,7 @@ from sourcebook.cli.options import Json, as_text, collection_option
 from sourcebook.cli.output import console, counted, one_line, print_json, safe
 
 if TYPE_CHECKING:
-    from sourcebook.admin.judgments import RecordedJudgment
+    from sourcebook.contract.judgments import RecordedJudgment
 
 
 def register(app: typer.Typer) -> None:

@@ -12,7 +12,7 @@ from sourcebook.cli.tables import Column, Row, show_table
 
 if TYPE_CHECKING:
     from sourcebook.answering.log_import import ImportedLog
-    from sourcebook.answering.logged_calls import CallStatistics, LoggedCall
+    from sourcebook.contract.llm_log import CallStatistics, LoggedCall
 
 _CALLS: Final = (
     Column("id", "right"),

@@ -9,7 +9,7 @@ from sourcebook.cli.options import Collections, Json, collection_argument
 from sourcebook.cli.output import console, counted, one_line, print_json, safe
 
 if TYPE_CHECKING:
-    from sourcebook.admin.planning.plan import CollectionPlan
+    from sourcebook.contract.plans import CollectionPlan
 
 MOST_SHOWN = 20
 """Items of a collection that are listed without --all."""

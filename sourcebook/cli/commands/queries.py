@@ -10,7 +10,7 @@ from sourcebook.cli.output import counted, print_json, say
 from sourcebook.cli.tables import Column, Row, show_table
 
 if TYPE_CHECKING:
-    from sourcebook.admin.logged_queries import LoggedQuery
+    from sourcebook.contract.query_log import LoggedQuery
 
 COLUMNS: Final = (
     Column("searches", "right"),

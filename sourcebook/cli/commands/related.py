@@ -11,7 +11,7 @@ from sourcebook.cli.output import counted, print_json, say, wraps
 from sourcebook.cli.tables import Column, Row, show_table
 
 if TYPE_CHECKING:
-    from sourcebook.admin.related import RelatedDocument
+    from sourcebook.contract.relations import RelatedDocument
 
 _COLUMNS = (
     Column("relation"),

@@ -12,7 +12,7 @@ from sourcebook.cli.output import counted, one_line, print_json, retry_note, saf
 from sourcebook.cli.tables import Column, Row, show_table
 
 if TYPE_CHECKING:
-    from sourcebook.admin.status import CollectionStatus
+    from sourcebook.contract.status import CollectionStatus
     from sourcebook.database.replica import ReplicaState
 
 SHOWN_PROBLEMS = 10

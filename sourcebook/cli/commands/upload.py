@@ -12,7 +12,7 @@ from sourcebook.cli.output import counted, print_json, safe, say
 from sourcebook.cli.tables import Column, Row, show_table
 
 if TYPE_CHECKING:
-    from sourcebook.admin.uploads import Upload
+    from sourcebook.contract.uploads import Upload
 
 COLUMNS: Final = (
     Column("collection", leaves=2),

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from sourcebook.client.filter_values import plain_filters
+from sourcebook.contract.filters import Filters
 from sourcebook.errors import QueryError
-from sourcebook.search.filters import Filters
 
 KYIV = timezone(timedelta(hours=2))
 
@@ -53,13 +53,4 @@ def test_pairs_that_are_none_are_refused() -> None:
 def conditions(filters: Filters | None) -> str:
     """Return the conditions as text: values of the database are equal where they are written alike."""
     assert filters is not None
-    return repr(
-        [
-            [repr({name: getattr(value, "obj", value) for name, value in part.values.items()}) for part in parts(each)]
-            for each in filters._conditions
-        ]
-    )
-
-
-def parts(condition: Any) -> Any:
-    return getattr(condition, "conditions", [condition])
+    return repr(list(filters.values()))

@@ -1,18 +1,18 @@
 """Results of a search."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any, overload
 
+from sourcebook.contract.explanation import Explanation
+from sourcebook.contract.presentation import all_as_html, as_html, as_text
+from sourcebook.contract.windows import Part, merged_text
 from sourcebook.model.passage_part import PassagePart
 from sourcebook.model.time_span import time_span
-from sourcebook.search.best_part import best_part
-from sourcebook.search.context import Part, merged_text
-from sourcebook.search.explanation import Explanation
-from sourcebook.search.facets import Facets
-from sourcebook.search.highlights import Highlight
-from sourcebook.search.presentation import all_as_html, as_html, as_text
-from sourcebook.search.snippets import Span
+
+Facets = Mapping[str, Mapping[str, int]]
+"""Number of documents by value, the most frequent value first, by facet. A document may have several tags."""
+
 
 NOTHING_RELEVANT = "Nothing relevant was found."
 
@@ -141,35 +141,6 @@ class SearchResult:
     def context_text(self) -> str:
         """The parts as one text without repetitions; the passage's own text without neighbours."""
         return merged_text(self.parts) if self.parts else self.text
-
-    def with_snippet(self, highlights: Sequence[Highlight], nearest: Span | None = None) -> "SearchResult":
-        """Return the result with highlights, the snippet that they make, and the place of the section that it is of.
-
-        Args:
-            highlights: words of the query in the text, in reading order.
-            nearest: span of the sentence that the snippet begins with where there is no highlight.
-        """
-        answering = highlights
-        if nearest is not None and not highlights:
-            answering = [Highlight(nearest[0], nearest[0] + 1, 1.0, "")]
-        found = best_part(self.text, self.sections, answering)
-        start, end = found.snippet
-        marked = replace(
-            self,
-            snippet=self.text[start:end],
-            snippet_start=start,
-            highlights=tuple((each.start, each.end) for each in highlights),
-        )
-        if found.place is None:
-            return marked
-        return replace(
-            marked,
-            heading_path=found.place.heading_path,
-            anchor=found.place.anchor,
-            page=found.place.page,
-            start_seconds=found.place.start_seconds,
-            end_seconds=found.place.end_seconds,
-        )
 
     def __str__(self) -> str:
         """Return title, place and passage, for `print`."""

@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from sourcebook.answering.answer import AskEvent
+    from sourcebook.contract.answers import AskEvent
 
 
 class AskEvents(Iterator["AskEvent"]):

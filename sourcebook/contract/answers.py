@@ -5,8 +5,65 @@ from dataclasses import asdict, dataclass
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
-from sourcebook.answering.citations import Citation, RemovedCitation
-from sourcebook.answering.sources import Source
+Flaw = Literal["no_such_source", "not_in_source"]
+"""Reason why a citation was taken out: its number is none, or neither quotation nor sentence stands there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A citation that was found in its source."""
+
+    number: int
+    """Number of the source, as it stands in the text of the answer."""
+    quote: str
+    """Text of the source there, character by character."""
+    start: int
+    """Start of the quote in the source's text, in characters."""
+    end: int
+    start_char: int | None
+    """Start of the quote in the document's Markdown, in characters; None in context that the passage repeats."""
+    end_char: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedCitation:
+    """A citation that was taken out of the answer."""
+
+    number: int
+    reason: Flaw
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A passage that a model was shown."""
+
+    number: int
+    """Number by which it is cited, counted from 1."""
+    document_id: int
+    collection: str
+    uri: str
+    """Address of the document, with the anchor, page or time of the passage."""
+    title: str
+    heading_path: tuple[str, ...]
+    page: int | None
+    time_span: str | None
+    version: int
+    text: str
+    """The text as it was shown, redacted where its collection asks for it."""
+    start_char: int | None
+    """Place of the end of the text's repeated context in the document, in characters; see `place`."""
+    end_char: int | None
+
+    def place(self, start: int, end: int) -> tuple[int, int] | None:
+        """Return where a part of the text stands in the document's Markdown, in characters.
+
+        None where the part lies in context that the passage repeats from further up.
+        """
+        if self.start_char is None or self.end_char is None:
+            return None
+        shift = self.end_char - len(self.text)
+        return (start + shift, end + shift) if start + shift >= self.start_char else None
+
 
 Refusal = Literal["nothing_relevant", "no_answer", "uncited", "limit", "content_filter"]
 """Reason of a refusal: no passage is relevant; the model finds no answer in them, or cites none that holds; a limit of

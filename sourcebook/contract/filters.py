@@ -1,24 +1,18 @@
-"""Filters of a search: conditions on the documents that its passages come from."""
+"""Filters of a search: conditions on the documents that its passages come from, as checked values."""
 
 import datetime as dt
-import os.path
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from typing import Any, Literal, TypeAlias, get_args
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import partial
+from typing import Any, Final, Literal, TypeAlias, get_args
 
-from pydantic import ValidationError
-
-from sourcebook.config.git_types import repository_uri
-from sourcebook.config.sites import SiteSource
+from sourcebook.contract.filtering.addresses import checked_documents, checked_domain, checked_extension
+from sourcebook.contract.filtering.metadata import metadata_tests
+from sourcebook.contract.filtering.periods import period_of
+from sourcebook.contract.filtering.values import shown, text_of, texts_of
 from sourcebook.errors import QueryError
 from sourcebook.model.media_types import media_type_of_name
-from sourcebook.search.filtering.addresses import on_documents, on_domains, on_extensions, on_paths
-from sourcebook.search.filtering.document_conditions import AnyOf, DocumentCondition, condition_on_entries
-from sourcebook.search.filtering.metadata import metadata_conditions
-from sourcebook.search.filtering.periods import period_of
-from sourcebook.search.filtering.values import shown, text_of, texts_of
-from sourcebook.search.search_scope import EntryCondition
 
 Kind = Literal["file", "page", "recording"]
 Texts: TypeAlias = Sequence[str] | frozenset[str] | set[str] | str
@@ -88,11 +82,18 @@ class Filters:
     metadata: Mapping[MetadataKey, Any] | Sequence[tuple[MetadataKey, Any]] | None = None
     """By key: a value, a list of alternative values, a range `{"gte": …, "lt": …}`, or `{"exists": …}`. In JSON, a list
     of pairs `[["key", "within"], value]` names keys within keys."""
-    _conditions: tuple[DocumentCondition | AnyOf, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Check every value now, where the caller sees the error."""
-        object.__setattr__(self, "_conditions", tuple(self._document_conditions()))
+        for _ in self.values():
+            pass
+
+    def values(self) -> Iterator[tuple[str, Any]]:
+        """Yield the given filters as (name, value), each value as its check returns it."""
+        for name, check in _CHECKS.items():
+            value = getattr(self, name)
+            if value is not None:
+                yield name, check(name, value)
 
     @classmethod
     def checked(cls, value: "Filters | Mapping[str, Any] | None") -> "Filters | None":
@@ -123,46 +124,6 @@ class Filters:
         except QueryError as error:
             raise QueryError(_as_typed(str(error), typed)) from None
 
-    def condition(self) -> EntryCondition | None:
-        """Return the condition on entries of the index; None where no filter is given."""
-        return condition_on_entries(self._conditions) if self._conditions else None
-
-    def _document_conditions(self) -> Iterator[DocumentCondition | AnyOf]:
-        if self.sources is not None:
-            yield DocumentCondition("filter_sources", {"value": _possible_locations(texts_of("sources", self.sources))})
-        if self.kinds is not None:
-            yield DocumentCondition("filter_kinds", {"value": list(texts_of("kinds", self.kinds, _kind))})
-        if self.types is not None:
-            yield DocumentCondition("filter_types", {"value": list(texts_of("types", self.types))})
-        if self.media_types is not None:
-            yield _media_types(texts_of("media_types", self.media_types, _media_type))
-        if self.tags_any is not None:
-            yield DocumentCondition("filter_tags_any", {"value": list(texts_of("tags_any", self.tags_any))})
-        if self.tags_all is not None:
-            yield DocumentCondition("filter_tags_all", {"value": list(texts_of("tags_all", self.tags_all))})
-        if self.languages is not None:
-            yield DocumentCondition(
-                "filter_languages", {"value": list(texts_of("languages", self.languages, _language))}
-            )
-        if self.uri_prefix is not None:
-            yield DocumentCondition("filter_uri_prefix", {"value": text_of("uri_prefix", self.uri_prefix)})
-        if self.documents is not None:
-            yield on_documents("documents", self.documents)
-        if self.domains is not None:
-            yield on_domains("domains", self.domains)
-        if self.extensions is not None:
-            yield on_extensions("extensions", self.extensions)
-        if self.paths is not None:
-            yield on_paths("paths", self.paths)
-        if self.date is not None:
-            yield from _period("date", self.date, "filter_date_from", "filter_date_until")
-        if self.added is not None:
-            yield from _period("added", self.added, "filter_added_from", "filter_added_until")
-        if self.changed is not None:
-            yield from _period("changed", self.changed, "filter_changed_from", "filter_changed_until")
-        if self.metadata is not None:
-            yield from metadata_conditions(self.metadata)
-
 
 def _as_typed(message: str, typed: Mapping[str, str]) -> str:
     """Return an error with the name of the filter as the caller wrote it: `kind` instead of `kinds`."""
@@ -172,46 +133,8 @@ def _as_typed(message: str, typed: Mapping[str, str]) -> str:
     return f"the filter {typed[match[1]]}{message[match.end() :]}"
 
 
-FILTER_NAMES = tuple(each.name for each in fields(Filters) if each.init)
+FILTER_NAMES = tuple(each.name for each in fields(Filters))
 """Names of all filters."""
-
-
-def _possible_locations(names: Iterable[str]) -> list[str]:
-    """Return the locations that the database may hold for sources of these names.
-
-    A path stands for itself and for its absolute path, links resolved; a URL for itself and for its normal form.
-    """
-    return list(dict.fromkeys(location for name in names for location in _spellings(name)))
-
-
-def _spellings(name: str) -> Iterable[str]:
-    bare = name.rstrip("/")
-    yield from (name, bare, f"{bare}/", repository_uri(name))
-    if "://" not in name or name.startswith("file://"):
-        yield os.path.realpath(os.path.expanduser(name.removeprefix("file://")))  # noqa: PTH111 - never raises
-    elif name.lower().startswith(("http://", "https://")):
-        try:
-            yield SiteSource(url=name).location
-        except ValidationError:
-            return
-
-
-def _media_types(wanted: tuple[str, ...]) -> AnyOf:
-    exact = [each for each in wanted if not each.endswith("/*")]
-    families = [each.removesuffix("/*") for each in wanted if each.endswith("/*")]
-    conditions = (
-        DocumentCondition("filter_media_types", {"value": exact}),
-        DocumentCondition("filter_media_families", {"value": families}),
-    )
-    return AnyOf(tuple(condition for condition in conditions if condition.values["value"]))
-
-
-def _period(name: str, dates: object, from_query: str, until_query: str) -> Iterator[DocumentCondition]:
-    period = period_of(name, dates)
-    if period.start is not None:
-        yield DocumentCondition(from_query, {"value": period.start})
-    if period.end is not None:
-        yield DocumentCondition(until_query, {"value": period.end})
 
 
 def _kind(key: str, value: object) -> str:
@@ -238,3 +161,24 @@ def _language(key: str, value: object) -> str:
     if not _LANGUAGE.fullmatch(text):
         raise QueryError(f"the filter {key} has {shown(text)}; it must be {allowed}")
     return text.lower()
+
+
+_CHECKS: Final[Mapping[str, Callable[[str, object], Any]]] = {
+    "sources": texts_of,
+    "kinds": partial(texts_of, check=_kind),
+    "types": texts_of,
+    "media_types": partial(texts_of, check=_media_type),
+    "tags_any": texts_of,
+    "tags_all": texts_of,
+    "languages": partial(texts_of, check=_language),
+    "uri_prefix": text_of,
+    "documents": checked_documents,
+    "domains": partial(texts_of, check=checked_domain),
+    "extensions": partial(texts_of, check=checked_extension),
+    "paths": texts_of,
+    "date": period_of,
+    "added": period_of,
+    "changed": period_of,
+    "metadata": metadata_tests,
+}
+"""Check of each filter; it returns the value as conditions are made of it."""

@@ -7,7 +7,7 @@ from pydantic_core import PydanticCustomError
 
 from sourcebook.config.provider import server_url, variable_name
 from sourcebook.errors import QueryError
-from sourcebook.processes.device import DeviceSetting
+from sourcebook.model.device import DeviceSetting
 
 Protocol = Literal["cohere", "jina", "tei"]
 OWN_SERVERS: Final = {

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
+from sourcebook.contract.filtering.values import choices_of, shown
 from sourcebook.errors import QueryError
-from sourcebook.search.filtering.values import choices_of, shown
 
 BOUNDS = ("gte", "gt", "lte", "lt")
 ALLOWED = (
