@@ -64,8 +64,8 @@ class RemoteAnswers(ABC):
         answering: "AnsweringSettings | Mapping[str, Any] | None" = None,
     ) -> "AskEvents":
         """Yield what happens on the way to an answer, its text as it is checked, and the answer; see `ask`."""
-        from sourcebook.client.filter_values import plain_filters
         from sourcebook.contract.ask_events import AskEvents
+        from sourcebook.contract.filters import Filters
         from sourcebook.search.request import SearchRequest
 
         if answering is not None:
@@ -74,7 +74,7 @@ class RemoteAnswers(ABC):
         names = listed_names(collections)
         body: dict[str, Any] = {"question": question.encode("utf-8", "replace").decode(), "stream": True}
         body |= {"collections": names} if names else {}
-        body |= {"filters": plain_filters(filters)} if filters else {}
+        body |= {"filters": (Filters.checked(filters) or Filters()).as_json()} if filters else {}
         return AskEvents(self._events(body))
 
     def _events(self, body: Mapping[str, Any]) -> "Iterator[AskEvent]":

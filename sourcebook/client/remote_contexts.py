@@ -63,9 +63,9 @@ class RemoteContexts(ABC):
             DatabaseError: any other failure of the server.
         """
         from sourcebook.client.answers import read
-        from sourcebook.client.filter_values import plain_filters
         from sourcebook.context.request import ContextRequest
         from sourcebook.contract.context_results import ContextResult
+        from sourcebook.contract.filters import Filters
 
         if isinstance(tokenizer, Path):
             raise QueryError("a server reads no tokenizer of this machine: name one that it has, such as 'bound'")
@@ -100,7 +100,7 @@ class RemoteContexts(ABC):
             "tokenizer": tokenizer,
             "passages": passages,
             "mode": mode,
-            "filters": plain_filters(filters),
+            "filters": (Filters.checked(filters) or Filters()).as_json(),
             "fusion": asdict(search.fusion) if fusion is not None else None,
             "strategy": strategy,
             "neighbours": neighbours,

@@ -106,7 +106,7 @@ class RemoteKnowledgeBase(
             ModelError: a model cannot be loaded on the server.
             DatabaseError: any other failure of the server.
         """
-        from sourcebook.client.filter_values import plain_filters
+        from sourcebook.contract.filters import Filters
         from sourcebook.search.request import SearchRequest
 
         request = SearchRequest.checked(
@@ -139,7 +139,7 @@ class RemoteKnowledgeBase(
             "limit": limit,
             "mode": mode,
             "offset": offset,
-            "filters": plain_filters(filters),
+            "filters": (Filters.checked(filters) or Filters()).as_json(),
             "fusion": asdict(request.fusion) if fusion is not None else None,
             "strategy": strategy,
             "neighbours": neighbours,
@@ -189,7 +189,7 @@ class RemoteKnowledgeBase(
             AccessError: the key is missing, not valid, or does not allow searches.
             DatabaseError: the server fails or is out of reach.
         """
-        from sourcebook.client.filter_values import plain_filters
+        from sourcebook.contract.filters import Filters
         from sourcebook.search.request import SearchRequest
 
         checked = SearchRequest.checked("similar", collections, limit, filters=filters, literal=True)
@@ -199,7 +199,7 @@ class RemoteKnowledgeBase(
             "collection": collection,
             "collections": _names(checked),
             "limit": limit,
-            "filters": plain_filters(filters),
+            "filters": (Filters.checked(filters) or Filters()).as_json(),
             "unredacted": unredacted or None,
         }
         return self._found("/v1/similar", body)

@@ -95,6 +95,21 @@ class Filters:
             if value is not None:
                 yield name, check(name, value)
 
+    def as_json(self) -> dict[str, Any]:
+        """Return the given filters as plain values; a date in them is ISO 8601.
+
+        Raises:
+            QueryError: metadata are compared with a list of dates, which JSON does not tell from texts.
+        """
+        given = {each.name: getattr(self, each.name) for each in fields(self)}
+        values = {name: _plain(value) for name, value in given.items() if value is not None and name != "metadata"}
+        if self.metadata is not None:
+            pairs = self.metadata.items() if isinstance(self.metadata, Mapping) else self.metadata
+            values["metadata"] = [
+                [list(key) if isinstance(key, tuple) else key, _wanted(value)] for key, value in pairs
+            ]
+        return values
+
     @classmethod
     def checked(cls, value: "Filters | Mapping[str, Any] | None") -> "Filters | None":
         """Return filters from `Filters` or from a mapping such as `{"kind": "page", "tags": ["policy"]}`.
@@ -182,3 +197,33 @@ _CHECKS: Final[Mapping[str, Callable[[str, object], Any]]] = {
     "metadata": metadata_tests,
 }
 """Check of each filter; it returns the value as conditions are made of it."""
+
+
+def _wanted(value: Any) -> Any:
+    """Return a condition on metadata; the period of a date as a range, as a text would be compared letter by letter."""
+    if isinstance(value, dt.date):
+        return {"gte": _plain(value), "lte": _plain(value)}
+    values = list(value.values()) if isinstance(value, Mapping) else [value]
+    if isinstance(value, Mapping) and isinstance(value.get("eq"), dt.date):
+        if len(value) > 1:
+            raise QueryError(
+                "a date that metadata must equal, and further conditions on it, cannot be sent to a server"
+            )
+        return _wanted(value["eq"])
+    if any(isinstance(part, dt.date) for each in values if isinstance(each, list | tuple | set) for part in each):
+        raise QueryError("a list of dates cannot be sent to a server: give a range, such as {'gte': …, 'lte': …}")
+    return _plain(value)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON holds it."""
+    match value:
+        case dt.datetime():
+            return (value if value.tzinfo is None else value.astimezone(dt.UTC)).isoformat()
+        case dt.date():
+            return value.isoformat()
+        case Mapping():
+            return {key: _plain(held) for key, held in value.items()}
+        case list() | tuple() | set() | frozenset():
+            return [_plain(held) for held in value]
+    return value

@@ -1,11 +1,8 @@
 """Settings of reranking."""
 
-from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from dataclasses import asdict, dataclass
+from typing import Any, Final, Literal, get_args
 
-from pydantic_core import PydanticCustomError
-
-from sourcebook.config.provider import server_url, variable_name
 from sourcebook.errors import QueryError
 from sourcebook.model.device import DeviceSetting
 
@@ -74,6 +71,20 @@ class Reranking:
             url, variable = self.base_url.rstrip("/"), None
         return url, self.api_key_env or variable
 
+    def as_json(self) -> dict[str, Any]:
+        """Return the values as a server takes them.
+
+        Raises:
+            QueryError: it says how the model computes, or from whom it comes.
+        """
+        values = asdict(self)
+        own = [values.pop(name) for name in ("provider", "base_url", "api_key_env")]
+        if values.pop("device") != "auto" or any(value is not None for value in own):
+            raise QueryError(
+                "a server chooses how its own models compute, and from whom it gets others: give a name alone"
+            )
+        return values
+
     def _check_provider(self) -> None:
         if self.provider is None:
             if self.base_url is not None or self.api_key_env is not None:
@@ -83,6 +94,10 @@ class Reranking:
             raise QueryError(f"the provider of reranking is cohere, jina or tei, not {self.provider!r}")
         if self.base_url is None and self.provider not in OWN_SERVERS:
             raise QueryError("reranking with tei needs base_url, the URL of the server")
+        from pydantic_core import PydanticCustomError  # a search without a provider imports no pydantic
+
+        from sourcebook.config.provider import server_url, variable_name
+
         try:
             if self.base_url is not None:
                 server_url(self.base_url)

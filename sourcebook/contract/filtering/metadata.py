@@ -30,7 +30,7 @@ class MetadataTest:
     kind: Literal["present", "missing", "equal", "range", "period"]
     path: Path
     value: Any = None
-    """`equal`: values of which the key holds one, alone or in a list; `range`: bounds and type; `period`: a `Period`."""
+    """`equal`: values of which the key holds one, alone or in a list; `range`: bounds; `period`: a `Period`."""
 
 
 def metadata_tests(key: str, value: object) -> list[tuple[MetadataTest, ...]]:
