@@ -20,8 +20,8 @@ from sourcebook.admin.items import Item
 from sourcebook.admin.processing import ProcessingItem
 from sourcebook.admin.status import SourceStatus
 from sourcebook.async_knowledge_base import AsyncKnowledgeBase
-from sourcebook.cli.app import app
 from sourcebook.cli.commands import documents, status
+from sourcebook.command.app import app
 from sourcebook.config.answering import AnsweringSettings
 from sourcebook.config.browser import BrowserSettings
 from sourcebook.config.collection import ChunkingSettings, CollectionSettings, EmbeddingSettings, FilesSource

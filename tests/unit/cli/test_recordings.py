@@ -4,9 +4,9 @@ import pytest
 from typer.testing import CliRunner
 
 from sourcebook.admin.items import Document, Item, Passage
-from sourcebook.cli.app import app
 from sourcebook.cli.commands import show
 from sourcebook.cli.passages import show_results
+from sourcebook.command.app import app
 from sourcebook.search.results import SearchResult, SearchResults
 
 
