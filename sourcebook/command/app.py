@@ -1,51 +1,17 @@
-"""The app of the `sourcebook` command: global options, and the commands of one module each."""
+"""The app of the `sourcebook` command: global options, and the commands of the library and of the pipeline."""
 
 import io
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from sourcebook.cli import pipeline
-from sourcebook.cli.commands import (
-    add,
-    apply,
-    ask,
-    backup,
-    completion,
-    context,
-    doctor,
-    documents,
-    evaluate,
-    export,
-    generations,
-    import_,
-    init,
-    judge,
-    key,
-    llm_log,
-    mcp,
-    plan,
-    purge,
-    queries,
-    redact,
-    related,
-    remove,
-    requests,
-    search,
-    serve,
-    serve_embeddings,
-    show,
-    similar,
-    status,
-    tag,
-    upload,
-    usage,
-)
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.errors import GuardedGroup
 from sourcebook.cli.logs import show_logs
+from sourcebook.command.pipeline import add_pipeline_commands
 
 app = typer.Typer(
     name="sourcebook",
@@ -83,40 +49,22 @@ def _sourcebook(
     ctx.obj = CommandContext(config)
 
 
-init.register(app)
-add.register(app)
-pipeline.register(app)
-apply.register(app)
-plan.register(app)
-search.register(app)
-context.register(app)
-similar.register(app)
-ask.register(app)
-related.register(app)
-judge.register(app)
-queries.register(app)
-evaluate.register(app)
-status.register(app)
-usage.register(app)
-llm_log.register(app)
-generations.register(app)
-documents.register(app)
-show.register(app)
-tag.register(app)
-remove.register(app)
-upload.register(app)
-purge.register(app)
-export.register(app)
-redact.register(app)
-import_.register(app)
-backup.register(app)
-serve.register(app)
-serve_embeddings.register(app)
-requests.register(app)
-mcp.register(app)
-key.register(app)
-doctor.register(app)
-completion.register(app)
+def _add_commands(listed: str) -> None:
+    """Add commands of the library: modules of `cli/commands` whose function has their name, or `module.function`."""
+    for command in listed.split():
+        module, _, function = command.partition(".")
+        name = function or module
+        app.command(name.strip("_").replace("_", "-"))(
+            getattr(import_module(f"sourcebook.cli.commands.{module}"), name)
+        )
+
+
+# In the order of `sourcebook --help`.
+_add_commands("init add")
+add_pipeline_commands(app)
+_add_commands("apply plan search context similar ask related judge queries evaluate status usage llm_log generations")
+_add_commands("documents show tag remove upload upload.uploads purge export redact import_ backup backup.restore")
+_add_commands("serve serve_embeddings requests mcp key doctor completion")
 
 
 def run() -> None:

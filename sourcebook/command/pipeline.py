@@ -1,8 +1,7 @@
-"""Registration of `ingest`, `crawl`, `up` and `watch`, which are part of the code location."""
+"""The commands of the pipeline, which are part of the code location, or placeholders where it is missing."""
 
 import sys
 from collections.abc import Callable
-from importlib import import_module
 from typing import Annotated
 
 import typer
@@ -22,7 +21,7 @@ _NOT_HERE = (
 )
 
 
-def register(app: typer.Typer) -> None:
+def add_pipeline_commands(app: typer.Typer) -> None:
     """Add the commands of the pipeline, or commands with their names that print how to install it."""
     folder = code_location()
     reason = _NOT_HERE
@@ -31,10 +30,12 @@ def register(app: typer.Typer) -> None:
         # `multiprocessing` inherit the path.
         sys.path.insert(0, str(folder))
         try:
-            import_module("orchestration.commands").register(app)
+            from orchestration.commands import COMMANDS
         except ModuleNotFoundError as error:
             reason = f"the package {error.name} is not installed: run  {install_command('pipeline')}"
         else:
+            for command in COMMANDS:
+                app.command()(command)
             return
     for name, summary in _COMMANDS.items():
         app.command(
