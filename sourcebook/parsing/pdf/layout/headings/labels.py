@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from sourcebook.parsing.pdf.layout.elements import Element, PlacedTable
-from sourcebook.parsing.pdf.layout.headings import is_numbered, plain, style_of
+from sourcebook.parsing.pdf.layout.headings.headings import is_numbered, plain, style_of
 
 _CALLOUT = re.compile(
     r"(?:note|tip|hint|warning|caution|danger|important|attention|achtung|hinweis|anmerkung|warnung|vorsicht|wichtig"

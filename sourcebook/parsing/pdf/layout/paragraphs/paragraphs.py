@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 
-from sourcebook.parsing.pdf.layout.east_asian import is_east_asian
 from sourcebook.parsing.pdf.layout.elements import Element, Row, Table, place
-from sourcebook.parsing.pdf.layout.headings import (
+from sourcebook.parsing.pdf.layout.headings.headings import (
     extends_number,
     is_caption,
     is_heading,
@@ -19,13 +18,14 @@ from sourcebook.parsing.pdf.layout.headings import (
     is_set_apart,
     is_titled_by_number,
 )
-from sourcebook.parsing.pdf.layout.inline_code import with_inline_code
-from sourcebook.parsing.pdf.layout.line_joining import is_divided, joined_text
-from sourcebook.parsing.pdf.layout.list_marks import ListMark, list_mark
-from sourcebook.parsing.pdf.layout.monospaced_prose import is_numbered_title, is_prose
+from sourcebook.parsing.pdf.layout.lines.text_style import TextStyle
 from sourcebook.parsing.pdf.layout.page_parts import Line
-from sourcebook.parsing.pdf.layout.run_in_headings import parted
-from sourcebook.parsing.pdf.layout.text_style import TextStyle
+from sourcebook.parsing.pdf.layout.paragraphs.inline_code import with_inline_code
+from sourcebook.parsing.pdf.layout.paragraphs.monospaced_prose import is_numbered_title, is_prose
+from sourcebook.parsing.pdf.layout.paragraphs.run_in_headings import parted
+from sourcebook.parsing.pdf.layout.words.east_asian import is_east_asian
+from sourcebook.parsing.pdf.layout.words.line_joining import is_divided, joined_text
+from sourcebook.parsing.pdf.layout.words.list_marks import ListMark, list_mark
 
 _SENTENCE_END = re.compile(r"""[.!?:;。！？…।॥؟۔։።។။؛]["'”’»)\]]*$""")
 _UNFINISHED = re.compile(r"(?:,|\b(?:an?|and|by|for|in|of|or|that|the|to|with))$")

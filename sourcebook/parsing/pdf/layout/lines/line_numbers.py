@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median
 
+from sourcebook.parsing.pdf.layout.lines.rows import side_by_side
 from sourcebook.parsing.pdf.layout.page_parts import Line
-from sourcebook.parsing.pdf.layout.rows import side_by_side
 
 _FEWEST = 3
 """Fewest numbers, each one more than the number above it."""

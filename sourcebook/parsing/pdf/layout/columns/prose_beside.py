@@ -5,8 +5,8 @@ from itertools import pairwise
 from statistics import median
 
 from sourcebook.parsing.pdf.layout.elements import Table
+from sourcebook.parsing.pdf.layout.lines.rows import side_by_side
 from sourcebook.parsing.pdf.layout.page_parts import Line
-from sourcebook.parsing.pdf.layout.rows import side_by_side
 
 _FEWEST_LINES = 5
 """Fewest lines of such prose."""

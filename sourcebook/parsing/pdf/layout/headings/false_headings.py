@@ -7,11 +7,11 @@ from dataclasses import replace
 from itertools import groupby
 
 from sourcebook.parsing.pdf.layout.elements import Element, PlacedTable
-from sourcebook.parsing.pdf.layout.heading_labels import labels, of_many_sections
-from sourcebook.parsing.pdf.layout.heading_places import out_of_place
-from sourcebook.parsing.pdf.layout.heading_surroundings import below_titles, in_sentences, repeated
-from sourcebook.parsing.pdf.layout.headings import is_numbered, plain, style_of
-from sourcebook.parsing.pdf.layout.list_marks import list_mark
+from sourcebook.parsing.pdf.layout.headings.headings import is_numbered, plain, style_of
+from sourcebook.parsing.pdf.layout.headings.labels import labels, of_many_sections
+from sourcebook.parsing.pdf.layout.headings.places import out_of_place
+from sourcebook.parsing.pdf.layout.headings.surroundings import below_titles, in_sentences, repeated
+from sourcebook.parsing.pdf.layout.words.list_marks import list_mark
 
 _BOLD_LIST = 3
 """Consecutive headings of one style that are a list."""

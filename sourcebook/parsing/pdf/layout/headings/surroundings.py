@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from sourcebook.parsing.pdf.layout.elements import Element, PlacedTable
-from sourcebook.parsing.pdf.layout.headings import is_numbered, plain, style_of
+from sourcebook.parsing.pdf.layout.headings.headings import is_numbered, plain, style_of
 
 _SENTENCE_END = re.compile(r"""[.!?:;。！？：；…।॥؟۔։።។။؛]["'”’»)\]\d]*$""")
 _COMMA = re.compile("[，、]")

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 from math import inf
 
-from sourcebook.parsing.pdf.layout.east_asian import is_east_asian
 from sourcebook.parsing.pdf.layout.elements import Row
 from sourcebook.parsing.pdf.layout.page_parts import Line
-from sourcebook.parsing.pdf.layout.section_numbers import is_number_within
+from sourcebook.parsing.pdf.layout.words.east_asian import is_east_asian
+from sourcebook.parsing.pdf.layout.words.section_numbers import is_number_within
 
 _LEAST_SHARED = 0.5
 """Smallest vertical overlap of two runs on one line, in heights of the lower run."""

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from sourcebook.parsing.pdf.layout.cell_borders import column_edges
 from sourcebook.parsing.pdf.layout.page_parts import Line, Rule
+from sourcebook.parsing.pdf.layout.tables.cell_borders import column_edges
 
 _NEAR = 3.0
 """Distance up to which ends of lines touch, in points."""

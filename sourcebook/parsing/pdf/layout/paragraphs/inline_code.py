@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sourcebook.parsing.pdf.layout.elements import Row, Table
-from sourcebook.parsing.pdf.layout.list_marks import list_mark
-from sourcebook.parsing.pdf.layout.text_style import TextStyle
+from sourcebook.parsing.pdf.layout.lines.text_style import TextStyle
+from sourcebook.parsing.pdf.layout.words.list_marks import list_mark
 
 _ADDRESS = re.compile(r"[(<«]?(?:(?:https?|ftp)://|//)\S+")
 _BULLETS = frozenset("•‣◦▪▫■□●○◆◇➢✓")

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from sourcebook.parsing.pdf.layout.elements import Row
-from sourcebook.parsing.pdf.layout.rows import joined
-from sourcebook.parsing.pdf.layout.text_style import TextStyle
+from sourcebook.parsing.pdf.layout.lines.rows import joined
+from sourcebook.parsing.pdf.layout.lines.text_style import TextStyle
 
 _LONGEST = 80
 """Most characters of such a heading."""

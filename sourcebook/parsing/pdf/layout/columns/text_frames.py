@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from sourcebook.model.document import Box
-from sourcebook.parsing.pdf.layout.line_numbers import is_line_number
+from sourcebook.parsing.pdf.layout.lines.line_numbers import is_line_number
 from sourcebook.parsing.pdf.layout.page_parts import Line, Rule
 
 _NEAR = 3.0

@@ -6,7 +6,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
 from sourcebook.parsing.pdf.layout.elements import Element, PlacedTable
-from sourcebook.parsing.pdf.layout.line_joining import joined_pair
+from sourcebook.parsing.pdf.layout.words.line_joining import joined_pair
 
 _SENTENCE_END = re.compile(r"""[.!?:。！？…।॥؟۔։።។။]["'”’»)\]\d]*$""")
 _PASSED_OVER = frozenset({"footnote", "caption", "running head"})

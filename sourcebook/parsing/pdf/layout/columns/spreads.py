@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
-from sourcebook.parsing.pdf.layout.columns import Piece
+from sourcebook.parsing.pdf.layout.columns.columns import Piece
 from sourcebook.parsing.pdf.layout.page_parts import Line
 
 _WIDER = 1.15

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
 
-from sourcebook.parsing.pdf.layout.page_numbers import Number, is_decorated, is_number, numbers
+from sourcebook.parsing.pdf.layout.lines.rows import joined, side_by_side
 from sourcebook.parsing.pdf.layout.page_parts import Line, Page
-from sourcebook.parsing.pdf.layout.rows import joined, side_by_side
+from sourcebook.parsing.pdf.layout.words.page_numbers import Number, is_decorated, is_number, numbers
 from sourcebook.parsing.text.left_out import MOST_TEXTS, LeftOut
 
 _MARGIN = 0.13

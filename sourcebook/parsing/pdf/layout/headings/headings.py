@@ -8,18 +8,18 @@ from dataclasses import replace
 from itertools import takewhile
 
 from sourcebook.parsing.pdf.layout.elements import Element, PlacedTable, Row
-from sourcebook.parsing.pdf.layout.list_marks import list_mark
+from sourcebook.parsing.pdf.layout.headings.unlikely_titles import is_formula, is_no_title
+from sourcebook.parsing.pdf.layout.lines.rows import direction
+from sourcebook.parsing.pdf.layout.lines.text_style import TextStyle
 from sourcebook.parsing.pdf.layout.page_parts import Line, OutlineEntry
-from sourcebook.parsing.pdf.layout.rows import direction
-from sourcebook.parsing.pdf.layout.section_numbers import (
+from sourcebook.parsing.pdf.layout.words.list_marks import list_mark
+from sourcebook.parsing.pdf.layout.words.section_numbers import (
     begins_with_chapter,
     is_chapter_number,
     is_number_within,
     section_number,
     without_chapter,
 )
-from sourcebook.parsing.pdf.layout.text_style import TextStyle
-from sourcebook.parsing.pdf.layout.unlikely_titles import is_formula, is_no_title
 
 _LARGER = 1.1
 """Smallest size of a heading, in font sizes of the running text."""

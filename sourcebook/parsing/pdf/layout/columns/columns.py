@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 
+from sourcebook.parsing.pdf.layout.columns.prose_beside import is_beside_table
 from sourcebook.parsing.pdf.layout.elements import Table
+from sourcebook.parsing.pdf.layout.lines.rows import side_by_side
 from sourcebook.parsing.pdf.layout.page_parts import Line
-from sourcebook.parsing.pdf.layout.prose_beside import is_beside_table
-from sourcebook.parsing.pdf.layout.rows import side_by_side
 
 Piece = Line | Table
 

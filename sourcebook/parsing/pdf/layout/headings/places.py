@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 
 from sourcebook.parsing.pdf.layout.elements import Element, PlacedTable
-from sourcebook.parsing.pdf.layout.headings import is_numbered, style_of
-from sourcebook.parsing.pdf.layout.list_marks import list_mark
+from sourcebook.parsing.pdf.layout.headings.headings import is_numbered, style_of
+from sourcebook.parsing.pdf.layout.words.list_marks import list_mark
 
 _OF_FIGURE = re.compile(r"\[?(?:fig|abb|chart|plate|рис|그림|図|图)", re.IGNORECASE)
 _SENTENCE = re.compile(r"\S+(?:\s+\S+){2,}[.!۔।]|.{12,}[。．]")

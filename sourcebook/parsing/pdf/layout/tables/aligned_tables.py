@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 
-from sourcebook.parsing.pdf.layout.dot_leaders import LEADERS, PAGE_NUMBER, leads_to_page, without_leaders
 from sourcebook.parsing.pdf.layout.elements import Cell, Row, Table
-from sourcebook.parsing.pdf.layout.line_joining import joined_text
-from sourcebook.parsing.pdf.layout.list_marks import list_mark
+from sourcebook.parsing.pdf.layout.lines.rows import joined
 from sourcebook.parsing.pdf.layout.page_parts import Line
-from sourcebook.parsing.pdf.layout.rows import joined
-from sourcebook.parsing.pdf.layout.wide_headers import first_row, is_second_header, spans, wide_cells
-from sourcebook.parsing.pdf.layout.wrapped_cells import NUMBER, further_lines
+from sourcebook.parsing.pdf.layout.tables.dot_leaders import LEADERS, PAGE_NUMBER, leads_to_page, without_leaders
+from sourcebook.parsing.pdf.layout.tables.wide_headers import first_row, is_second_header, spans, wide_cells
+from sourcebook.parsing.pdf.layout.tables.wrapped_cells import NUMBER, further_lines
+from sourcebook.parsing.pdf.layout.words.line_joining import joined_text
+from sourcebook.parsing.pdf.layout.words.list_marks import list_mark
 
 _NARROWEST_GAP = 0.55
 """Smallest gap between columns, in font sizes."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sourcebook.parsing.pdf.layout.elements import Element, Table
-from sourcebook.parsing.pdf.layout.text_style import TextStyle
+from sourcebook.parsing.pdf.layout.lines.text_style import TextStyle
 
 _MARK = re.compile(r"\(?(?:\d{1,3}|[a-z*†‡§¶∗])\)?[.):]?\s?\S|\[\d{1,3}\]")
 _SMALLER = 0.93

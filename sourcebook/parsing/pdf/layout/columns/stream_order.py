@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from sourcebook.parsing.pdf.layout.columns import Column
+from sourcebook.parsing.pdf.layout.columns.columns import Column
 from sourcebook.parsing.pdf.layout.elements import Table
 from sourcebook.parsing.pdf.layout.page_parts import Line
 

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import takewhile
 
-from sourcebook.parsing.pdf.layout.grid import Grid, GridCell
+from sourcebook.parsing.pdf.layout.lines.rows import side_by_side
 from sourcebook.parsing.pdf.layout.page_parts import Line
-from sourcebook.parsing.pdf.layout.rows import side_by_side
+from sourcebook.parsing.pdf.layout.tables.grid import Grid, GridCell
 
 _MOST_ABOVE = 2
 """Most rows above the first line: a header, and a row that no line parts from it."""

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Sequence
 
 from sourcebook.parsing.pdf.layout.elements import Cell, Row, Table
-from sourcebook.parsing.pdf.layout.grid import Grid, grids
-from sourcebook.parsing.pdf.layout.line_joining import joined_text
-from sourcebook.parsing.pdf.layout.outer_rows import with_outer_rows
+from sourcebook.parsing.pdf.layout.lines.rows import rows
 from sourcebook.parsing.pdf.layout.page_parts import Line, Page
-from sourcebook.parsing.pdf.layout.rows import rows
+from sourcebook.parsing.pdf.layout.tables.grid import Grid, grids
+from sourcebook.parsing.pdf.layout.tables.outer_rows import with_outer_rows
+from sourcebook.parsing.pdf.layout.words.line_joining import joined_text
 
 _LEAST_FILLED = 0.4
 """Share of cells with text below which a grid is a form's frame or a drawing."""
