@@ -44,8 +44,8 @@ def upload(
 
     from sourcebook.admin.audit import account
     from sourcebook.admin.uploads import NewUpload, add_uploads
-    from sourcebook.files.upload_names import upload_name, upload_tags
     from sourcebook.files.upload_store import open_store
+    from sourcebook.model.upload_names import upload_name, upload_tags
 
     upload_name(name), upload_tags(tags)
     file = BytesIO(content) if isinstance(content, bytes) else content

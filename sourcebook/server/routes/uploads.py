@@ -15,10 +15,10 @@ from sourcebook.admin.uploads import add_uploads
 from sourcebook.contract.uploads import Upload
 from sourcebook.contract.work import WorkRequest
 from sourcebook.errors import EmptyUploadError, UnknownUploadError, UploadError, UploadNameError, UploadSpaceError
-from sourcebook.files.upload_names import upload_name, upload_tags
 from sourcebook.files.upload_store import open_store
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
+from sourcebook.model.upload_names import upload_name, upload_tags
 from sourcebook.server.access import Knowledge, Reader, Writer
 from sourcebook.server.cursors import LONGEST_CURSOR, cursor_of, place_of
 from sourcebook.server.problems import MEDIA_TYPE, Problem, problem
