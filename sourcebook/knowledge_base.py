@@ -164,8 +164,8 @@ class KnowledgeBase(
             DatabaseBusyError: a lock, a slow statement or too many searches at once; a retry can succeed.
             DatabaseError: any other failure of the database.
         """
+        from sourcebook.contract.search import SearchRequest
         from sourcebook.search.on_replica import search_results
-        from sourcebook.search.request import SearchRequest
         from sourcebook.search.run_search import run_search
 
         request = SearchRequest.checked(
@@ -224,8 +224,8 @@ class KnowledgeBase(
             QueryError: the document or the passage is not searchable, or an argument is not allowed.
             DatabaseError: the database is out of reach.
         """
+        from sourcebook.contract.search import SearchRequest
         from sourcebook.search.on_replica import search_results
-        from sourcebook.search.request import SearchRequest
         from sourcebook.search.similar import SimilarRequest, similar_on
 
         checked = SearchRequest.checked("similar", collections, limit, filters=filters, literal=True)
@@ -256,8 +256,8 @@ class KnowledgeBase(
             ModelError: the model cannot be loaded.
             DatabaseError: the database is out of reach.
         """
+        from sourcebook.contract.fields import checked_names
         from sourcebook.search.embed_texts import embed_texts
-        from sourcebook.search.request import checked_names
         from sourcebook.search.search_scope import find_scope
 
         resources = self._ready()

@@ -99,7 +99,7 @@ class Changes(ABC):
             DatabaseError: the database is out of reach.
         """
         from sourcebook.admin.work_requests import list_work
-        from sourcebook.search.request import checked_names
+        from sourcebook.contract.fields import checked_names
 
         with self.database.connection() as connection:
             return list_work(connection, checked_names(collections), states=states, before=before, limit=limit)

@@ -330,7 +330,7 @@ class Contents(ABC):
 
 def _names(collections: Sequence[str] | str | None) -> tuple[str, ...]:
     """Return names of collections, each once; none for every collection."""
-    from sourcebook.search.request import checked_names
+    from sourcebook.contract.fields import checked_names
 
     return tuple(dict.fromkeys(checked_names(collections) or ()))
 

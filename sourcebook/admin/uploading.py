@@ -82,7 +82,7 @@ class Uploading(ABC):
             DatabaseError: the database is out of reach.
         """
         from sourcebook.admin.uploads import list_uploads
-        from sourcebook.search.request import checked_names
+        from sourcebook.contract.fields import checked_names
 
         with self.database.connection() as connection:
             return list_uploads(connection, checked_names(collections), limit=limit, after=after)

@@ -89,7 +89,8 @@ class Asking(ABC):
         from sourcebook.answering.question import session_of
         from sourcebook.answering.tools import Reach
         from sourcebook.contract.ask_events import AskEvents
-        from sourcebook.search.request import SearchRequest, checked_names
+        from sourcebook.contract.fields import checked_names
+        from sourcebook.contract.search import SearchRequest
 
         request = SearchRequest.checked(question, collections, filters=filters)
         names = checked_names(collections)
@@ -138,7 +139,7 @@ class Asking(ABC):
             DatabaseError: the database is out of reach.
         """
         from sourcebook.answering.logged_calls import logged_calls
-        from sourcebook.search.request import checked_names
+        from sourcebook.contract.fields import checked_names
 
         with self.database.connection() as connection:
             return logged_calls(
@@ -165,7 +166,7 @@ class Asking(ABC):
             DatabaseError: the database is out of reach.
         """
         from sourcebook.answering.logged_calls import call_statistics
-        from sourcebook.search.request import checked_names
+        from sourcebook.contract.fields import checked_names
 
         with self.database.connection() as connection:
             return call_statistics(connection, checked_names(collections), age=since)
@@ -183,7 +184,7 @@ class Asking(ABC):
         """
         from sourcebook.admin.audit import account
         from sourcebook.answering.logged_calls import forget_calls
-        from sourcebook.search.request import checked_names
+        from sourcebook.contract.fields import checked_names
 
         with self.database.connection() as connection:
             return forget_calls(connection, checked_names(collections), actor=actor or account())

@@ -66,7 +66,7 @@ class RemoteAnswers(ABC):
         """Yield what happens on the way to an answer, its text as it is checked, and the answer; see `ask`."""
         from sourcebook.contract.ask_events import AskEvents
         from sourcebook.contract.filters import Filters
-        from sourcebook.search.request import SearchRequest
+        from sourcebook.contract.search import SearchRequest
 
         if answering is not None:
             raise QueryError("a server asks the language models of its own settings: leave answering out")

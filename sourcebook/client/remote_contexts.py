@@ -63,9 +63,9 @@ class RemoteContexts(ABC):
             DatabaseError: any other failure of the server.
         """
         from sourcebook.client.answers import read
-        from sourcebook.context.request import ContextRequest
         from sourcebook.contract.context_results import ContextResult
         from sourcebook.contract.filters import Filters
+        from sourcebook.contract.search import ContextRequest
 
         if isinstance(tokenizer, Path):
             raise QueryError("a server reads no tokenizer of this machine: name one that it has, such as 'bound'")
@@ -108,7 +108,7 @@ class RemoteContexts(ABC):
             "rerank": plain_reranking(search.rerank),
             "literal": literal,
             "typos": typos,
-            "generation": list(search.generations) or None,
+            "generation": list(search.generation) or None,
             "min_relevance": min_relevance,
             "log": log,
             "unredacted": unredacted or None,

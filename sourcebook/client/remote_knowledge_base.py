@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from sourcebook.contract.filters import Filters
     from sourcebook.contract.fusion import Fusion
     from sourcebook.contract.reranking import Reranking
+    from sourcebook.contract.search import SearchRequest
     from sourcebook.contract.search_results import SearchResults
-    from sourcebook.search.request import SearchRequest
 
 
 class RemoteKnowledgeBase(
@@ -107,7 +107,7 @@ class RemoteKnowledgeBase(
             DatabaseError: any other failure of the server.
         """
         from sourcebook.contract.filters import Filters
-        from sourcebook.search.request import SearchRequest
+        from sourcebook.contract.search import SearchRequest
 
         request = SearchRequest.checked(
             query,
@@ -149,7 +149,7 @@ class RemoteKnowledgeBase(
             "literal": literal,
             "typos": typos,
             "explain": explain,
-            "generation": list(request.generations) or None,
+            "generation": list(request.generation) or None,
             "facets": facets,
             "min_relevance": min_relevance,
             "snippets": snippets,
@@ -190,7 +190,7 @@ class RemoteKnowledgeBase(
             DatabaseError: the server fails or is out of reach.
         """
         from sourcebook.contract.filters import Filters
-        from sourcebook.search.request import SearchRequest
+        from sourcebook.contract.search import SearchRequest
 
         checked = SearchRequest.checked("similar", collections, limit, filters=filters, literal=True)
         body = {

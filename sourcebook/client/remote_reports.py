@@ -179,7 +179,7 @@ class RemoteReports(ABC):
 
 def listed_names(collections: Sequence[str] | str | None) -> list[str]:
     """Return names of collections, each once; none for every collection."""
-    from sourcebook.search.request import checked_names
+    from sourcebook.contract.fields import checked_names
 
     return list(dict.fromkeys(checked_names(collections) or ()))
 

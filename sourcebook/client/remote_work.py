@@ -95,8 +95,8 @@ class RemoteWork(ABC):
             DatabaseError: the server fails or is out of reach.
         """
         from sourcebook.client.answers import read_list
+        from sourcebook.contract.fields import checked_names
         from sourcebook.contract.work import WorkRequest
-        from sourcebook.search.request import checked_names
 
         if not 1 <= limit <= _MOST:
             raise QueryError(f"the limit is {limit!r}; it must be 1 to {_MOST:,}")

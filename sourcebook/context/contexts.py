@@ -95,7 +95,7 @@ class Contexts(ABC):
         """
         from sourcebook.context.context_cache import ContextCache
         from sourcebook.context.make_context import make_context
-        from sourcebook.context.request import ContextRequest
+        from sourcebook.contract.search import ContextRequest
         from sourcebook.search.on_replica import read
 
         request = ContextRequest.checked(

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from psycopg import Connection
 
 from sourcebook.contract.filters import Filters
+from sourcebook.contract.search import SearchRequest
 from sourcebook.database.pool import ConnectionPool
 from sourcebook.search.facets import COUNTED
 from sourcebook.search.filtering.conditions import condition_of
@@ -17,7 +18,6 @@ from sourcebook.search.keyword_leg import KeywordLeg
 from sourcebook.search.merged_list import MergedList
 from sourcebook.search.ordering import read_documents
 from sourcebook.search.query_vectors import QueryVectors
-from sourcebook.search.request import SearchRequest
 from sourcebook.search.search_observation import SearchObservation
 from sourcebook.search.search_scope import EntryCondition, SearchScope
 from sourcebook.search.strategy import Strategy
@@ -49,12 +49,13 @@ class CandidateSearch:
     """Whether the legs run one after the other, on one connection."""
 
     def find(
-        self, request: SearchRequest, condition: EntryCondition | None, strategy: Strategy
+        self, request: SearchRequest, text: str, condition: EntryCondition | None, strategy: Strategy
     ) -> tuple[RankedList, dict[int, int]]:
         """Return a ranked list that is long enough for the page, and the document ids of its candidates where grouped.
 
         Args:
             request: the search.
+            text: the query without operators.
             condition: set for every entry by operators and filters.
             strategy: parts of the query and names of files that are searched beside it, on the same connections.
         """
@@ -64,12 +65,12 @@ class CandidateSearch:
         both = asks_vectors(request) and asks_words(request) and not self.in_turn
         with self.connections.spare_connection() if both else nullcontext() as spare:
 
-            def listed(text: str, condition: EntryCondition | None, *, suggests: bool = False) -> RankedList:
-                return RankedList(self._legs(request, text, condition, spare, suggests), request.fusion)
+            def listed(wanted: str, condition: EntryCondition | None, *, suggests: bool = False) -> RankedList:
+                return RankedList(self._legs(request, wanted, condition, spare, suggests), request.fusion)
 
-            ranked = listed(request.query.text, condition, suggests=not request.typos)
+            ranked = listed(text, condition, suggests=not request.typos)
             parts = [listed(part, condition) for part in strategy.parts]
-            files = [listed(request.query.text, each) for each in _named_files(request, strategy)]
+            files = [listed(text, each) for each in _named_files(request, strategy)]
             if parts or files:
                 ranked = MergedList(ranked, parts, files)
             while self.scope.generations:

@@ -7,11 +7,11 @@ from psycopg import Connection
 
 from sourcebook.chunking.embedding_text import embedding_text
 from sourcebook.contract.reranking import Reranking
+from sourcebook.contract.search import SearchRequest
 from sourcebook.database.pool import HeldConnection
 from sourcebook.database.queries import queries
 from sourcebook.search.diversity import diversify, read_vectors
 from sourcebook.search.fusion import Candidate
-from sourcebook.search.request import SearchRequest
 from sourcebook.search.reranking.reranker import Reranker
 from sourcebook.search.search_scope import SearchScope
 
@@ -33,6 +33,7 @@ def rerank_group_diversify(
     reranker: Reranker,
     scope: SearchScope,
     request: SearchRequest,
+    text: str,
     candidates: list[Candidate],
     documents: Mapping[int, int],
 ) -> Ordered:
@@ -43,6 +44,7 @@ def rerank_group_diversify(
         reranker: keeps the models.
         scope: the generations that are searched.
         request: the search.
+        text: the query without operators.
         candidates: best first; at least as many as are reranked and shown up to the page, where there are so many.
         documents: document id by chunk id, from `read_documents`; used for grouping alone.
     """
@@ -53,7 +55,7 @@ def rerank_group_diversify(
         )
         with held.given_back():
             collection = scope.generations[0].collection  # of several the first, as with the embedding of a query
-            ordered = rerank(reranker, request.rerank, request.query.text, candidates, texts, collection)
+            ordered = rerank(reranker, request.rerank, text, candidates, texts, collection)
     if request.group_by:
         ordered = replace(ordered, candidates=group_by_document(ordered.candidates, documents))
     if request.diversity and ordered.candidates:

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 from psycopg import Connection
 
+from sourcebook.contract.search import SearchRequest
 from sourcebook.database.queries import queries
 from sourcebook.search.fusion import Candidate, RankedList
+from sourcebook.search.query_syntax import ParsedQuery
 from sourcebook.search.relevance import DECIDING, FITTED, RELEVANT_FROM, Background
-from sourcebook.search.request import SearchRequest
 from sourcebook.search.search_scope import SearchScope
 
 
@@ -41,6 +42,7 @@ def relevant_page(
     connection: Connection,
     scope: SearchScope,
     request: SearchRequest,
+    query: ParsedQuery,
     ranked: RankedList,
     page: Sequence[Candidate],
     known: Mapping[int, HeldWords],
@@ -55,6 +57,7 @@ def relevant_page(
         connection: in autocommit mode.
         scope: the generations that are searched.
         request: the search.
+        query: its query.
         ranked: candidates in the order of the fusion.
         page: candidates of the page.
         known: words of the query that some candidates hold, by chunk id.
@@ -76,7 +79,7 @@ def relevant_page(
     }
     relevances = {chunk: FITTED.relevance(known) for chunk, known in evidence.items()}
     best = max((relevances[each.chunk_id] for each in deciding), default=1.0)
-    is_demanded = bool(request.query.phrases or request.query.titles) or ranked.has_named_files
+    is_demanded = bool(query.phrases or query.titles) or ranked.has_named_files
     nothing_relevant = best < RELEVANT_FROM and background.can_refuse and not is_demanded
     if request.min_relevance is not None:
         shown = [each for each in page if relevances[each.chunk_id] >= request.min_relevance]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from psycopg import Connection, sql
 
 from sourcebook.database.queries import queries
-from sourcebook.search.request import ParsedQuery
+from sourcebook.search.query_syntax import ParsedQuery
 from sourcebook.search.search_scope import EntryCondition, SearchScope
 
 _TITLE = ":A"

@@ -9,6 +9,7 @@ from itertools import chain
 from psycopg import Connection
 
 from sourcebook.contract.explanation import Explanation
+from sourcebook.contract.search import LARGEST_OFFSET, SearchRequest
 from sourcebook.contract.search_results import Facets, SearchResult, SearchResults
 from sourcebook.database.pool import ConnectionPool, HeldConnection
 from sourcebook.database.query_log import QueryLog
@@ -22,12 +23,12 @@ from sourcebook.search.fusion import DEEPEST, Candidate, LegResult, RankedList
 from sourcebook.search.highlights import find_highlights
 from sourcebook.search.nearest_sentence import nearest_sentences
 from sourcebook.search.ordering import Ordered, read_documents, rerank_group_diversify
+from sourcebook.search.query_syntax import ParsedQuery, parse_query
 from sourcebook.search.query_terms import QueryTerm, query_terms, with_stand_ins
 from sourcebook.search.query_vectors import QueryVectors
 from sourcebook.search.read_results import read_results
 from sourcebook.search.redaction import redacted
 from sourcebook.search.relevant_page import RelevantPage, relevant_page
-from sourcebook.search.request import LARGEST_OFFSET, SearchRequest
 from sourcebook.search.required_terms import required_terms
 from sourcebook.search.reranking.reranker import Reranker
 from sourcebook.search.search_observation import SearchObservation
@@ -72,20 +73,21 @@ def run_search(resources: SearchResources, request: SearchRequest) -> SearchResu
 
 def _run(resources: SearchResources, request: SearchRequest, observation: SearchObservation) -> SearchResults:
     started = time.perf_counter()
-    by_meaning = asks_vectors(request) and bool(request.query.text)
+    query = parse_query(request.query, literal=request.literal)
+    by_meaning = asks_vectors(request) and bool(query.text)
     if by_meaning:
-        resources.vectors.begin(resources.executor, request.collections, request.query.text)
+        resources.vectors.begin(resources.executor, request.collections, query.text)
     with resources.connections.hold() as held:
-        scope = find_scope(held.connection, request.collections, request.generations)
+        scope = find_scope(held.connection, request.collections, request.generation)
         has_loaded = False
-        while _load_models(held, resources.vectors, scope, request):
+        while by_meaning and _load_models(held, resources.vectors, scope, query.text):
             has_loaded = True
             # Another generation may have become active in the meantime.
-            scope = find_scope(held.connection, request.collections, request.generations)
+            scope = find_scope(held.connection, request.collections, request.generation)
         if by_meaning:
             resources.vectors.remember(request.collections, scope.generations)
-        condition, notes = _condition(held.connection, scope, request)
-        asked, (request, strategy) = request, _with_strategy(request)
+        condition, notes = _condition(held.connection, scope, request, query)
+        asked, (request, strategy) = request, _with_strategy(request, query)
         search = CandidateSearch(
             resources.connections,
             resources.executor,
@@ -95,34 +97,39 @@ def _run(resources: SearchResources, request: SearchRequest, observation: Search
             observation,
             has_loaded,
         )
-        ranked, documents = search.find(request, condition, strategy)
-        if request.query.has_operators and not (ranked.candidates or request.keeps_conditions):
-            for query, note in request.query.relaxed():
-                looser, other_strategy = _with_strategy(replace(asked, query=query))
-                condition, looser_notes = _condition(held.connection, scope, looser)
-                beyond, documents = search.find(looser, condition, other_strategy)
+        ranked, documents = search.find(request, query.text, condition, strategy)
+        if query.has_operators and not (ranked.candidates or request.literal is False):
+            for looser, note in query.relaxed():
+                other, other_strategy = _with_strategy(asked, looser)
+                condition, looser_notes = _condition(held.connection, scope, other, looser)
+                beyond, documents = search.find(other, looser.text, condition, other_strategy)
                 if beyond.candidates:
-                    request, strategy, ranked, notes = looser, other_strategy, beyond, [*looser_notes, note]
+                    request, query, strategy, ranked = other, looser, other_strategy, beyond
+                    notes = [*looser_notes, note]
                     break
         if request.rerank and request.strategy == "auto":
             strategy = strategy.with_reranking(ranked.candidates)
             request = request if strategy.reranks else replace(request, rerank=None)
         found = time.perf_counter()
-        terms = _terms(held.connection, scope, request, ranked.legs)
-        settled = _settled(held.connection, scope, request, terms, ranked)
+        terms = _terms(held.connection, scope, request, query.text, ranked.legs)
+        settled = _settled(held.connection, scope, request, query.text, terms, ranked)
         ordered = Ordered(settled.candidates)
         if request.rerank or request.group_by or request.diversity:
-            ordered = rerank_group_diversify(held, resources.reranker, scope, request, ordered.candidates, documents)
+            ordered = rerank_group_diversify(
+                held, resources.reranker, scope, request, query.text, ordered.candidates, documents
+            )
         if request.superseded == "behind":
             behind = behind_successors(held.connection, scope, ordered.candidates)
             ordered = replace(ordered, candidates=behind)
         page, next_offset, page_notes = _page(request, ordered.candidates, everything=ranked.has_everything)
         reading = time.perf_counter()
         observation.part("ordering", (reading - found) * 1000)
-        relevant = relevant_page(held.connection, scope, request, ranked, page, settled.held)
+        relevant = relevant_page(held.connection, scope, request, query, ranked, page, settled.held)
         results = read_results(held.connection, scope.ids, relevant.candidates, request.neighbours, settled.passages)
-        results = _with_snippets(resources.vectors, held.connection, scope, request, terms, results, settled)
-        suggestion = _suggestion(held.connection, scope, request, terms, ranked.first_legs)
+        results = _with_snippets(
+            resources.vectors, held.connection, scope, request, query.text, terms, results, settled
+        )
+        suggestion = _suggestion(held.connection, scope, request, query.text, terms, ranked.first_legs)
         if scope.redactions and not request.unredacted:
             from sourcebook.search.redacted_results import redact_results, redact_suggestion
 
@@ -130,20 +137,20 @@ def _run(resources: SearchResources, request: SearchRequest, observation: Search
             suggestion = redact_suggestion(suggestion, scope.redactions)
         shown_redactions = {} if request.unredacted else scope.redactions
         results, linked = with_relations(held.connection, results, request.expand, shown_redactions)
-        if request.generations:
-            find_scope(held.connection, request.collections, request.generations)  # none was deleted meanwhile
+        if request.generation:
+            find_scope(held.connection, request.collections, request.generation)  # none was deleted meanwhile
         facets = _facets(held.connection, scope, ranked) if request.facets else None
         ended = time.perf_counter()
         observation.part("reading", (ended - reading) * 1000)
         explanation = None
         if request.explain:
             explanation = _explain(
-                held.connection, request, strategy, ranked, relevant, ordered.rerank_ms, (ended - reading) * 1000
+                held.connection, request, query, strategy, ranked, relevant, ordered.rerank_ms, (ended - reading) * 1000
             )
     notes += dict.fromkeys(chain.from_iterable(leg.notes for leg in ranked.legs.values()))
     notes += [ordered.note, *page_notes] if ordered.note else page_notes
-    if scope.logged and request.logged is not None and not (request.offset or request.generations):
-        resources.query_log.add(scope.logged, redacted(request.logged), len(results))
+    if scope.logged and request.log and not (request.offset or request.generation):
+        resources.query_log.add(scope.logged, redacted(request.query), len(results))
     return SearchResults(
         results,
         round((ended - started) * 1000, 3),
@@ -162,22 +169,19 @@ def _run(resources: SearchResources, request: SearchRequest, observation: Search
     )
 
 
-def _with_strategy(request: SearchRequest) -> tuple[SearchRequest, Strategy]:
+def _with_strategy(request: SearchRequest, query: ParsedQuery) -> tuple[SearchRequest, Strategy]:
     """Return a request with the weights of its strategy, and the strategy."""
     if request.strategy == "fixed":
         return request, FIXED
-    strategy = strategy_of(request.query)
+    strategy = strategy_of(query)
     return replace(request, fusion=strategy.weighted(request.fusion)), strategy
 
 
-def _load_models(held: HeldConnection, vectors: QueryVectors, scope: SearchScope, request: SearchRequest) -> bool:
+def _load_models(held: HeldConnection, vectors: QueryVectors, scope: SearchScope, text: str) -> bool:
     """Load the embedding models of a search that are not loaded yet; return whether there were any.
 
     Providers are asked for the vector of the query here, too: no connection is held while they answer.
     """
-    if not asks_vectors(request) or not request.query.text:
-        return False
-    text = request.query.text
     missing = [each[0] for each in scope.by_model().values() if not vectors.is_ready(each[0], text)]
     if missing:
         with held.given_back():
@@ -187,12 +191,12 @@ def _load_models(held: HeldConnection, vectors: QueryVectors, scope: SearchScope
 
 
 def _condition(
-    connection: Connection, scope: SearchScope, request: SearchRequest
+    connection: Connection, scope: SearchScope, request: SearchRequest, query: ParsedQuery
 ) -> tuple[EntryCondition | None, list[str]]:
     """Return the condition that the query's operators and the filters set for every entry, and notes."""
-    conditions, notes = required_terms(connection, scope, request.query) if request.query.has_operators else ([], [])
+    conditions, notes = required_terms(connection, scope, query) if query.has_operators else ([], [])
     filtered = condition_of(request.filters)
-    if request.query.prose:
+    if query.prose:
         notes.append(
             "the query is running text: its quotation marks and dashes are text; --operators (literal=False in Python) "
             "makes them operators"
@@ -226,12 +230,12 @@ def _page(
 
 
 def _terms(
-    connection: Connection, scope: SearchScope, request: SearchRequest, legs: Mapping[str, LegResult]
+    connection: Connection, scope: SearchScope, request: SearchRequest, text: str, legs: Mapping[str, LegResult]
 ) -> Sequence[QueryTerm]:
     """Return the terms of the query, stand-ins included; the keyword leg has them already."""
     terms = legs["keyword"].terms if "keyword" in legs else None
     if terms is None:
-        found = query_terms(connection, scope, request.query.text)
+        found = query_terms(connection, scope, text)
         terms = tuple(with_stand_ins(connection, scope, found, typos=request.typos))
     return terms
 
@@ -240,19 +244,21 @@ def _suggestion(
     connection: Connection,
     scope: SearchScope,
     request: SearchRequest,
+    text: str,
     terms: Sequence[QueryTerm],
     legs: Mapping[str, LegResult],
 ) -> str | None:
     """Return the query with known words in place of unknown ones; the keyword leg has looked it up already."""
     if "keyword" in legs:
         return legs["keyword"].suggestion
-    return None if request.typos else suggested_query(connection, scope, request.query.text, terms)
+    return None if request.typos else suggested_query(connection, scope, text, terms)
 
 
 def _settled(
     connection: Connection,
     scope: SearchScope,
     request: SearchRequest,
+    text: str,
     terms: Sequence[QueryTerm],
     ranked: RankedList,
 ) -> SettledList:
@@ -262,7 +268,7 @@ def _settled(
         return SettledList(candidates)
     is_plain = not (request.group_by or request.neighbours)
     shown = candidates[request.offset : request.offset + request.limit] if is_plain else []
-    return settle_places(connection, scope, request.query.text, terms, candidates, shown)
+    return settle_places(connection, scope, text, terms, candidates, shown)
 
 
 def _with_snippets(
@@ -270,6 +276,7 @@ def _with_snippets(
     connection: Connection,
     scope: SearchScope,
     request: SearchRequest,
+    text: str,
     terms: Sequence[QueryTerm],
     results: Sequence[SearchResult],
     settled: SettledList,
@@ -280,8 +287,8 @@ def _with_snippets(
     known |= zip(missing, find_highlights(connection, scope, terms, missing), strict=True)
     wordless = {number: result for number, result in enumerate(results) if not known[result.text]}
     nearest = {}
-    if wordless and request.snippets == "meaning" and asks_vectors(request) and request.query.text:
-        nearest = nearest_sentences(vectors, scope, request.query.text, wordless)
+    if wordless and request.snippets == "meaning" and asks_vectors(request) and text:
+        nearest = nearest_sentences(vectors, scope, text, wordless)
     return tuple(with_snippet(result, known[result.text], nearest.get(number)) for number, result in enumerate(results))
 
 
@@ -293,6 +300,7 @@ def _facets(connection: Connection, scope: SearchScope, ranked: RankedList) -> F
 def _explain(
     connection: Connection,
     request: SearchRequest,
+    query: ParsedQuery,
     strategy: Strategy,
     ranked: RankedList,
     relevant: RelevantPage,
@@ -302,7 +310,7 @@ def _explain(
     legs = ranked.legs
     fusion = request.fusion
     return Explanation(
-        query=str(request.query),
+        query=str(query),
         legs=tuple(leg.explain(connection, name) for name, leg in legs.items()),
         fusion=fusion.describe() if len(legs) > 1 else "none: one leg alone",
         weights={

@@ -13,7 +13,7 @@ from typing import Final, Literal
 from sourcebook.contract.fusion import Fusion
 from sourcebook.model.media_types import media_type_of_name
 from sourcebook.search.fusion import Candidate
-from sourcebook.search.request import ParsedQuery
+from sourcebook.search.query_syntax import ParsedQuery
 
 Kind = Literal["fixed", "code", "file name", "quoted", "several parts", "question"]
 

@@ -12,9 +12,9 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+from sourcebook.contract.search import SearchRequest
 from sourcebook.errors import DatabaseError, QueryError
 from sourcebook.search.query_vectors import QueryVectors
-from sourcebook.search.request import SearchRequest
 from sourcebook.search.reranking.reranker import Reranker
 from sourcebook.search.run_search import SearchResources, run_search
 from sourcebook.telemetry import spans

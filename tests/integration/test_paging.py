@@ -13,11 +13,11 @@ from psycopg import sql
 
 from sourcebook.contract.fusion import Fusion
 from sourcebook.contract.reranking import Reranking
+from sourcebook.contract.search import SearchRequest
 from sourcebook.contract.search_results import SearchResult, SearchResults
 from sourcebook.model.generation import Generation
 from sourcebook.search.diversity import read_vectors
 from sourcebook.search.query_vectors import QueryVectors
-from sourcebook.search.request import SearchRequest
 from sourcebook.search.reranking.reranker import Reranker
 from sourcebook.search.run_search import SearchResources, run_search
 from tests.integration.published_passages import DIMENSIONS, publish_passages, unit_vectors

@@ -5,13 +5,13 @@ import pytest
 from sourcebook.contract.filters import Filters
 from sourcebook.contract.fusion import Fusion
 from sourcebook.contract.reranking import Reranking
+from sourcebook.contract.search import DEFAULT_FUSION, MOST_CHARACTERS, SearchRequest
 from sourcebook.errors import QueryError
-from sourcebook.search.request import DEFAULT_FUSION, MOST_CHARACTERS, SearchRequest
 
 
 def test_nothing_but_a_query_is_needed() -> None:
     request = SearchRequest.checked("tide")
-    assert (request.query.text, request.collections, request.limit, request.mode) == ("tide", None, 5, "hybrid")
+    assert (request.query, request.collections, request.limit, request.mode) == ("tide", None, 5, "hybrid")
     assert (request.offset, request.filters, request.fusion, request.rerank) == (0, None, DEFAULT_FUSION, None)
 
 
@@ -29,13 +29,13 @@ def test_short_forms_stand_for_long_ones() -> None:
 
 def test_what_is_no_text_is_replaced() -> None:
     """PostgreSQL takes neither NUL nor half a pair of surrogates."""
-    assert SearchRequest.checked("tide\0gauge").query.text == "tide gauge"
-    assert SearchRequest.checked("\ud800 tide").query.text == "? tide"
+    assert SearchRequest.checked("tide\0gauge").query == "tide gauge"
+    assert SearchRequest.checked("\ud800 tide").query == "? tide"
     assert SearchRequest.checked("tide", ["a\0", "\udfff"]).collections == ("a ", "?")
 
 
 def test_the_longest_query() -> None:
-    assert SearchRequest.checked(" " + "x" * MOST_CHARACTERS).query.text
+    assert SearchRequest.checked(" " + "x" * MOST_CHARACTERS).query
     with pytest.raises(QueryError, match="the query has 10,001 characters, at most 10,000 are searched"):
         SearchRequest.checked("x" * (MOST_CHARACTERS + 1))
 
