@@ -1,13 +1,24 @@
-"""The source of this installation, and the command that installs further extras."""
+"""The version and the source of this installation, and the command that installs further extras."""
 
 import json
 import shlex
 import sys
-from importlib.metadata import PackageNotFoundError, distribution
+from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
+from typing import Final
 from urllib.parse import unquote, urlsplit
 
+VERSION_HEADER: Final = "Sourcebook-Version"
+"""Header of every answer of a server, with its version."""
 _ROOT = Path(__file__).resolve().parent
+
+
+def installed_version() -> str:
+    """Return the version of the installed distribution; empty where there is none."""
+    try:
+        return version("sourcebook")
+    except PackageNotFoundError:
+        return ""
 
 
 def code_location() -> Path | None:

@@ -13,8 +13,8 @@ import pytest
 from typer.testing import CliRunner
 
 from sourcebook import AsyncKnowledgeBase, Document, KnowledgeBase
-from sourcebook.cli.app import app
 from sourcebook.cli.output import print_json
+from sourcebook.command.app import app
 from sourcebook.errors import ConfigurationError, QueryError, UnknownDocumentError
 from tests.checkout import CHECKOUT
 from tests.integration.stages import Stages
