@@ -53,7 +53,7 @@ _HOMES = {
     "GenerationState": "sourcebook.indexing.generation_states",
     "Item": "sourcebook.admin.items",
     "Filters": "sourcebook.contract.filters",
-    "Fusion": "sourcebook.search.fusion",
+    "Fusion": "sourcebook.search.ranking.fusion",
     "Reranking": "sourcebook.contract.reranking",
     "KnowledgeBase": "sourcebook.knowledge_base",
     "SearchResult": "sourcebook.contract.search_results",

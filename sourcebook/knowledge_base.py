@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sourcebook.database.pool import ConnectionPool, StatementLimits
     from sourcebook.database.replica import Replica
     from sourcebook.embedding.embedder import QueryEmbedder
-    from sourcebook.search.run_search import SearchResources
+    from sourcebook.search.ranking.state import SearchResources
 
 _SEARCHES_AT_ONCE = 16
 """Keyword legs that run at the same time, at most; further ones wait."""
@@ -166,7 +166,7 @@ class KnowledgeBase(
         """
         from sourcebook.contract.search import SearchRequest
         from sourcebook.search.on_replica import search_results
-        from sourcebook.search.run_search import run_search
+        from sourcebook.search.run import run_search
 
         request = SearchRequest.checked(
             query,
@@ -258,7 +258,7 @@ class KnowledgeBase(
         """
         from sourcebook.contract.fields import checked_names
         from sourcebook.search.embed_texts import embed_texts
-        from sourcebook.search.search_scope import find_scope
+        from sourcebook.search.scope import find_scope
 
         resources = self._ready()
         with resources.connections.hold() as held:
@@ -326,8 +326,8 @@ class KnowledgeBase(
                 from sourcebook.database.measurement_writer import MeasurementWriter
                 from sourcebook.database.usage_log import UsageLog
                 from sourcebook.search.query_vectors import QueryVectors
-                from sourcebook.search.reranking.reranker import Reranker
-                from sourcebook.search.run_search import SearchResources
+                from sourcebook.search.ranking.reranking.reranker import Reranker
+                from sourcebook.search.ranking.state import SearchResources
 
                 if self._pool is None:
                     from sourcebook.database.pool import StatementLimits

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sourcebook.contract.llm_log import CallStatistics, LoggedCall
     from sourcebook.contract.search_results import SearchResults
     from sourcebook.database.database import Database
-    from sourcebook.search.run_search import SearchResources
+    from sourcebook.search.ranking.state import SearchResources
 
 
 class Asking(ABC):

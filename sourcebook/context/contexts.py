@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sourcebook.contract.fusion import Fusion
     from sourcebook.contract.reranking import Reranking
     from sourcebook.database.replica import Replica
-    from sourcebook.search.run_search import SearchResources
+    from sourcebook.search.ranking.state import SearchResources
 
 _lock = threading.Lock()
 

@@ -8,7 +8,8 @@ from sourcebook.contract.filters import Filters
 from sourcebook.contract.search import ContextRequest
 from sourcebook.contract.search_results import SearchResults
 from sourcebook.database.queries import queries
-from sourcebook.search.run_search import SearchResources, run_search
+from sourcebook.search.ranking.state import SearchResources
+from sourcebook.search.run import run_search
 
 _LINKING: Final = 5
 """Best documents of a search whose relations lead further."""

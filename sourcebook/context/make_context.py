@@ -13,9 +13,10 @@ from sourcebook.contract.context_results import ContextResult
 from sourcebook.contract.search import MOST_RESULTS, ContextRequest, SearchRequest
 from sourcebook.contract.search_results import NOTHING_RELEVANT, SearchResults
 from sourcebook.database.queries import queries
-from sourcebook.search.redaction import redacted
-from sourcebook.search.run_search import SearchResources, run_search
-from sourcebook.search.search_scope import find_scope
+from sourcebook.search.query_redaction import redacted
+from sourcebook.search.ranking.state import SearchResources
+from sourcebook.search.run import run_search
+from sourcebook.search.scope import find_scope
 
 
 def make_context(resources: SearchResources, cache: ContextCache, request: ContextRequest) -> ContextResult:

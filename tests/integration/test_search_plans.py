@@ -14,11 +14,11 @@ from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.database.queries import queries
 from sourcebook.indexing.indexes import maintain_indexes
 from sourcebook.model.generation import Generation
-from sourcebook.search.keyword_leg import keyword_plan, keyword_ranking
 from sourcebook.search.query_syntax import parse_query
 from sourcebook.search.query_terms import query_terms, with_stand_ins
-from sourcebook.search.required_terms import required_terms
-from sourcebook.search.search_scope import EntryCondition, SearchScope, find_scope
+from sourcebook.search.ranking.keyword_leg import keyword_plan, keyword_ranking
+from sourcebook.search.ranking.required_terms import required_terms
+from sourcebook.search.scope import EntryCondition, SearchScope, find_scope
 from tests.integration.word_corpus import WordCorpus, Written, new_corpus, word_database
 
 ENTRIES = 4_000

@@ -46,8 +46,8 @@ from sourcebook.contract.status import ProcessingItem, SourceStatus
 from sourcebook.contract.windows import MOST_NEIGHBOURS, Part
 from sourcebook.errors import FailureClass
 from sourcebook.knowledge_base import KnowledgeBase
-from sourcebook.search.fusion import DEEPEST
 from sourcebook.search.query_syntax import parse_query
+from sourcebook.search.ranking.fusion import DEEPEST
 from tests.checkout import CHECKOUT, DOCS
 
 
