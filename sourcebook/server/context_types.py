@@ -5,10 +5,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, StrictBool
 
 from sourcebook.config.relation_kinds import RelationKind
-from sourcebook.context.request import MOST_TOKENS, USUAL_TOKENS
 from sourcebook.contract.context_results import ContextFormat
+from sourcebook.contract.search import MOST_CHARACTERS, MOST_RESULTS, MOST_TOKENS, USUAL_TOKENS
 from sourcebook.contract.windows import MOST_NEIGHBOURS
-from sourcebook.search.request import MOST_CHARACTERS, MOST_RESULTS
 from sourcebook.server.types import FusionSettings, Number, RerankingSettings, Share, Whole, as_whole
 
 _EXAMPLE: dict[str, JsonValue] = {"question": "How long do the batteries last?", "max_tokens": 2_000}

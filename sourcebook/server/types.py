@@ -12,9 +12,9 @@ from sourcebook.config.relation_kinds import RelationKind
 from sourcebook.contract.documents import Item, Passage
 from sourcebook.contract.fusion import FIRST_DEPTH
 from sourcebook.contract.reranking import MOST_RERANKED
+from sourcebook.contract.search import LARGEST_OFFSET, MOST_CHARACTERS, MOST_RESULTS
 from sourcebook.contract.search_results import Facets, LinkedDocument, SearchResult
 from sourcebook.contract.windows import MOST_NEIGHBOURS
-from sourcebook.search.request import LARGEST_OFFSET, MOST_CHARACTERS, MOST_RESULTS
 
 _EXAMPLE: dict[str, JsonValue] = {"query": "How long do the batteries last?", "limit": 3}
 

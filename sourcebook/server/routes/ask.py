@@ -17,11 +17,11 @@ from starlette.responses import Response
 from sourcebook.answering.answering_settings import answering_names
 from sourcebook.contract.answers import Answer, AnswerText, AskEvent, ToolUse
 from sourcebook.contract.ask_events import AskEvents
+from sourcebook.contract.search import MOST_CHARACTERS
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.model.problem_types import ProblemType
 from sourcebook.providers.failures import ProviderError
-from sourcebook.search.request import MOST_CHARACTERS
 from sourcebook.server.access import Knowledge, Reader
 from sourcebook.server.problems import answer_to, problem
 from sourcebook.server.visibility import NotFoundError, seen_collections

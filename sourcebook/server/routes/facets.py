@@ -5,8 +5,8 @@ from typing import Any, Literal
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
+from sourcebook.contract.search import MOST_CHARACTERS
 from sourcebook.contract.search_results import Facets
-from sourcebook.search.request import MOST_CHARACTERS
 from sourcebook.server.access import Knowledge, Reader
 from sourcebook.server.searching import search_as_asked
 from sourcebook.server.types import FusionSettings, SearchQuery, Share, Whole
