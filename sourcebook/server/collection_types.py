@@ -5,7 +5,7 @@ from typing import Any, Final, Literal
 from pydantic import ConfigDict, Field, JsonValue
 
 from sourcebook.config.field_types import NAME_RULE
-from sourcebook.server.types import Sent
+from sourcebook.server.request_models import Sent
 
 _NEW: Final[dict[str, JsonValue]] = {
     "name": "website",

@@ -10,7 +10,7 @@ from sourcebook.contract.documents import RemovedItem
 from sourcebook.contract.work import WorkRequest
 from sourcebook.errors import FailureClass
 from sourcebook.model.page_picture import Box
-from sourcebook.server.types import Whole
+from sourcebook.server.request_models import Whole
 
 MOST_RETRIED = 1_000
 """Documents of one request, at most."""

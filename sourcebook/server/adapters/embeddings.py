@@ -11,7 +11,7 @@ from starlette.responses import Response
 from sourcebook.contract.text_vectors import MOST_TEXTS, TextVectors
 from sourcebook.errors import QueryError
 from sourcebook.server.access import Knowledge, Reader
-from sourcebook.server.types import as_whole
+from sourcebook.server.request_models import as_whole
 from sourcebook.server.visibility import NotFoundError, seen_collections
 
 router = APIRouter(tags=["adapters"])

@@ -6,8 +6,8 @@ from starlette.responses import Response
 
 from sourcebook.contract.context_results import ContextResult
 from sourcebook.server.access import Knowledge, Reader
-from sourcebook.server.context_making import context_as_asked
-from sourcebook.server.context_types import ContextQuery
+from sourcebook.server.searching import context_as_asked
+from sourcebook.server.types import ContextQuery
 
 router = APIRouter(tags=["search"])
 

@@ -13,8 +13,8 @@ from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.search.request import MOST_CHARACTERS
 from sourcebook.server.access import Knowledge, Reader, Writer
+from sourcebook.server.request_models import Whole, as_whole
 from sourcebook.server.routes.collections import Named
-from sourcebook.server.types import Whole, as_whole
 from sourcebook.server.visibility import NotFoundError, seen_collections, visible_document
 
 router = APIRouter(prefix="/judgments", tags=["judgments"])

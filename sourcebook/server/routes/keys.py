@@ -13,7 +13,7 @@ from sourcebook.contract.access import AccessKey
 from sourcebook.errors import QueryError
 from sourcebook.model.access import Scope
 from sourcebook.server.access import Administrator, Knowledge, Operator
-from sourcebook.server.types import as_whole
+from sourcebook.server.request_models import as_whole
 from sourcebook.server.visibility import NotFoundError, check_unredacted, seen_collections
 
 router = APIRouter(tags=["keys"])

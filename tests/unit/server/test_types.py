@@ -11,14 +11,8 @@ from sourcebook.contract.reranking import Reranking
 from sourcebook.contract.search_results import SearchResult, SearchResults
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.server.listening import DEFAULT_PORT, is_local
-from sourcebook.server.types import (
-    FoundPassage,
-    FusionSettings,
-    RerankingSettings,
-    SearchAnswer,
-    SearchQuery,
-    SimilarQuery,
-)
+from sourcebook.server.request_models import FusionSettings, RerankingSettings
+from sourcebook.server.types import FoundPassage, SearchAnswer, SearchQuery, SimilarQuery
 
 
 @pytest.mark.parametrize(
