@@ -6,18 +6,17 @@ from typing import Annotated, Final, get_args
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from sourcebook.admin.collections import collection_names
-from sourcebook.admin.overview import collection_overviews
 from sourcebook.errors import QueryError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
+from sourcebook.operations.overviews import overviews
 from sourcebook.server.access import Knowledge
 from sourcebook.server.cursors import LONGEST_CURSOR, cursor_of, place_of
 from sourcebook.server.page.forms import WriterForm, led_to
 from sourcebook.server.page.rendering import render
 from sourcebook.server.page.visitors import Visitor
 from sourcebook.server.routes.documents import Kind, State, list_documents
-from sourcebook.server.visibility import seen_collections
+from sourcebook.server.visibility import known_collections, seen_collections
 
 router = APIRouter(include_in_schema=False)
 _A_PAGE: Final = 50
@@ -52,8 +51,7 @@ def show_documents(
         limit=_A_PAGE,
         cursor=cursor or None,
     )
-    with knowledge.database.connection() as connection:
-        names = visitor.seen(collection_names(connection))
+    names = known_collections(knowledge, visitor)
     asked = {"collection": collection, "state": state, "kind": kind, "text": text}
     return render(
         request,
@@ -103,6 +101,5 @@ def _with_failures(knowledge: KnowledgeBase, visitor: Grant, asked: list[str] | 
     """Return the collections among those asked for, or among all of the visitor's, in which something failed."""
     if asked is not None:
         return seen_collections(knowledge, visitor, asked) or []
-    with knowledge.database.connection() as connection:
-        overviews = collection_overviews(connection, visitor.seen(collection_names(connection)))
-    return [each.summary.name for each in overviews if each.problems]
+    found = overviews(knowledge, known_collections(knowledge, visitor))
+    return [each.summary.name for each in found if each.problems]
