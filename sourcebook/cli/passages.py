@@ -2,9 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from sourcebook.cli.output import counted, one_line, safe, say
+from sourcebook.cli.output import one_line, safe, say
 from sourcebook.cli.snippets import snippet_text
 from sourcebook.contract.search_results import NOTHING_RELEVANT
+from sourcebook.model.counted import counted
 from sourcebook.model.time_span import media_fragment, time_span
 
 if TYPE_CHECKING:

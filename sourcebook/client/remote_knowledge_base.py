@@ -67,6 +67,11 @@ class RemoteKnowledgeBase(
         """The connection to the server."""
         return self._connection
 
+    @property
+    def server_version(self) -> str | None:
+        """The version of the server, as its last answer named it; None before the first answer."""
+        return self._connection.version.text
+
     def search(
         self,
         query: str,

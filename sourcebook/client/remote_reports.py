@@ -93,7 +93,7 @@ class RemoteReports(ABC):
         """
         if configuration is not None:
             raise QueryError("a server plans by the settings as applied last: leave configuration out")
-        from sourcebook.admin.contents import needing_extra
+        from sourcebook.installation import needing_extra
         from sourcebook.client.answers import read_list
 
         content = self._report("/v1/plan", collections)

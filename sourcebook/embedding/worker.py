@@ -26,7 +26,7 @@ _KERNELS: Final = {"ONEDNN_PRIMITIVE_CACHE_CAPACITY": 64, "LRU_CACHE_CAPACITY": 
 """Kernels that are kept, each for one shape: by oneDNN, and by each thread that torch's operators run in.
 
 Without the variables both keep 1,024. Batches have hundreds of shapes, and those of like length come in a row.
-docs/decisions/0072-attention-by-products.md and 0075-kernels-of-a-thread.md have the memory and the processor time.
+docs/decisions/0057-streams-of-one-thread.md has the memory and the processor time.
 """
 _DEFERRED: Final = {"sklearn.metrics": "pairwise_distances", "scipy.optimize": "linear_sum_assignment"}
 """Functions by their modules, which sentence-transformers and transformers import: for similarities and training."""

@@ -13,6 +13,7 @@ from starlette.routing import Route
 
 from sourcebook.errors import SourcebookError
 from sourcebook.files.upload_store import open_store
+from sourcebook.installation import VERSION_HEADER
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.metrics import ProcessCollector
 from sourcebook.metrics.process import ReplicaCollector
@@ -54,7 +55,8 @@ from sourcebook.telemetry.measurements import Part
 DESCRIPTION = """Search a Sourcebook, and see what it holds.
 
 Send a key as `Authorization: Bearer sb_…`; on its own machine a server that listens there alone needs none. What a key
-may not see does not exist for it: the answer is 404. Errors are problem details (RFC 9457).
+may not see does not exist for it: the answer is 404. Errors are problem details (RFC 9457). Each answer names the
+version of the server in `Sourcebook-Version`.
 """
 
 _log = logging.getLogger(__name__)
@@ -79,6 +81,7 @@ _READ_ACROSS: Final = (
     "RateLimit-Remaining",
     "RateLimit-Reset",
     "Retry-After",
+    VERSION_HEADER,
 )
 """Headers that pages of other origins may read."""
 _FAILURES: Final = failures(400, 401, 403, 404, 409, 413, 422, 429, 503)

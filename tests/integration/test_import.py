@@ -12,7 +12,7 @@ pytest.importorskip("pyarrow")
 from typer.testing import CliRunner
 
 from sourcebook.admin.removal import purge
-from sourcebook.cli.app import app
+from sourcebook.command.app import app
 from sourcebook.contract.documents import Purged
 from sourcebook.database.database import Database
 from sourcebook.database.location import DatabaseLocation

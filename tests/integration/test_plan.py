@@ -6,7 +6,7 @@ import dagster as dg
 import pytest
 from psycopg import sql
 
-from resources.plan import PLAN
+from resources.run_uses import PLAN
 from sensors.run_requests import request_run
 from sourcebook.admin.planning.plan import make_plans
 from sourcebook.config.loading import Configuration, load_configuration

@@ -17,8 +17,8 @@ import sourcebook
 from orchestration.definitions import defs
 from resources.selection import RunSelection
 from sourcebook.async_knowledge_base import AsyncKnowledgeBase
-from sourcebook.cli.app import app
 from sourcebook.cli.commands import documents, status
+from sourcebook.command.app import app
 from sourcebook.config.answering import AnsweringSettings
 from sourcebook.config.browser import BrowserSettings
 from sourcebook.config.collection import ChunkingSettings, CollectionSettings, EmbeddingSettings, FilesSource

@@ -16,11 +16,6 @@ if TYPE_CHECKING:
 _MODEL = "Model"
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("ask")(ask)
-
-
 def ask(
     ctx: typer.Context,
     question: Annotated[list[str] | None, typer.Argument(metavar="[QUESTION]", help="The question.")] = None,

@@ -26,11 +26,6 @@ class Form(StrEnum):
     openai = "openai"
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("context")(context)
-
-
 def context(
     ctx: typer.Context,
     question: Annotated[list[str], typer.Argument(metavar="QUESTION", help="A question, or words to look for.")],

@@ -16,11 +16,6 @@ _ACTIONS = ("activate", "retire")
 _MEGABYTE = 1_000_000
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("generations")(generations)
-
-
 def generations(
     ctx: typer.Context,
     words: Annotated[

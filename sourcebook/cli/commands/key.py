@@ -26,11 +26,6 @@ COLUMNS: Final = (
 )
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("key")(key)
-
-
 def key(
     ctx: typer.Context,
     words: Annotated[

@@ -6,7 +6,8 @@ import typer
 
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Json, as_duration, duration
-from sourcebook.cli.output import console, counted, print_json, say_waiting
+from sourcebook.cli.output import console, print_json, say_waiting
+from sourcebook.model.counted import counted
 
 if TYPE_CHECKING:
     from sourcebook.contract.documents import Purged
@@ -23,11 +24,6 @@ _NOUNS = {
     "embeddings": ("embedding", "embeddings"),
     "uploads": ("version of an upload", "versions of uploads"),
 }
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("purge")(purge)
 
 
 def purge(

@@ -20,11 +20,6 @@ _SECONDS_BETWEEN_LOOKS: Final = 0.5
 _MOST_ID: Final = (1 << 63) - 1
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("requests")(requests)
-
-
 def requests(
     ctx: typer.Context,
     number: Annotated[

@@ -58,11 +58,6 @@ class Superseded(StrEnum):
     behind = "behind"
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("search")(search)
-
-
 def search(
     ctx: typer.Context,
     query: Annotated[list[str], typer.Argument(metavar="QUERY", help="A question, or words to look for.")],

@@ -8,8 +8,9 @@ import typer
 
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Collections, Json, as_text, collection_option
-from sourcebook.cli.output import counted, print_json, safe, say
+from sourcebook.cli.output import print_json, safe, say
 from sourcebook.cli.tables import Column, Row, show_table
+from sourcebook.model.counted import counted
 
 if TYPE_CHECKING:
     from sourcebook.contract.uploads import Upload
@@ -24,12 +25,6 @@ COLUMNS: Final = (
     Column("uploaded", leaves=4),
 )
 _PAGE: Final = 1_000
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command("upload")(upload)
-    app.command("uploads")(uploads)
 
 
 def upload(

@@ -37,11 +37,6 @@ OF_SOUND: Final = (Column("s of sound", "right"), Column("processor s", "right",
 """Columns that are shown where recordings were transcribed."""
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("usage")(usage)
-
-
 def usage(
     ctx: typer.Context,
     collection: Collections = None,

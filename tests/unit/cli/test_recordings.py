@@ -3,9 +3,9 @@
 import pytest
 from typer.testing import CliRunner
 
-from sourcebook.cli.app import app
 from sourcebook.cli.commands import show
 from sourcebook.cli.passages import show_results
+from sourcebook.command.app import app
 from sourcebook.contract.documents import Document, Item, Passage
 from sourcebook.contract.search_results import SearchResult, SearchResults
 
