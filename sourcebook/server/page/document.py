@@ -9,10 +9,10 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from sourcebook.contract.documents import Passage
+from sourcebook.model.cursors import cursor_of
 from sourcebook.model.place import place_words
 from sourcebook.operations.overviews import document_history
 from sourcebook.server.access import Knowledge
-from sourcebook.server.cursors import cursor_of
 from sourcebook.server.downloads import is_shown
 from sourcebook.server.page.document_files import has_pages
 from sourcebook.server.page.document_text import parts_of, plain_sections, rendered_sections

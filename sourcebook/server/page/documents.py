@@ -9,12 +9,13 @@ from starlette.responses import Response
 from sourcebook.errors import QueryError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
+from sourcebook.model.cursors import LONGEST_CURSOR, cursor_of, place_of
 from sourcebook.operations.overviews import overviews
 from sourcebook.server.access import Knowledge
-from sourcebook.server.cursors import LONGEST_CURSOR, cursor_of, place_of
 from sourcebook.server.page.forms import WriterForm, led_to
 from sourcebook.server.page.rendering import render
 from sourcebook.server.page.visitors import Visitor
+from sourcebook.server.routes.document_changes import retried
 from sourcebook.server.routes.documents import Kind, State, list_documents
 from sourcebook.server.visibility import known_collections, seen_collections
 
@@ -44,7 +45,7 @@ def show_documents(
     page = list_documents(
         knowledge,
         visitor,
-        collection=[collection] if collection else None,
+        names=[collection] if collection else None,
         state=states,
         kind=kinds,
         text=text or None,
@@ -82,16 +83,7 @@ def retry_documents(knowledge: Knowledge, form: WriterForm) -> Response:
             wanted[name].append(uri)
         if wanted:
             seen_collections(knowledge, form.visitor, list(wanted))
-    made = [
-        knowledge.request_work(
-            name,
-            documents=sorted(set(uris)),
-            only_failed=True,
-            idempotency_key=form.once,
-            actor=form.visitor.actor,
-        )
-        for name, uris in sorted(wanted.items())
-    ]
+    made = retried(knowledge, form.visitor, wanted, form.once)
     if not made:
         raise QueryError("no document was ticked: tick some, or retry all")
     return led_to(f"/work/{made[0].id}" if len(made) == 1 else "/work")

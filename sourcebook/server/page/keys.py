@@ -79,8 +79,9 @@ def _shown(
     filled: Form | None = None,
 ) -> Response:
     """Return the page with the keys, the newest first, those that still open something before the others."""
+    keys = seen_keys(knowledge, visitor)[::-1]
     values: dict[str, Any] = {
-        "keys": sorted(seen_keys(knowledge, visitor)[::-1], key=lambda key: key.state != "valid"),
+        "keys": sorted(keys, key=lambda key: key.state != "valid"),
         "collections": known_collections(knowledge, visitor),
         "sees_all": visitor.collections is None,
         "scopes": SCOPES,

@@ -16,7 +16,7 @@ from sourcebook.server.access import Knowledge
 from sourcebook.server.page.forms import WriterForm, led_to
 from sourcebook.server.page.rendering import part_of_page, render, short_uri, web_address
 from sourcebook.server.page.visitors import SignInError, Visitor, visitor_of
-from sourcebook.server.routes.work import events_of, visible_work
+from sourcebook.server.routes.work import cancel_work_request, events_of, visible_work
 from sourcebook.server.visibility import NotFoundError, known_collections, seen_collections
 from sourcebook.server.work_events import EventStream, WorkEvents, stream, stream_of_list
 
@@ -161,8 +161,7 @@ def ask_for_work(knowledge: Knowledge, form: WriterForm) -> Response:
 @router.post("/work/{number}/cancel")
 def cancel_request(number: int, knowledge: Knowledge, form: WriterForm) -> Response:
     """Cancel a request, and lead back to it."""
-    visible_work(knowledge, form.visitor, number)
-    knowledge.cancel_work(number, actor=form.visitor.actor)
+    cancel_work_request(number, knowledge, form.visitor)
     return led_to(f"/work/{number}")
 
 

@@ -14,13 +14,13 @@ from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
 from pydantic import ConfigDict, Field, StrictBool
 from starlette.responses import Response
 
-from sourcebook.answering.answering_settings import answering_names
 from sourcebook.contract.answers import Answer, AnswerText, AskEvent, ToolUse
 from sourcebook.contract.ask_events import AskEvents
 from sourcebook.contract.search import AskRequest
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.model.problem_types import ProblemType
+from sourcebook.operations.answers import answering_collections
 from sourcebook.providers.failures import ProviderError
 from sourcebook.server.access import Knowledge, Reader
 from sourcebook.server.problems import answer_to, problem
@@ -87,8 +87,7 @@ def _events(knowledge: KnowledgeBase, grant: Grant, asked: AskQuery) -> AskEvent
     named = [asked.collections] if isinstance(asked.collections, str) else asked.collections
     collections = seen_collections(knowledge, grant, named)
     if not named and collections is not None:
-        with knowledge.database.short_connection() as connection:
-            names = set(answering_names(connection))
+        names = set(answering_collections(knowledge))
         collections = [name for name in collections if name in names]
         if not collections:
             raise NotFoundError("there is no collection that names a language model")

@@ -16,7 +16,7 @@ from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant, Scope
 from sourcebook.operations import access_keys
 from sourcebook.server.access import Administrator, Knowledge, Operator
-from sourcebook.server.request_models import as_whole
+from sourcebook.server.request_models import Sent, as_whole
 from sourcebook.server.visibility import NotFoundError, check_unredacted, seen_collections
 
 router = APIRouter(tags=["keys"])
@@ -35,10 +35,10 @@ class KeyList(BaseModel):
     keys: list[ShownKey]
 
 
-class KeyWanted(BaseModel):
+class KeyWanted(Sent):
     """A key to create."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra={"examples": [{"name": "website"}]})
+    model_config = ConfigDict(json_schema_extra={"examples": [{"name": "website"}]})
 
     name: str = Field(min_length=1, max_length=80, description="What a person calls it; no other valid key has it.")
     scopes: list[Scope] = Field(
