@@ -83,7 +83,7 @@ def ask_stream(
     with knowledge.database.connection() as connection:
         asked = asked_collections(connection, names, answering)
     reach = Reach(partial(search, knowledge), partial(show, knowledge), list(asked.names) or None, request.filters)
-    usage = knowledge.ready().usage
+    usage = knowledge._ready().usage
     session = session_of(question, asked, reach, knowledge.database.connection, usage)
     return AskEvents(session.events(), session.leave)
 

@@ -207,7 +207,7 @@ def original(
             raise WithheldError(
                 "its collection redacts what leaves it: originals and pages stay inside without unredacted"
             )
-        return open_original(connection, item.document_id or 0, knowledge.reading_child().member)
+        return open_original(connection, item.document_id or 0, knowledge._reading_child().member)
 
 
 def page_image(
@@ -244,4 +244,4 @@ def page_image(
     found = show(knowledge, document, collection, unredacted=unredacted)
     text = passage_text(found, passage)
     with original(knowledge, found.item.document_id or 0, unredacted=unredacted) as opened:
-        return draw_page(opened, page, scale, text, knowledge.reading_child())
+        return draw_page(opened, page, scale, text, knowledge._reading_child())

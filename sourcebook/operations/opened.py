@@ -123,7 +123,7 @@ class Opened:
         """Close it."""
         self.close()
 
-    def ready(self) -> SearchResources:
+    def _ready(self) -> SearchResources:
         """Return the resources that searches share, made by the first one so that opening costs little."""
         with self._lock:
             if self._resources is None:
@@ -152,7 +152,7 @@ class Opened:
                 self._writer.start()
             return self._resources
 
-    def contexts(self) -> ContextCache:
+    def _made_contexts(self) -> ContextCache:
         """Return the contexts that were made before."""
         with self._lock:
             if self._contexts is None:
@@ -161,7 +161,7 @@ class Opened:
                 self._contexts = ContextCache()
             return self._contexts
 
-    def reading_child(self) -> ReadingChild:
+    def _reading_child(self) -> ReadingChild:
         """Return the process that reads originals, begun by the first of them."""
         with self._lock:
             if self._child is None:

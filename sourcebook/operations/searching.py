@@ -52,7 +52,7 @@ def search(
     from sourcebook.search.run_search import run_search
 
     request = SearchRequest.checked(query, collections, limit, mode, **options)
-    return search_results(knowledge.ready(), knowledge.replica, lambda resources: run_search(resources, request))
+    return search_results(knowledge._ready(), knowledge.replica, lambda resources: run_search(resources, request))
 
 
 def similar(
@@ -93,7 +93,7 @@ def similar(
     if found is None:
         raise QueryError(f"{document} is not searchable: it has not become a document yet")
     request = SimilarRequest(found, passage, checked.collections, checked.limit, checked.filters, unredacted)
-    return search_results(knowledge.ready(), knowledge.replica, lambda resources: similar_on(resources, request))
+    return search_results(knowledge._ready(), knowledge.replica, lambda resources: similar_on(resources, request))
 
 
 def embed(
@@ -120,7 +120,7 @@ def embed(
     from sourcebook.search.embed_texts import embed_texts
     from sourcebook.search.search_scope import find_scope
 
-    resources = knowledge.ready()
+    resources = knowledge._ready()
     with resources.connections.hold() as held:
         scope = find_scope(held.connection, checked_names(collections))
     return embed_texts(resources.vectors, scope, texts, model, as_queries=as_queries)
@@ -142,13 +142,13 @@ def prewarm(
     from sourcebook.contract.reranking import Reranking
 
     if rerank is not None:
-        knowledge.ready().reranker.prewarm(Reranking(rerank) if isinstance(rerank, str) else rerank)
+        knowledge._ready().reranker.prewarm(Reranking(rerank) if isinstance(rerank, str) else rerank)
     search(knowledge, "What is there to know?", collections, limit=1, literal=True, log=False)
 
 
 def forget_queries(knowledge: Opened) -> None:
     """Empty the cache of query vectors: each query is embedded again. For measurements."""
-    knowledge.ready().vectors.forget()
+    knowledge._ready().vectors.forget()
 
 
 def context(
@@ -189,7 +189,7 @@ def context(
     from sourcebook.search.on_replica import read
 
     request = ContextRequest.checked(question, collections, max_tokens, format, **options)
-    resources, cache = knowledge.ready(), knowledge.contexts()
+    resources, cache = knowledge._ready(), knowledge._made_contexts()
     made, behind, note = read(resources, knowledge.replica, lambda given: make_context(given, cache, request))
     if behind is None:
         return made

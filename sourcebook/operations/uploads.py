@@ -45,7 +45,7 @@ def upload(
     from io import BytesIO
 
     from sourcebook.admin.uploads import NewUpload
-    from sourcebook.files.upload_names import upload_name, upload_tags
+    from sourcebook.model.upload_names import upload_name, upload_tags
 
     upload_name(name), upload_tags(tags)
     file = BytesIO(content) if isinstance(content, bytes) else content

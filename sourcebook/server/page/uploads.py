@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from sourcebook.files.upload_names import upload_tags
+from sourcebook.model.upload_names import upload_tags
 from sourcebook.server.access import Knowledge
 from sourcebook.server.body_limit import upload_limit
 from sourcebook.server.page.forms import Writing, check_origin, check_token, led_to

@@ -14,10 +14,10 @@ from starlette.responses import JSONResponse, Response
 from sourcebook.contract.uploads import Upload
 from sourcebook.contract.work import WorkRequest
 from sourcebook.errors import EmptyUploadError, UnknownUploadError, UploadError, UploadNameError, UploadSpaceError
-from sourcebook.files.upload_names import upload_name, upload_tags
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.model.cursors import cursor_of, place_of
+from sourcebook.model.upload_names import upload_name, upload_tags
 from sourcebook.operations.uploads import add_uploads, upload_store
 from sourcebook.server.access import Knowledge, Reader, Writer
 from sourcebook.server.problems import MEDIA_TYPE, Problem, problem
