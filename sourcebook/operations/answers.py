@@ -51,6 +51,14 @@ def ask(
     return next(event for event in events if isinstance(event, Answer))
 
 
+def answering_collections(knowledge: Opened) -> list[str]:
+    """Return the names of the collections with settings of answering."""
+    from sourcebook.answering.answering_settings import answering_names
+
+    with knowledge.database.short_connection() as connection:
+        return answering_names(connection)
+
+
 def ask_stream(
     knowledge: Opened,
     question: str,

@@ -8,7 +8,7 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from pydantic import BaseModel
 from starlette.responses import PlainTextResponse, Response
 
-from sourcebook.admin.collections import collection_names
+from sourcebook.operations.overviews import collection_names
 from sourcebook.server.access import KEY_SCHEME, Administrator, Knowledge
 from sourcebook.server.problems import failures
 
@@ -30,8 +30,7 @@ async def health() -> State:
 @router.get("/ready", operation_id="ready", responses=failures(429, 503))
 def ready(knowledge: Knowledge) -> State:
     """Answer where the database does, too; 503 otherwise."""
-    with knowledge.database.short_connection() as connection:
-        collection_names(connection)
+    collection_names(knowledge)
     return State()
 
 
