@@ -45,8 +45,9 @@ def dated(changelog: str, version: str, today: date) -> str:
 
 def commit_date(checkout: Path, source: Path, version: str) -> None:
     """Commit the date that the changelog of a clone has got, in the name that the checkout has for its author."""
-    author = [f"-c{key}={run('git', 'config', key, folder=checkout).strip()}" for key in ("user.name", "user.email")]
-    run("git", *author, "commit", "--quiet", "--all", "--message", f"Release {version}", folder=source)
+    for key in ("user.name", "user.email"):
+        run("git", "config", key, run("git", "config", key, folder=checkout).strip(), folder=source)
+    run("git", "commit", "--quiet", "--all", "--message", f"Release {version}", folder=source)
 
 
 def tag(checkout: Path, source: Path, version: str) -> None:
