@@ -8,14 +8,13 @@ import dagster as dg
 
 from assets import evaluation_check, generation_check
 from assets.materialization import one_line
-from orchestration.partitions import collection_partitions
 from resources.finished import finished_checks
 from resources.knowledge import Knowledge
-from resources.partition import parts_of
+from resources.partition import collection_partitions, parts_of
 from resources.selection import RunSelection
 from sourcebook.admin.checks import KNOWN_LANGUAGES, CheckOutcome, run_checks
-from sourcebook.cli.output import counted
 from sourcebook.database.lock import is_at_rest
+from sourcebook.model.counted import counted
 
 _SEVERITY = dict.fromkeys(
     (

@@ -7,7 +7,7 @@ from typing import Any
 import dagster as dg
 
 from assets.counts import describe
-from orchestration.partitions import collection_partitions
+from resources.partition import collection_partitions
 from sourcebook.database.schema import migrations
 from sourcebook.model import revisions
 from sourcebook.parsing.registry import parsers_revision

@@ -7,7 +7,6 @@ import dagster as dg
 
 from resources.knowledge import Knowledge
 from resources.partition import collection_of
-from sourcebook.cli.output import counted
 from sourcebook.errors import SourcebookError
 from sourcebook.evaluation import Evaluation, evaluate, missed_floors
 from sourcebook.evaluation.configured import (
@@ -19,6 +18,7 @@ from sourcebook.evaluation.configured import (
     record_outcome,
 )
 from sourcebook.knowledge_base import KnowledgeBase
+from sourcebook.model.counted import counted
 from sourcebook.model.progress import Progress, announce
 
 NAME = "search_is_good_enough"

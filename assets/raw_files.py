@@ -8,8 +8,8 @@ from resources.embedder import Embedder
 from resources.finished import finished
 from resources.knowledge import Knowledge
 from resources.partition import parts_of
-from resources.plan import PLAN
 from resources.progress import ProgressLog
+from resources.run_uses import PLAN
 from resources.selection import RunSelection
 from resources.source_events import FOLDERS
 from sourcebook.admin.pending import find_pending

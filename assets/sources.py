@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import dagster as dg
 
 from assets.definition import OWNER
-from orchestration.partitions import collection_partitions
 from resources.knowledge import Knowledge
+from resources.partition import collection_partitions
 from resources.source_events import CONFIGURATION, FOLDERS, FRESH, SITES, VALID, describe_by_collection
 from sourcebook.admin.overdue import describe_overdue
 

@@ -17,15 +17,6 @@ from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Json, as_text, listed_names
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command()(ingest)
-    app.command()(crawl)
-    app.command()(reconcile)
-    app.command()(up)
-    app.command()(watch)
-
-
 def ingest(
     ctx: typer.Context,
     collections: Annotated[
@@ -235,3 +226,7 @@ def mistake_beside_last_good(context: CommandContext) -> str | None:
                 raise
         return str(error)
     return None
+
+
+COMMANDS = (ingest, crawl, reconcile, up, watch)
+"""In the order of `sourcebook --help`."""

@@ -5,7 +5,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from sourcebook.cli.crawl_reports import note_lines
-from sourcebook.cli.output import counted, one_line
+from sourcebook.cli.output import one_line
+from sourcebook.model.counted import counted
 from sourcebook.model.progress import listening
 from sourcebook.model.time_span import stamp
 

@@ -112,7 +112,8 @@ def _differs(differences: dict[str, Any]) -> bool:
 
 
 def _show(name: str, collection: dict[str, Any]) -> None:
-    from sourcebook.cli.output import console, counted, one_line, safe
+    from sourcebook.cli.output import console, one_line, safe
+    from sourcebook.model.counted import counted
 
     found, left = collection["found"], collection["left"]
     parts = {

@@ -7,8 +7,8 @@ import dagster as dg
 from pydantic import Field
 
 from orchestration.jobs import ASSETS
-from orchestration.partitions import COLLECTIONS
 from resources.knowledge import Knowledge
+from resources.partition import COLLECTIONS
 from sourcebook.admin.idempotent_answers import delete_old_answers
 from sourcebook.admin.retention import forget_removed
 from sourcebook.admin.work_requests import forget_work

@@ -9,12 +9,11 @@ import psycopg
 from assets.materialization import TOTALS
 from orchestration.definitions import defs
 from orchestration.instance import without_storage_errors
-from orchestration.partitions import COLLECTIONS
 from resources.embedder import embedder_resource
 from resources.finished import hand_over
 from resources.knowledge import Knowledge
-from resources.plan import PLAN
-from resources.run_uses import Use, use_tags
+from resources.partition import COLLECTIONS
+from resources.run_uses import PLAN, Use, use_tags
 from resources.selection import RunSelection
 from sensors.abandoned_runs import IN_PROCESS, RECORDER, active_runs
 from sourcebook.admin.claimed_work import WorkStoppedError

@@ -6,9 +6,8 @@ import dagster as dg
 from psycopg import Connection
 
 from orchestration.jobs import ingest
-from orchestration.partitions import COLLECTIONS
 from resources.knowledge import Knowledge
-from resources.partition import collection_of
+from resources.partition import COLLECTIONS, collection_of
 from resources.run_uses import Use, assets_of, queued_run_tags, uses_of_everything
 from sourcebook.errors import GoneCollectionError
 

@@ -11,7 +11,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
@@ -24,9 +24,14 @@ from sourcebook.installation import code_location
 from sourcebook.processes.cores import divide_cores
 from sourcebook.processes.parent_death import end_with_parent, send_signal_at_parent_death
 
-PROGRAM: Final = "import sys; sys.path.insert(0, sys.argv[1]); from orchestration.shard_workers import main; main()"
+PROGRAM: Final = """import sys
+sys.path.insert(0, sys.argv[1])
+from orchestration.shard_workers import main
+from sourcebook.command import main as command
+main(command)
+"""
 _MODULES: Final = (
-    "sourcebook.cli.app",
+    "sourcebook.command.app",
     "orchestration.ingest",
     "orchestration.run",
     "dagster_postgres",
@@ -129,11 +134,14 @@ class ShardWorkers:
         return int(text) if text.endswith(b"\n") else None
 
 
-def main() -> None:
+def main(command: Callable[[], None]) -> None:
     """Import what workers need, fork one for each job and wait for them; a worker executes its command.
 
     A process with one job does it itself. Stdin has the process id of the starting command, with which it ends, whether
     vectors come from a server, and the jobs: arguments, and files for output, problems and end.
+
+    Args:
+        command: executes `sourcebook` with the arguments of the process.
     """
     gc.disable()
     parent, uses_provider, jobs = json.load(sys.stdin)
@@ -143,7 +151,7 @@ def main() -> None:
             import_module(name)
     gc.freeze()  # a collection in a worker would copy the pages of every module
     if len(jobs) == 1:
-        _become_worker(*jobs[0][:-1])
+        _become_worker(command, *jobs[0][:-1])
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the workers get it from the terminal, too
     workers: dict[int, int] = {}
     signal.signal(signal.SIGTERM, lambda _number, _frame: _terminate(workers))
@@ -157,7 +165,7 @@ def main() -> None:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
             end_with_parent(server)
             divide_cores(len(jobs))  # each with processes for every core would import as much again
-            _become_worker(arguments, output, problems)
+            _become_worker(command, arguments, output, problems)
         workers[worker] = end
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
     while workers:
@@ -179,13 +187,11 @@ def _terminate(workers: dict[int, int]) -> None:
             os.kill(worker, signal.SIGTERM)
 
 
-def _become_worker(arguments: Sequence[str], output: int, problems: int) -> NoReturn:
+def _become_worker(command: Callable[[], None], arguments: Sequence[str], output: int, problems: int) -> NoReturn:
     """Execute the command of a worker; the process ends as one that was started for it."""
     for source, target in ((os.open(os.devnull, os.O_RDONLY), 0), (output, 1), (problems, 2)):
         os.dup2(source, target)
     sys.argv = ["sourcebook", *arguments]
-    from sourcebook.cli import main as command
-
     command()
     sys.exit(FAILED)  # the command ends with its status
 

@@ -153,7 +153,7 @@ def services_of(workspace: Path, host: str, port: int) -> tuple[Service, ...]:
             lambda: listens(host, port),
         ),
         Service("daemon", (*dagster, "dagster-daemon", "run", "-w", str(workspace), *logs)),
-        Service("watch", (sys.executable, "-c", "from sourcebook.cli import main; main()", "watch")),
+        Service("watch", (sys.executable, "-c", "from sourcebook.command import main; main()", "watch")),
     )  # fmt: skip
 
 

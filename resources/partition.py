@@ -1,4 +1,4 @@
-"""The partition of a run: a collection, or one shard of a collection that has several."""
+"""The partitions of every asset: a collection, or one shard of a collection that has several."""
 
 from collections.abc import Mapping
 
@@ -6,10 +6,14 @@ import dagster as dg
 
 from sourcebook.model.shard import Shard
 
+COLLECTIONS = "collection"
+"""Name of the dynamic partitions in Dagster."""
 PARTITION = "dagster/partition"
 """Tag that Dagster puts on the runs of a partition."""
 WHOLE = "sourcebook/whole"
 """Tag of a run in the partition of a shard that works on the whole collection, such as requested work."""
+
+collection_partitions = dg.DynamicPartitionsDefinition(name=COLLECTIONS)
 
 
 def collection_of(key: str) -> str:

@@ -1,4 +1,4 @@
-"""Scarce parts that a run uses: the tags by which Dagster's queue limits runs, and the tags that size them."""
+"""Tags of runs: what a run is to do, and the scarce parts that it uses, by which queues limit and size them."""
 
 import json
 import os
@@ -20,6 +20,8 @@ from sourcebook.indexing.generations import wanted_embedding
 from sourcebook.model.selection import Selection
 from sourcebook.stages.transcripts.rows import has_recordings
 
+PLAN: Final = "sourcebook/plan"
+"""Tag of a run with its planned items by reason, texts and seconds in one line; also metadata of its first asset."""
 PREFIX: Final = "sourcebook/uses-"
 """Beginning of the tags of a run that say what it uses; the value is `true`."""
 VARIABLE: Final = "SOURCEBOOK_RUN_TAGS"

@@ -2,8 +2,8 @@
 
 import dagster as dg
 
-from orchestration.partitions import COLLECTIONS, collection_partitions
 from resources.knowledge import LAST_GOOD, Knowledge
+from resources.partition import COLLECTIONS, collection_partitions
 from resources.source_events import configuration_evaluation
 from sourcebook.database.queries import queries
 from sourcebook.model.shard import partition_keys

@@ -6,9 +6,8 @@ from typing import Final
 import dagster as dg
 from psycopg import Connection
 
-from orchestration.partitions import COLLECTIONS
 from resources.knowledge import Knowledge
-from resources.partition import WHOLE, collection_of
+from resources.partition import COLLECTIONS, WHOLE, collection_of
 from resources.requested_run import WORK_REQUEST, is_repeated
 from resources.run_uses import assets_of, configured_tags, queued_run_tags, uses_of_request
 from sensors.abandoned_runs import UNFINISHED, active_runs, partitions_with_unfinished_runs

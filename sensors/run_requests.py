@@ -11,11 +11,9 @@ from typing import Any
 import dagster as dg
 from psycopg import Connection
 
-from orchestration.partitions import COLLECTIONS
 from resources.knowledge import Knowledge
-from resources.partition import PARTITION
-from resources.plan import PLAN
-from resources.run_uses import Use, assets_of, queued_run_tags
+from resources.partition import COLLECTIONS, PARTITION
+from resources.run_uses import PLAN, Use, assets_of, queued_run_tags
 from resources.source_events import freshness_evaluation, observation
 from sensors.abandoned_runs import (
     IN_PROCESS,

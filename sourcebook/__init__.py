@@ -10,21 +10,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sourcebook.admin.api_collections import CollectionDeclaration as CollectionDeclaration
-    from sourcebook.admin.items import Document as Document
-    from sourcebook.admin.items import Item as Item
-    from sourcebook.admin.planning.plan import CollectionPlan as CollectionPlan
-    from sourcebook.admin.status import CollectionStatus as CollectionStatus
     from sourcebook.async_knowledge_base import AsyncKnowledgeBase as AsyncKnowledgeBase
-    from sourcebook.context.results import ContextResult as ContextResult
+    from sourcebook.contract.collections import CollectionDeclaration as CollectionDeclaration
+    from sourcebook.contract.context_results import ContextResult as ContextResult
+    from sourcebook.contract.documents import Document as Document
+    from sourcebook.contract.documents import Item as Item
+    from sourcebook.contract.filters import Filters as Filters
+    from sourcebook.contract.fusion import Fusion as Fusion
+    from sourcebook.contract.generations import GenerationState as GenerationState
+    from sourcebook.contract.plans import CollectionPlan as CollectionPlan
+    from sourcebook.contract.reranking import Reranking as Reranking
+    from sourcebook.contract.search_results import SearchResult as SearchResult
+    from sourcebook.contract.search_results import SearchResults as SearchResults
+    from sourcebook.contract.status import CollectionStatus as CollectionStatus
     from sourcebook.errors import SourcebookError as SourcebookError
-    from sourcebook.indexing.generation_states import GenerationState as GenerationState
     from sourcebook.knowledge_base import KnowledgeBase as KnowledgeBase
-    from sourcebook.search.filters import Filters as Filters
-    from sourcebook.search.fusion import Fusion as Fusion
-    from sourcebook.search.reranking.settings import Reranking as Reranking
-    from sourcebook.search.results import SearchResult as SearchResult
-    from sourcebook.search.results import SearchResults as SearchResults
 
 __all__ = [
     "AsyncKnowledgeBase",
@@ -48,16 +48,16 @@ _HOMES = {
     "CollectionDeclaration": "sourcebook.admin.api_collections",
     "CollectionPlan": "sourcebook.admin.planning.plan",
     "CollectionStatus": "sourcebook.admin.status",
-    "ContextResult": "sourcebook.context.results",
+    "ContextResult": "sourcebook.contract.context_results",
     "Document": "sourcebook.admin.items",
     "GenerationState": "sourcebook.indexing.generation_states",
     "Item": "sourcebook.admin.items",
-    "Filters": "sourcebook.search.filters",
+    "Filters": "sourcebook.contract.filters",
     "Fusion": "sourcebook.search.fusion",
-    "Reranking": "sourcebook.search.reranking.settings",
+    "Reranking": "sourcebook.contract.reranking",
     "KnowledgeBase": "sourcebook.knowledge_base",
-    "SearchResult": "sourcebook.search.results",
-    "SearchResults": "sourcebook.search.results",
+    "SearchResult": "sourcebook.contract.search_results",
+    "SearchResults": "sourcebook.contract.search_results",
     "SourcebookError": "sourcebook.errors",
 }
 

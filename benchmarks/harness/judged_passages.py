@@ -9,7 +9,8 @@ from psycopg import Connection
 
 from benchmarks.corpora.asked_questions import Asked, Kind, is_reported
 from benchmarks.harness.calibration import Numbers, fit_logistic
-from sourcebook.search.fusion import Candidate, Fusion, LegResult, RankedList
+from sourcebook.contract.fusion import Fusion
+from sourcebook.search.fusion import Candidate, LegResult, RankedList
 from sourcebook.search.keyword_leg import KeywordLeg
 from sourcebook.search.query_vectors import QueryVectors
 from sourcebook.search.relevance import DECIDING, Background, Coefficients, Evidence, RelevanceModel

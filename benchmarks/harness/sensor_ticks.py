@@ -12,8 +12,8 @@ import dagster as dg
 import psutil
 
 from orchestration.instance import open_instance
-from orchestration.partitions import COLLECTIONS
 from resources.knowledge import Knowledge
+from resources.partition import COLLECTIONS
 from sensors.changed_files import changed_files_sensor
 from sourcebook.admin.collections import collection_names
 from sourcebook.config.loading import sourcebook_home

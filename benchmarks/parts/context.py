@@ -14,10 +14,10 @@ from benchmarks.harness.report import Row, say
 from sourcebook.context.assembly import Assembled, assemble
 from sourcebook.context.passages import passages_of
 from sourcebook.context.request import ContextRequest
-from sourcebook.context.results import ContextFormat, ContextResult
 from sourcebook.context.tokens import USUAL_ENCODING, token_counter
+from sourcebook.contract.context_results import ContextFormat, ContextResult
+from sourcebook.contract.search_results import SearchResult
 from sourcebook.knowledge_base import KnowledgeBase
-from sourcebook.search.results import SearchResult
 
 _BUDGETS: Final = (50, 100, 200, 500, 1_000, 4_000, 16_000, 100_000)
 _LARGE: Final = 16_000

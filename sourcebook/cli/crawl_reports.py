@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from sourcebook.cli.output import console, counted, one_line, safe
+from sourcebook.cli.output import console, one_line, safe
+from sourcebook.model.counted import counted
 
 if TYPE_CHECKING:
     from sourcebook.admin.crawl_reports import CrawlNotes

@@ -10,6 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from sourcebook.cli.answers import answering
+from sourcebook.model.counted import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -131,11 +132,6 @@ def one_line(text: str, most: int) -> str:
     """Return the beginning of a text, with its white space collapsed, at most `most` characters."""
     line = " ".join(without_controls(text).split())
     return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
-
-
-def counted(number: int, noun: str, plural: str | None = None) -> str:
-    """Return a number with its noun: `1 document`, `2,000 documents`."""
-    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
 def _plain(value: object) -> object:

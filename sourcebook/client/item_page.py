@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sourcebook.admin.items import Item
+from sourcebook.contract.documents import Item
 
 
 @dataclass(frozen=True, slots=True)

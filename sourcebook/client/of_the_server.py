@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from sourcebook.errors import QueryError
 
 if TYPE_CHECKING:
-    from sourcebook.search.reranking.settings import Reranking
+    from sourcebook.contract.reranking import Reranking
 
 
 def check_actor(actor: str | None) -> None:

@@ -10,13 +10,13 @@ from sourcebook.client.remote_reports import duration_text, listed_names
 from sourcebook.errors import DatabaseUnavailableError, QueryError
 
 if TYPE_CHECKING:
-    from sourcebook.answering.answer import Answer, AskEvent
-    from sourcebook.answering.ask_events import AskEvents
-    from sourcebook.answering.logged_calls import CallStatistics, LoggedCall
     from sourcebook.answering.tools import ToolFormat
     from sourcebook.client.server_connection import ServerConnection
     from sourcebook.config.answering import AnsweringSettings
-    from sourcebook.search.filters import Filters
+    from sourcebook.contract.answers import Answer, AskEvent
+    from sourcebook.contract.ask_events import AskEvents
+    from sourcebook.contract.filters import Filters
+    from sourcebook.contract.llm_log import CallStatistics, LoggedCall
 
 _PATH: Final = "/v1/ask"
 _CALLS: Final = "/v1/llm-calls"
@@ -47,7 +47,7 @@ class RemoteAnswers(ABC):
             ModelError: the language model cannot be asked.
             DatabaseError: the server fails or is out of reach.
         """
-        from sourcebook.answering.answer import Answer
+        from sourcebook.contract.answers import Answer
 
         return next(
             event
@@ -64,8 +64,8 @@ class RemoteAnswers(ABC):
         answering: "AnsweringSettings | Mapping[str, Any] | None" = None,
     ) -> "AskEvents":
         """Yield what happens on the way to an answer, its text as it is checked, and the answer; see `ask`."""
-        from sourcebook.answering.ask_events import AskEvents
-        from sourcebook.client.filter_values import plain_filters
+        from sourcebook.contract.ask_events import AskEvents
+        from sourcebook.contract.filters import Filters
         from sourcebook.search.request import SearchRequest
 
         if answering is not None:
@@ -74,13 +74,13 @@ class RemoteAnswers(ABC):
         names = listed_names(collections)
         body: dict[str, Any] = {"question": question.encode("utf-8", "replace").decode(), "stream": True}
         body |= {"collections": names} if names else {}
-        body |= {"filters": plain_filters(filters)} if filters else {}
+        body |= {"filters": (Filters.checked(filters) or Filters()).as_json()} if filters else {}
         return AskEvents(self._events(body))
 
     def _events(self, body: Mapping[str, Any]) -> "Iterator[AskEvent]":
-        from sourcebook.answering.answer import Answer, AnswerText, ToolUse
         from sourcebook.client.answers import read
         from sourcebook.client.problems import error_of
+        from sourcebook.contract.answers import Answer, AnswerText, ToolUse
 
         kinds: dict[str, type[AskEvent]] = {"tool_use": ToolUse, "text": AnswerText, "answer": Answer}
         with self.server.events(_PATH, body=body) as events:
@@ -120,8 +120,8 @@ class RemoteAnswers(ABC):
             AccessError: the key is none of an administrator.
             DatabaseError: the server fails or is out of reach.
         """
-        from sourcebook.answering.logged_calls import LoggedCall
         from sourcebook.client.answers import read_list
+        from sourcebook.contract.llm_log import LoggedCall
 
         options = {"since": duration_text(since), "session": session, "failed": failed, "before": before}
         content = self.server.get(_CALLS, {"collection": listed_names(collections), **options, "limit": limit})
@@ -137,8 +137,8 @@ class RemoteAnswers(ABC):
             AccessError: the key is none of an administrator.
             DatabaseError: the server fails or is out of reach.
         """
-        from sourcebook.answering.logged_calls import CallStatistics
         from sourcebook.client.answers import read_list
+        from sourcebook.contract.llm_log import CallStatistics
 
         scope = {"collection": listed_names(collections), "since": duration_text(since)}
         return read_list(CallStatistics, self.server.get(f"{_CALLS}/statistics", scope), "models")

@@ -9,8 +9,8 @@ from sourcebook.client.server_connection import segment
 from sourcebook.errors import ChangedSettingsError
 
 if TYPE_CHECKING:
-    from sourcebook.admin.api_collections import CollectionDeclaration
     from sourcebook.client.server_connection import ServerConnection
+    from sourcebook.contract.collections import CollectionDeclaration
 
 
 class RemoteCollections(ABC):
@@ -124,7 +124,7 @@ def _path(name: str) -> str:
 
 
 def _declaration(content: bytes) -> "CollectionDeclaration":
-    from sourcebook.admin.api_collections import CollectionDeclaration
     from sourcebook.client.answers import read
+    from sourcebook.contract.collections import CollectionDeclaration
 
     return read(CollectionDeclaration, content)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Final
 from sourcebook.client.remote_reports import listed_names
 
 if TYPE_CHECKING:
-    from sourcebook.admin.items import Document, Item
-    from sourcebook.admin.status import CollectionStatus
-    from sourcebook.admin.summaries import CollectionSummary
     from sourcebook.client.server_connection import ServerConnection
-    from sourcebook.indexing.generation_states import GenerationState
+    from sourcebook.contract.collections import CollectionSummary
+    from sourcebook.contract.documents import Document, Item
+    from sourcebook.contract.generations import GenerationState
+    from sourcebook.contract.status import CollectionStatus
 
 _PAGE: Final = 1_000
 """Items of a request."""
@@ -32,8 +32,8 @@ class RemoteContents(ABC):
         Raises:
             DatabaseError: the server fails or is out of reach.
         """
-        from sourcebook.admin.summaries import CollectionSummary
         from sourcebook.client.answers import read_list
+        from sourcebook.contract.collections import CollectionSummary
 
         return read_list(CollectionSummary, self.server.get("/v1/collections"), "collections")
 
@@ -94,8 +94,8 @@ class RemoteContents(ABC):
             QueryError: the collection does not exist.
             DatabaseError: the server fails or is out of reach.
         """
-        from sourcebook.admin.items import Document
         from sourcebook.client.answers import read
+        from sourcebook.contract.documents import Document
 
         named = {"id": document} if isinstance(document, int) else {"name": str(document)}
         asked = {**named, "collection": collection, "unredacted": "true" if unredacted else None}
@@ -111,8 +111,8 @@ class RemoteContents(ABC):
             QueryError: a collection does not exist for the key.
             DatabaseError: the server fails or is out of reach.
         """
-        from sourcebook.admin.status import CollectionStatus
         from sourcebook.client.answers import read_list
+        from sourcebook.contract.status import CollectionStatus
 
         return read_list(CollectionStatus, self._about("/v1/status", collections), "collections")
 
@@ -127,7 +127,7 @@ class RemoteContents(ABC):
             DatabaseError: the server fails or is out of reach.
         """
         from sourcebook.client.answers import read_list
-        from sourcebook.indexing.generation_states import GenerationState
+        from sourcebook.contract.generations import GenerationState
 
         return read_list(GenerationState, self._about("/v1/generations", collections), "generations")
 

@@ -11,10 +11,10 @@ from sourcebook.errors import QueryError
 
 if TYPE_CHECKING:
     from sourcebook.client.server_connection import ServerConnection
-    from sourcebook.context.results import ContextFormat, ContextResult
-    from sourcebook.search.filters import Filters
-    from sourcebook.search.fusion import Fusion
-    from sourcebook.search.reranking.settings import Reranking
+    from sourcebook.contract.context_results import ContextFormat, ContextResult
+    from sourcebook.contract.filters import Filters
+    from sourcebook.contract.fusion import Fusion
+    from sourcebook.contract.reranking import Reranking
 
 
 class RemoteContexts(ABC):
@@ -63,9 +63,9 @@ class RemoteContexts(ABC):
             DatabaseError: any other failure of the server.
         """
         from sourcebook.client.answers import read
-        from sourcebook.client.filter_values import plain_filters
         from sourcebook.context.request import ContextRequest
-        from sourcebook.context.results import ContextResult
+        from sourcebook.contract.context_results import ContextResult
+        from sourcebook.contract.filters import Filters
 
         if isinstance(tokenizer, Path):
             raise QueryError("a server reads no tokenizer of this machine: name one that it has, such as 'bound'")
@@ -100,7 +100,7 @@ class RemoteContexts(ABC):
             "tokenizer": tokenizer,
             "passages": passages,
             "mode": mode,
-            "filters": plain_filters(filters),
+            "filters": (Filters.checked(filters) or Filters()).as_json(),
             "fusion": asdict(search.fusion) if fusion is not None else None,
             "strategy": strategy,
             "neighbours": neighbours,

@@ -13,10 +13,9 @@ from sourcebook.client.of_the_server import check_actor
 from sourcebook.errors import OriginalError
 
 if TYPE_CHECKING:
-    from sourcebook.admin.items import Document
-    from sourcebook.admin.originals import Original
-    from sourcebook.admin.removal import RemovedItem
     from sourcebook.client.server_connection import ServerConnection
+    from sourcebook.contract.documents import Document, RemovedItem
+    from sourcebook.contract.originals import Original
     from sourcebook.model.page_picture import PagePicture
 
 _IN_MEMORY: Final = 8_000_000
@@ -114,7 +113,7 @@ class RemoteDocuments(ABC):
             OriginalError: the bytes that arrived are not those that the server tells of.
             DatabaseError: the server fails or is out of reach.
         """
-        from sourcebook.admin.originals import Original
+        from sourcebook.contract.originals import Original
 
         # The receiver of the original closes it.
         lifted = "?unredacted=true" if unredacted else ""
@@ -177,8 +176,8 @@ class RemoteDocuments(ABC):
         return replace(picture, png=png, width=width, height=height)
 
     def _removed(self, method: str, path: str, name: str) -> "list[RemovedItem]":
-        from sourcebook.admin.removal import RemovedItem
         from sourcebook.client.answers import read_list
+        from sourcebook.contract.documents import RemovedItem
 
         return read_list(RemovedItem, self.server.change(method, path).content, name)
 

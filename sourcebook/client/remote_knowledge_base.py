@@ -19,11 +19,11 @@ from sourcebook.client.remote_work import RemoteWork
 from sourcebook.client.server_connection import ServerConnection
 
 if TYPE_CHECKING:
-    from sourcebook.search.filters import Filters
-    from sourcebook.search.fusion import Fusion
+    from sourcebook.contract.filters import Filters
+    from sourcebook.contract.fusion import Fusion
+    from sourcebook.contract.reranking import Reranking
+    from sourcebook.contract.search_results import SearchResults
     from sourcebook.search.request import SearchRequest
-    from sourcebook.search.reranking.settings import Reranking
-    from sourcebook.search.results import SearchResults
 
 
 class RemoteKnowledgeBase(
@@ -111,7 +111,7 @@ class RemoteKnowledgeBase(
             ModelError: a model cannot be loaded on the server.
             DatabaseError: any other failure of the server.
         """
-        from sourcebook.client.filter_values import plain_filters
+        from sourcebook.contract.filters import Filters
         from sourcebook.search.request import SearchRequest
 
         request = SearchRequest.checked(
@@ -144,7 +144,7 @@ class RemoteKnowledgeBase(
             "limit": limit,
             "mode": mode,
             "offset": offset,
-            "filters": plain_filters(filters),
+            "filters": (Filters.checked(filters) or Filters()).as_json(),
             "fusion": asdict(request.fusion) if fusion is not None else None,
             "strategy": strategy,
             "neighbours": neighbours,
@@ -194,7 +194,7 @@ class RemoteKnowledgeBase(
             AccessError: the key is missing, not valid, or does not allow searches.
             DatabaseError: the server fails or is out of reach.
         """
-        from sourcebook.client.filter_values import plain_filters
+        from sourcebook.contract.filters import Filters
         from sourcebook.search.request import SearchRequest
 
         checked = SearchRequest.checked("similar", collections, limit, filters=filters, literal=True)
@@ -204,7 +204,7 @@ class RemoteKnowledgeBase(
             "collection": collection,
             "collections": _names(checked),
             "limit": limit,
-            "filters": plain_filters(filters),
+            "filters": (Filters.checked(filters) or Filters()).as_json(),
             "unredacted": unredacted or None,
         }
         return self._found("/v1/similar", body)
@@ -238,7 +238,7 @@ class RemoteKnowledgeBase(
 
     def _found(self, path: str, body: Mapping[str, object]) -> "SearchResults":
         from sourcebook.client.answers import read
-        from sourcebook.search.results import SearchResults
+        from sourcebook.contract.search_results import SearchResults
 
         sent = {name: value for name, value in body.items() if value is not None}
         return read(SearchResults, self._connection.post(path, sent))

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from sourcebook.admin.items import Document
-    from sourcebook.admin.related import RelatedDocument
     from sourcebook.client.server_connection import ServerConnection
+    from sourcebook.contract.documents import Document
+    from sourcebook.contract.relations import RelatedDocument
 
 
 class RemoteRelating(ABC):
@@ -51,8 +51,9 @@ class RemoteRelating(ABC):
             QueryError: an argument is not allowed, or the collection does not exist.
             DatabaseError: the server fails or is out of reach.
         """
-        from sourcebook.admin.related import RelatedDocument, check_options
+        from sourcebook.admin.related import check_options
         from sourcebook.client.answers import read_list
+        from sourcebook.contract.relations import RelatedDocument
 
         chosen = [kinds] if isinstance(kinds, str) else list(kinds)
         check_options(chosen, direction, limit)

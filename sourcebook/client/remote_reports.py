@@ -11,13 +11,12 @@ from sourcebook.client.of_the_server import check_actor
 from sourcebook.errors import QueryError
 
 if TYPE_CHECKING:
-    from sourcebook.admin.collection_sources import CollectionSources
-    from sourcebook.admin.judgments import RecordedJudgment
-    from sourcebook.admin.logged_queries import LoggedQuery
-    from sourcebook.admin.planning.plan import CollectionPlan
-    from sourcebook.admin.statistics import CollectionStatistics
-    from sourcebook.admin.usage import Usage
     from sourcebook.client.server_connection import ServerConnection
+    from sourcebook.contract.collections import CollectionSources, CollectionStatistics
+    from sourcebook.contract.judgments import RecordedJudgment
+    from sourcebook.contract.plans import CollectionPlan
+    from sourcebook.contract.query_log import LoggedQuery
+    from sourcebook.contract.usage import Usage
 
 _MOST_QUERIES: Final = 10_000
 """Logged queries of an answer, at most."""
@@ -41,8 +40,8 @@ class RemoteReports(ABC):
             QueryError: a collection does not exist for the key.
             DatabaseError: the server fails or is out of reach.
         """
-        from sourcebook.admin.collection_sources import CollectionSources
         from sourcebook.client.answers import read_list
+        from sourcebook.contract.collections import CollectionSources
 
         return read_list(CollectionSources, self._report("/v1/sources", collections), "collections")
 
@@ -53,8 +52,8 @@ class RemoteReports(ABC):
             QueryError: a collection does not exist for the key.
             DatabaseError: the server fails or is out of reach.
         """
-        from sourcebook.admin.statistics import CollectionStatistics
         from sourcebook.client.answers import read_list
+        from sourcebook.contract.collections import CollectionStatistics
 
         return read_list(CollectionStatistics, self._report("/v1/statistics", collections), "collections")
 
@@ -71,8 +70,8 @@ class RemoteReports(ABC):
             QueryError: a collection does not exist for the key, or `by` names something else.
             DatabaseError: the server fails or is out of reach.
         """
-        from sourcebook.admin.usage import Usage
         from sourcebook.client.answers import read_list
+        from sourcebook.contract.usage import Usage
 
         sums = {"by": list(by or ()), "total": True if by is not None and not by else None}
         content = self._report("/v1/usage", collections, since=duration_text(since), **sums)
@@ -94,12 +93,12 @@ class RemoteReports(ABC):
         """
         if configuration is not None:
             raise QueryError("a server plans by the settings as applied last: leave configuration out")
-        from sourcebook.admin.contents import needing_extra
+        from sourcebook.installation import needing_extra
         from sourcebook.client.answers import read_list
 
         content = self._report("/v1/plan", collections)
         with needing_extra("pipeline"):
-            from sourcebook.admin.planning.plan import CollectionPlan
+            from sourcebook.contract.plans import CollectionPlan
         return read_list(CollectionPlan, content, "collections")
 
     def judge(
@@ -131,8 +130,8 @@ class RemoteReports(ABC):
         Raises:
             DatabaseError: the server fails or is out of reach.
         """
-        from sourcebook.admin.judgments import RecordedJudgment
         from sourcebook.client.answers import read_list
+        from sourcebook.contract.judgments import RecordedJudgment
 
         return read_list(RecordedJudgment, self._report("/v1/judgments", collections), "judgments")
 
@@ -151,8 +150,8 @@ class RemoteReports(ABC):
             AccessError: the key is none of an administrator.
             DatabaseError: the server fails or is out of reach.
         """
-        from sourcebook.admin.logged_queries import LoggedQuery
         from sourcebook.client.answers import read_list
+        from sourcebook.contract.query_log import LoggedQuery
 
         most = _MOST_QUERIES if limit is None else limit
         options = {"without_results": without_results, "since": duration_text(since), "limit": most}

@@ -10,8 +10,8 @@ from sourcebook.client.server_connection import segment
 from sourcebook.errors import QueryError
 
 if TYPE_CHECKING:
-    from sourcebook.admin.uploads import Upload
     from sourcebook.client.server_connection import ServerConnection
+    from sourcebook.contract.uploads import Upload
 
 _PIECE: Final = 1 << 20
 """Bytes that are sent at once."""
@@ -55,8 +55,8 @@ class RemoteUploads(ABC):
             AccessError: the key does not allow changes.
             DatabaseError: the server fails or is out of reach.
         """
-        from sourcebook.admin.uploads import Upload
         from sourcebook.client.answers import read_list
+        from sourcebook.contract.uploads import Upload
 
         check_actor(actor)
         is_bytes = isinstance(content, bytes)
@@ -83,8 +83,8 @@ class RemoteUploads(ABC):
             QueryError: a collection does not exist for the key, or the limit is not allowed.
             DatabaseError: the server fails or is out of reach.
         """
-        from sourcebook.admin.uploads import Upload
         from sourcebook.client.answers import read_list
+        from sourcebook.contract.uploads import Upload
         from sourcebook.model.cursors import cursor_of
         from sourcebook.search.request import checked_names
 
@@ -109,8 +109,8 @@ class RemoteUploads(ABC):
             QueryError: the collection does not exist for the key.
             DatabaseError: the server fails or is out of reach.
         """
-        from sourcebook.admin.uploads import Upload
         from sourcebook.client.answers import read_list
+        from sourcebook.contract.uploads import Upload
 
         content = self.server.find(_path(collection, name))
         if content is not None:
@@ -126,8 +126,8 @@ class RemoteUploads(ABC):
             AccessError: the key does not allow changes.
             DatabaseError: the server fails or is out of reach.
         """
-        from sourcebook.admin.uploads import Upload
         from sourcebook.client.answers import read_list
+        from sourcebook.contract.uploads import Upload
 
         check_actor(actor)
         named = {"collection": collection, "name": name}

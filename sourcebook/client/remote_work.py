@@ -10,8 +10,8 @@ from sourcebook.client.server_connection import segment
 from sourcebook.errors import DatabaseUnavailableError, QueryError
 
 if TYPE_CHECKING:
-    from sourcebook.admin.work_requests import WorkRequest
     from sourcebook.client.server_connection import ServerConnection
+    from sourcebook.contract.work import WorkRequest
 
 _PAGE: Final = 500
 """Requests for work of one answer."""
@@ -50,8 +50,8 @@ class RemoteWork(ABC):
             AccessError: the key does not allow changes.
             DatabaseError: the server fails or is out of reach.
         """
-        from sourcebook.admin.work_requests import WorkRequest
         from sourcebook.client.answers import read
+        from sourcebook.contract.work import WorkRequest
 
         check_actor(actor)
         body = {
@@ -74,8 +74,8 @@ class RemoteWork(ABC):
         Raises:
             DatabaseError: the server fails or is out of reach.
         """
-        from sourcebook.admin.work_requests import WorkRequest
         from sourcebook.client.answers import read
+        from sourcebook.contract.work import WorkRequest
 
         content = self.server.find(f"/v1/work-requests/{number:d}")
         return None if content is None else read(WorkRequest, content)
@@ -94,8 +94,8 @@ class RemoteWork(ABC):
             QueryError: an argument is not allowed.
             DatabaseError: the server fails or is out of reach.
         """
-        from sourcebook.admin.work_requests import WorkRequest
         from sourcebook.client.answers import read_list
+        from sourcebook.contract.work import WorkRequest
         from sourcebook.search.request import checked_names
 
         if not 1 <= limit <= _MOST:
@@ -123,8 +123,8 @@ class RemoteWork(ABC):
             AccessError: the key is not valid, or no longer is.
             DatabaseError: the server fails or is out of reach.
         """
-        from sourcebook.admin.work_requests import WorkRequest
         from sourcebook.client.answers import read
+        from sourcebook.contract.work import WorkRequest
 
         revision = 0
         pauses = iter(_PAUSES)
@@ -152,9 +152,9 @@ class RemoteWork(ABC):
             AccessError: the key does not allow changes.
             DatabaseError: the server fails or is out of reach.
         """
-        from sourcebook.admin.work_requests import WorkRequest
         from sourcebook.client.answers import read
         from sourcebook.client.server_connection import MISSING
+        from sourcebook.contract.work import WorkRequest
 
         check_actor(actor)
         response = self.server.change("POST", f"/v1/work-requests/{number:d}/cancel", may_be_missing=True)

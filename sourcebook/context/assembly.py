@@ -11,8 +11,8 @@ from sourcebook.context.layout import LaidSource, Run, lay_out
 from sourcebook.context.passages import ContextPassage
 from sourcebook.context.rendering import FORMATS, Format, Rendered
 from sourcebook.context.request import ContextRequest
-from sourcebook.context.results import LeftOut, Reason
 from sourcebook.context.tally import Tally
+from sourcebook.contract.context_results import LeftOut, Reason
 
 _FULL: Final = 0.9
 """Share of the budget from which a context is full: what fits no more is left out whole."""

@@ -7,7 +7,7 @@ from typing import Any, Final, Self
 
 from psycopg import Connection
 
-from sourcebook.context.results import ContextResult
+from sourcebook.contract.context_results import ContextResult
 from sourcebook.database.queries import queries
 from sourcebook.search.recent_cache import RecentCache
 from sourcebook.search.request import SearchRequest

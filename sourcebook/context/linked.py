@@ -5,9 +5,9 @@ from typing import Final
 
 from sourcebook.context.passages import ContextPassage, passages_of
 from sourcebook.context.request import ContextRequest
+from sourcebook.contract.filters import Filters
+from sourcebook.contract.search_results import SearchResults
 from sourcebook.database.queries import queries
-from sourcebook.search.filters import Filters
-from sourcebook.search.results import SearchResults
 from sourcebook.search.run_search import SearchResources, run_search
 
 _LINKING: Final = 5

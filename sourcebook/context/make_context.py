@@ -9,11 +9,11 @@ from sourcebook.context.context_cache import ContextCache, ContextState
 from sourcebook.context.linked import linked_passages
 from sourcebook.context.passages import ContextPassage, passages_of
 from sourcebook.context.request import ContextRequest
-from sourcebook.context.results import ContextResult
+from sourcebook.contract.context_results import ContextResult
+from sourcebook.contract.search_results import NOTHING_RELEVANT, SearchResults
 from sourcebook.database.queries import queries
 from sourcebook.search.redaction import redacted
 from sourcebook.search.request import MOST_RESULTS
-from sourcebook.search.results import NOTHING_RELEVANT, SearchResults
 from sourcebook.search.run_search import SearchResources, run_search
 from sourcebook.search.search_scope import find_scope
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, get_args
 
-from sourcebook.context.results import ContextFormat
 from sourcebook.context.tokens import TokenCounter, token_counter
+from sourcebook.contract.context_results import ContextFormat
 from sourcebook.errors import QueryError
 from sourcebook.search.request import MOST_RESULTS, SearchRequest
 

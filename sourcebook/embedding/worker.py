@@ -17,8 +17,9 @@ from sourcebook.embedding.opening import open_embedder
 from sourcebook.embedding.precision import PrecisionSetting
 from sourcebook.embedding.side_by_side import SideBySideEmbedder
 from sourcebook.errors import ModelError
+from sourcebook.model.device import DeviceSetting
 from sourcebook.processes.child import defer_function, end_deferral, hide_packages, loading_libraries, reason_of
-from sourcebook.processes.device import DeviceSetting, choose_device
+from sourcebook.processes.device import choose_device
 from sourcebook.processes.freed_memory import keep_freed_memory, return_freed_memory
 
 _KERNELS: Final = {"ONEDNN_PRIMITIVE_CACHE_CAPACITY": 64, "LRU_CACHE_CAPACITY": 16}

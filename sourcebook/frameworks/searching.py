@@ -10,12 +10,12 @@ from typing import Any, TypeAlias
 from sourcebook.async_knowledge_base import AsyncKnowledgeBase
 from sourcebook.client import RemoteKnowledgeBase
 from sourcebook.context.request import ContextRequest
-from sourcebook.context.results import ContextResult
+from sourcebook.contract.context_results import ContextResult
+from sourcebook.contract.search_results import NOTHING_RELEVANT
 from sourcebook.errors import QueryError
 from sourcebook.frameworks.passages import Passage, passages_of
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.search.request import SearchRequest
-from sourcebook.search.results import NOTHING_RELEVANT
 
 Knowledge: TypeAlias = KnowledgeBase | AsyncKnowledgeBase | RemoteKnowledgeBase
 """A knowledge base of this machine, one for asyncio, or one behind a server. The program that opened it closes it."""

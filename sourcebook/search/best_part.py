@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Final
 
+from sourcebook.contract.search_results import SearchResult
 from sourcebook.model.passage_part import PassagePart
 from sourcebook.search.highlights import Highlight
 from sourcebook.search.snippets import REPEATED, Span, snippet_span
@@ -21,6 +22,37 @@ class BestPart:
     """(start, end) in the text of the passage, in characters."""
     place: PassagePart | None
     """None where the passage has one place, and where none of its words answers."""
+
+
+def with_snippet(result: SearchResult, highlights: Sequence[Highlight], nearest: Span | None = None) -> SearchResult:
+    """Return a result with highlights, the snippet that they make, and the place of the section that it is of.
+
+    Args:
+        result: a result.
+        highlights: words of the query in its text, in reading order.
+        nearest: span of the sentence that the snippet begins with where there is no highlight.
+    """
+    answering = highlights
+    if nearest is not None and not highlights:
+        answering = [Highlight(nearest[0], nearest[0] + 1, 1.0, "")]
+    found = best_part(result.text, result.sections, answering)
+    start, end = found.snippet
+    marked = replace(
+        result,
+        snippet=result.text[start:end],
+        snippet_start=start,
+        highlights=tuple((each.start, each.end) for each in highlights),
+    )
+    if found.place is None:
+        return marked
+    return replace(
+        marked,
+        heading_path=found.place.heading_path,
+        anchor=found.place.anchor,
+        page=found.place.page,
+        start_seconds=found.place.start_seconds,
+        end_seconds=found.place.end_seconds,
+    )
 
 
 def best_part(text: str, parts: Sequence[PassagePart], highlights: Sequence[Highlight]) -> BestPart:

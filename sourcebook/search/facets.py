@@ -1,10 +1,11 @@
 """Facets of a search: its documents counted by collection, kind, media type, language, tag and year."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from typing import Final
 
 from psycopg import Connection
 
+from sourcebook.contract.search_results import Facets
 from sourcebook.database.queries import queries
 
 FACETS: Final = ("collection", "kind", "type", "media_type", "language", "tag", "year")
@@ -13,9 +14,6 @@ COUNTED: Final = 1_000
 """Passages that are ranked, at least, where a search counts facets: their documents are counted."""
 _MOST_VALUES: Final = 100
 """Values of a facet, at most: the most frequent ones."""
-
-Facets = Mapping[str, Mapping[str, int]]
-"""Number of documents by value, the most frequent value first, by facet. A document may have several tags."""
 
 
 def count_facets(connection: Connection, documents: Collection[int]) -> Facets:

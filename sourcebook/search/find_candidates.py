@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 
 from psycopg import Connection
 
+from sourcebook.contract.filters import Filters
 from sourcebook.database.pool import ConnectionPool
 from sourcebook.search.facets import COUNTED
-from sourcebook.search.filters import Filters
+from sourcebook.search.filtering.conditions import condition_of
 from sourcebook.search.fusion import LegResult, RankedList
 from sourcebook.search.keyword_leg import KeywordLeg
 from sourcebook.search.merged_list import MergedList
@@ -124,4 +125,4 @@ def _named_files(request: SearchRequest, strategy: Strategy) -> Iterator[EntryCo
     """Yield the condition on passages of the files that the query names, unless the filters name some already."""
     filters = request.filters or Filters()
     if strategy.files and filters.documents is None:
-        yield replace(filters, documents=strategy.files).condition()
+        yield condition_of(replace(filters, documents=strategy.files))

@@ -12,7 +12,7 @@ from sourcebook.search.search_scope import ScopedGeneration, SearchScope
 from sourcebook.search.snippets import Span, sentence_spans
 
 if TYPE_CHECKING:
-    from sourcebook.search.results import SearchResult
+    from sourcebook.contract.search_results import SearchResult
 
 MOST_TEXTS: Final = 16
 """Sentences of a passage that are embedded, at most; of more, consecutive ones are embedded together."""

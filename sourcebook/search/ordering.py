@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from psycopg import Connection
 
 from sourcebook.chunking.embedding_text import embedding_text
+from sourcebook.contract.reranking import Reranking
 from sourcebook.database.pool import HeldConnection
 from sourcebook.database.queries import queries
 from sourcebook.search.diversity import diversify, read_vectors
 from sourcebook.search.fusion import Candidate
 from sourcebook.search.request import SearchRequest
 from sourcebook.search.reranking.reranker import Reranker
-from sourcebook.search.reranking.settings import Reranking
 from sourcebook.search.search_scope import SearchScope
 
 

@@ -8,11 +8,12 @@ from typing import Any
 from psycopg import Connection, Cursor
 from psycopg.rows import dict_row
 
+from sourcebook.contract.search_results import OtherPassage, SearchResult
+from sourcebook.contract.windows import Part
 from sourcebook.database.queries import queries
 from sourcebook.model.passage_part import parts_of
-from sourcebook.search.context import Part, Place, Window, windows
+from sourcebook.search.context import Place, Window, windows
 from sourcebook.search.fusion import Candidate
-from sourcebook.search.results import OtherPassage, SearchResult
 
 _Row = dict[str, Any]
 _INDEX_COLUMNS = frozenset({"chunk_id", "generation_id", "held_words"})

@@ -6,12 +6,12 @@ from typing import Any
 
 from psycopg import Connection
 
+from sourcebook.contract.search_results import OtherPassage, RedactedSpan, SearchResult
+from sourcebook.contract.windows import Part
 from sourcebook.database.queries import queries
 from sourcebook.model.passage_part import PassagePart
 from sourcebook.redaction.documents import DocumentRedaction, redact_document, redactor_of
 from sourcebook.redaction.finds import Redacted
-from sourcebook.search.context import Part
-from sourcebook.search.results import OtherPassage, RedactedSpan, SearchResult
 
 
 def redact_results(

@@ -16,8 +16,9 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Final, Self
 
+from sourcebook.contract.fusion import FIRST_DEPTH
 from sourcebook.embedding.weights import BUNDLED_NAME
-from sourcebook.search.fusion import FIRST_DEPTH, Candidate, LegResult
+from sourcebook.search.fusion import Candidate, LegResult
 
 RELEVANT_FROM: Final = 0.06
 """Relevance from which a passage is relevant. Among the questions that were fitted on, 96 % of those of other sets and

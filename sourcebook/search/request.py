@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, get_args
 
 from sourcebook.config.relation_kinds import RELATION_KINDS
+from sourcebook.contract.filters import Filters
+from sourcebook.contract.fusion import Fusion, Method
+from sourcebook.contract.reranking import Reranking
+from sourcebook.contract.windows import MOST_NEIGHBOURS
 from sourcebook.errors import QueryError
-from sourcebook.search.context import MOST_NEIGHBOURS
-from sourcebook.search.filters import Filters
-from sourcebook.search.fusion import Fusion, Method
-from sourcebook.search.reranking.settings import Reranking
 
 Mode = Literal["hybrid", "vector", "keyword"]
 Grouping = Literal["document"]

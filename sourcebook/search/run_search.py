@@ -8,12 +8,15 @@ from itertools import chain
 
 from psycopg import Connection
 
+from sourcebook.contract.explanation import Explanation
+from sourcebook.contract.search_results import Facets, SearchResult, SearchResults
 from sourcebook.database.pool import ConnectionPool, HeldConnection
 from sourcebook.database.query_log import QueryLog
 from sourcebook.database.usage_log import UsageLog
 from sourcebook.errors import DatabaseConnectionLostError, DatabaseDeadlockError
-from sourcebook.search.explanation import Explanation
-from sourcebook.search.facets import Facets, count_facets
+from sourcebook.search.best_part import with_snippet
+from sourcebook.search.facets import count_facets
+from sourcebook.search.filtering.conditions import condition_of
 from sourcebook.search.find_candidates import CandidateSearch, asks_vectors
 from sourcebook.search.fusion import DEEPEST, Candidate, LegResult, RankedList
 from sourcebook.search.highlights import find_highlights
@@ -27,7 +30,6 @@ from sourcebook.search.relevant_page import RelevantPage, relevant_page
 from sourcebook.search.request import LARGEST_OFFSET, SearchRequest
 from sourcebook.search.required_terms import required_terms
 from sourcebook.search.reranking.reranker import Reranker
-from sourcebook.search.results import SearchResult, SearchResults
 from sourcebook.search.search_observation import SearchObservation
 from sourcebook.search.search_scope import EntryCondition, SearchScope, find_scope
 from sourcebook.search.settled_list import SettledList, settle_places
@@ -189,7 +191,7 @@ def _condition(
 ) -> tuple[EntryCondition | None, list[str]]:
     """Return the condition that the query's operators and the filters set for every entry, and notes."""
     conditions, notes = required_terms(connection, scope, request.query) if request.query.has_operators else ([], [])
-    filtered = request.filters.condition() if request.filters is not None else None
+    filtered = condition_of(request.filters)
     if request.query.prose:
         notes.append(
             "the query is running text: its quotation marks and dashes are text; --operators (literal=False in Python) "
@@ -280,7 +282,7 @@ def _with_snippets(
     nearest = {}
     if wordless and request.snippets == "meaning" and asks_vectors(request) and request.query.text:
         nearest = nearest_sentences(vectors, scope, request.query.text, wordless)
-    return tuple(result.with_snippet(known[result.text], nearest.get(number)) for number, result in enumerate(results))
+    return tuple(with_snippet(result, known[result.text], nearest.get(number)) for number, result in enumerate(results))
 
 
 def _facets(connection: Connection, scope: SearchScope, ranked: RankedList) -> Facets:

@@ -7,10 +7,10 @@ from typing import Self
 
 import psycopg
 
+from sourcebook.contract.search_results import SearchResults
 from sourcebook.errors import DatabaseError, ModelError, QueryError
 from sourcebook.search.fusion import LegResult
 from sourcebook.search.request import SearchRequest
-from sourcebook.search.results import SearchResults
 from sourcebook.telemetry.measurements import (
     SEARCH_PART_SECONDS,
     SEARCH_RESULTS,

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from sourcebook.contract.fusion import Fusion
 from sourcebook.model.media_types import media_type_of_name
-from sourcebook.search.fusion import Candidate, Fusion
+from sourcebook.search.fusion import Candidate
 from sourcebook.search.request import ParsedQuery
 
 Kind = Literal["fixed", "code", "file name", "quoted", "several parts", "question"]

@@ -7,11 +7,11 @@ from typing import Any, Final
 from psycopg import Connection
 from psycopg.rows import dict_row
 
+from sourcebook.contract.search_results import LinkedDocument, SearchResult
 from sourcebook.database.queries import queries
 from sourcebook.database.redacted_titles import redacted_titles
 from sourcebook.search.fusion import Candidate
 from sourcebook.search.ordering import read_documents
-from sourcebook.search.results import LinkedDocument, SearchResult
 from sourcebook.search.search_scope import SearchScope
 
 REORDERED: Final = 100

@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 from fastapi import Depends, Query, Request
 from fastapi.security import HTTPBearer
 
-from sourcebook.admin.access_keys import PREFIX, AccessKey, find_key
+from sourcebook.admin.access_keys import PREFIX, find_key
+from sourcebook.contract.access import AccessKey
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant, Scope
 from sourcebook.server.problems import ForbiddenError, NoAccessError

@@ -2,11 +2,11 @@
 
 from collections.abc import Collection
 
-from sourcebook.context.results import ContextResult
 from sourcebook.context.tokens import token_counter
+from sourcebook.contract.context_results import ContextResult
+from sourcebook.contract.fusion import Fusion
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
-from sourcebook.search.fusion import Fusion
 from sourcebook.server.context_types import ContextQuery
 from sourcebook.server.searching import asked_reranking
 from sourcebook.server.types import FusionSettings

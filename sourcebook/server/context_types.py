@@ -6,8 +6,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, S
 
 from sourcebook.config.relation_kinds import RelationKind
 from sourcebook.context.request import MOST_TOKENS, USUAL_TOKENS
-from sourcebook.context.results import ContextFormat
-from sourcebook.search.context import MOST_NEIGHBOURS
+from sourcebook.contract.context_results import ContextFormat
+from sourcebook.contract.windows import MOST_NEIGHBOURS
 from sourcebook.search.request import MOST_CHARACTERS, MOST_RESULTS
 from sourcebook.server.types import FusionSettings, Number, RerankingSettings, Share, Whole, as_whole
 

@@ -6,8 +6,8 @@ from fastapi import Path
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StrictBool
 
 from sourcebook.admin.document_labels import LONGEST_TAG, MOST_TAGS
-from sourcebook.admin.removal import RemovedItem
-from sourcebook.admin.work_requests import WorkRequest
+from sourcebook.contract.documents import RemovedItem
+from sourcebook.contract.work import WorkRequest
 from sourcebook.errors import FailureClass
 from sourcebook.model.page_picture import Box
 from sourcebook.server.types import Whole

@@ -2,12 +2,12 @@
 
 from collections.abc import Collection
 
+from sourcebook.contract.fusion import Fusion
+from sourcebook.contract.reranking import Reranking
+from sourcebook.contract.search_results import SearchResults
 from sourcebook.errors import QueryError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
-from sourcebook.search.fusion import Fusion
-from sourcebook.search.reranking.settings import Reranking
-from sourcebook.search.results import SearchResults
 from sourcebook.server.types import FusionSettings, RerankingSettings, SearchQuery
 from sourcebook.server.visibility import check_unredacted, searched_collections
 

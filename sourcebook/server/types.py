@@ -8,14 +8,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, StrictBool
 
-from sourcebook.admin.items import Item, Passage
 from sourcebook.config.relation_kinds import RelationKind
-from sourcebook.search.context import MOST_NEIGHBOURS
-from sourcebook.search.facets import Facets
-from sourcebook.search.fusion import FIRST_DEPTH
+from sourcebook.contract.documents import Item, Passage
+from sourcebook.contract.fusion import FIRST_DEPTH
+from sourcebook.contract.reranking import MOST_RERANKED
+from sourcebook.contract.search_results import Facets, LinkedDocument, SearchResult
+from sourcebook.contract.windows import MOST_NEIGHBOURS
 from sourcebook.search.request import LARGEST_OFFSET, MOST_CHARACTERS, MOST_RESULTS
-from sourcebook.search.reranking.settings import MOST_RERANKED
-from sourcebook.search.results import LinkedDocument, SearchResult
 
 _EXAMPLE: dict[str, JsonValue] = {"query": "How long do the batteries last?", "limit": 3}
 

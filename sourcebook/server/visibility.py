@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from sourcebook.admin.collections import collection_names
-from sourcebook.admin.items import Document, Item
 from sourcebook.admin.overview import KeptSource
-from sourcebook.admin.status import SourceStatus
+from sourcebook.contract.documents import Document, Item
+from sourcebook.contract.status import SourceStatus
 from sourcebook.errors import AmbiguousDocumentError, QueryError, SourcebookError, UnknownDocumentError, WithheldError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant

@@ -18,7 +18,7 @@ from pydantic import TypeAdapter
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
 
-from sourcebook.admin.work_requests import WorkRequest
+from sourcebook.contract.work import WorkRequest
 from sourcebook.database.queries import queries
 from sourcebook.errors import DatabaseError
 from sourcebook.knowledge_base import KnowledgeBase

@@ -4,8 +4,8 @@ from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, StrictBool
 
-from sourcebook.admin.work_requests import WorkRequest
 from sourcebook.config.document_types import TypeName
+from sourcebook.contract.work import WorkRequest
 
 _EXAMPLE: Final[dict[str, JsonValue]] = {"kinds": ["site"]}
 _MOST: Final = 1_000

@@ -39,12 +39,12 @@ def collection_redactor(connection: Connection, collection: str) -> Redactor | N
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """Texts as a report, a log or a failure may tell them: redacted where the content of their collection is."""
+class ReportTexts:
+    """Texts of a collection as a report, a log or a failure shows them: redacted where its content is."""
 
     redactor: Redactor | None
     is_ready: bool = True
-    """Whether the rules of a collection that redacts could be read; otherwise nothing is told."""
+    """Whether the rules of a collection that redacts could be read; otherwise no text is shown."""
 
     def text(self, text: str) -> str:
         """Return a text, such as the reason of a failure."""
@@ -59,21 +59,21 @@ class Told:
             title: the title.
             text: the whole text of its document; None where it is not at hand.
         """
-        told = self.text(title)
-        if self.redactor is None or not has_digit(told):
-            return told
+        redacted = self.text(title)
+        if self.redactor is None or not has_digit(redacted):
+            return redacted
         return _WITHHELD if text is None else redact_document(self.redactor, text).words(title)
 
 
-def told_of(connection: Connection, collection: str) -> Told:
-    """Return how texts of a collection are told."""
+def report_texts(connection: Connection, collection: str) -> ReportTexts:
+    """Return how reports show the texts of a collection."""
     found = connection.execute(queries["collection_redactions"], {"collections": [collection]}).fetchone()
     if found is None:
-        return Told(None)
+        return ReportTexts(None)
     try:
-        return Told(redactor_of(found[1]))
+        return ReportTexts(redactor_of(found[1]))
     except (ConfigurationError, MissingDependencyError):
-        return Told(None, is_ready=False)
+        return ReportTexts(None, is_ready=False)
 
 
 def redact_stored_facts(connection: Connection, collection: str, redactor: Redactor) -> None:

@@ -16,7 +16,7 @@ from unittest.mock import patch
 from psycopg.rows import dict_row
 from typer.testing import CliRunner
 
-from sourcebook.cli.app import app
+from sourcebook.command.app import app
 from sourcebook.database.database import Database
 from sourcebook.database.location import DatabaseLocation
 from sourcebook.files.listing import file_uri

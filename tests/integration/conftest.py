@@ -8,7 +8,7 @@ import pytest
 from psycopg import Connection
 
 from orchestration.instance import STORAGE_VARIABLE, open_instance
-from orchestration.partitions import COLLECTIONS
+from resources.partition import COLLECTIONS
 from sourcebook.admin.collections import apply
 from sourcebook.config.loading import load_configuration
 from sourcebook.database.database import Database

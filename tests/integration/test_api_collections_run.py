@@ -10,7 +10,7 @@ from orchestration.commands import mistake_beside_last_good
 from orchestration.configuration_in_force import configuration_in_force
 from orchestration.ingest import IngestEvents, ingest
 from orchestration.instance import STORAGE_VARIABLE, open_instance
-from orchestration.partitions import COLLECTIONS
+from resources.partition import COLLECTIONS
 from sensors.changed_files import changed_files_sensor
 from sensors.collections import collections_sensor
 from sourcebook import KnowledgeBase

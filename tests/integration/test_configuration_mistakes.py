@@ -11,13 +11,13 @@ from typer.testing import CliRunner
 from assets.sources import configuration_is_valid
 from orchestration.commands import mistake_beside_last_good
 from orchestration.instance import STORAGE_VARIABLE, open_instance
-from orchestration.partitions import COLLECTIONS
 from resources.knowledge import Knowledge
+from resources.partition import COLLECTIONS
 from sensors.changed_files import changed_files_sensor
 from sensors.collections import collections_sensor
-from sourcebook.cli.app import app
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.errors import WRONG_USE
+from sourcebook.command.app import app
 from sourcebook.database.database import Database
 from sourcebook.errors import ConfigurationError
 

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from sourcebook import KnowledgeBase
-from sourcebook.cli.app import app
+from sourcebook.command.app import app
 from sourcebook.database.database import Database
 from sourcebook.embedding.onnx.embed import OnnxEmbedder
 from sourcebook.errors import QueryError

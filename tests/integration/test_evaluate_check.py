@@ -8,8 +8,8 @@ import dagster as dg
 import pytest
 
 from orchestration.definitions import defs
-from orchestration.partitions import COLLECTIONS
 from resources.knowledge import Knowledge
+from resources.partition import COLLECTIONS
 from tests.integration.stages import Stages
 
 CONFIGURATION = """\

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from sourcebook.cli.app import app
 from sourcebook.cli.errors import WRONG_USE
+from sourcebook.command.app import app
 from sourcebook.database.database import Database
 
 

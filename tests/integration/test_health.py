@@ -10,7 +10,7 @@ from orchestration.ingest import IngestEvents, ingest
 from sourcebook.admin.dagster_state import DagsterState, read_dagster_state
 from sourcebook.admin.freshness import read_freshness, record_comparison
 from sourcebook.admin.health import Thresholds, daemon_findings, ledger_findings
-from sourcebook.cli.app import app
+from sourcebook.command.app import app
 from sourcebook.config.loading import load_configuration
 from sourcebook.database.database import Database
 from sourcebook.files.listing import file_uri

@@ -45,7 +45,7 @@ before, wire.take_wire = wire.take_wire, take
 found = sourcebook.knowledge_base.KnowledgeBase.search
 sourcebook.knowledge_base.KnowledgeBase.search = search
 sys.argv = ["sourcebook", "mcp", *sys.argv[1:]]
-from sourcebook.cli import main
+from sourcebook.command import main
 main()
 """
 """`sourcebook mcp` with libraries that print while they are imported, and while they search."""

@@ -6,7 +6,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from orchestration.partitions import COLLECTIONS
+from resources.partition import COLLECTIONS
 from sensors.changed_files import changed_files_sensor
 from sourcebook.admin.collections import apply
 from sourcebook.admin.items import find_document, list_items

@@ -6,7 +6,7 @@ from typer.testing import CliRunner
 
 from sourcebook.admin.checks import KNOWN_LANGUAGES, run_checks
 from sourcebook.admin.status import collection_statuses
-from sourcebook.cli.app import app
+from sourcebook.command.app import app
 from tests.integration.stages import Stages
 
 ENGLISH = "The harbour office opens at eight in the morning and closes when the last boat has been moored in summer {}."

@@ -17,7 +17,7 @@ import fsspec
 from typer.testing import CliRunner
 
 from sourcebook.admin.uploads import delete_unreferenced_bytes
-from sourcebook.cli.app import app
+from sourcebook.command.app import app
 from sourcebook.database.database import Database
 from sourcebook.database.location import DatabaseLocation
 from sourcebook.errors import TransferError, UploadError

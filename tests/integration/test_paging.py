@@ -11,14 +11,14 @@ import pytest
 from numpy.typing import NDArray
 from psycopg import sql
 
+from sourcebook.contract.fusion import Fusion
+from sourcebook.contract.reranking import Reranking
+from sourcebook.contract.search_results import SearchResult, SearchResults
 from sourcebook.model.generation import Generation
 from sourcebook.search.diversity import read_vectors
-from sourcebook.search.fusion import Fusion
 from sourcebook.search.query_vectors import QueryVectors
 from sourcebook.search.request import SearchRequest
 from sourcebook.search.reranking.reranker import Reranker
-from sourcebook.search.reranking.settings import Reranking
-from sourcebook.search.results import SearchResult, SearchResults
 from sourcebook.search.run_search import SearchResources, run_search
 from tests.integration.published_passages import DIMENSIONS, publish_passages, unit_vectors
 from tests.integration.stages import Stages

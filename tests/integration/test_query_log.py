@@ -6,7 +6,7 @@ import psycopg
 import pytest
 from typer.testing import CliRunner
 
-from sourcebook.cli.app import app
+from sourcebook.command.app import app
 from sourcebook.database.query_log import QueryLog, delete_old_queries
 from sourcebook.errors import QueryError
 from sourcebook.evaluation.evaluate import rank_documents

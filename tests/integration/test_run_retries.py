@@ -9,9 +9,8 @@ import dagster as dg
 import psycopg
 import pytest
 
-from orchestration.partitions import COLLECTIONS
 from orchestration.retention import delete_runs, nightly_retention
-from resources.partition import PARTITION
+from resources.partition import COLLECTIONS, PARTITION
 from resources.source_events import FOLDERS
 from sensors.abandoned_runs import IN_PROCESS, active_runs
 from sensors.run_failures import failure_of, seconds_to_wait

@@ -13,8 +13,8 @@ import pytest
 from orchestration.definitions import defs
 from orchestration.ingest import IngestedCollection, IngestEvents, ingest
 from orchestration.instance import STORAGE_VARIABLE
-from orchestration.partitions import COLLECTIONS
 from resources.knowledge import Knowledge
+from resources.partition import COLLECTIONS
 from sensors.changed_files import changed_files_sensor
 from sensors.collections import collections_sensor
 from sourcebook.admin import pending

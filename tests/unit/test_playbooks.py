@@ -8,7 +8,7 @@ import pytest
 import typer.main
 from typer.core import TyperGroup
 
-from sourcebook.cli.app import app
+from sourcebook.command.app import app
 from tests.checkout import CHECKOUT, DOCS
 
 PAGES = ("playbooks.md", "monitoring.md", "operating.md")

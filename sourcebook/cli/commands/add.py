@@ -9,11 +9,6 @@ from sourcebook.cli.options import Json, as_text, collection_option
 from sourcebook.cli.output import console, print_json, safe
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("add")(add)
-
-
 def add(
     ctx: typer.Context,
     places: Annotated[list[str], typer.Argument(metavar="PATH|URL...", help="Folders, files and web sites.")],

@@ -14,11 +14,6 @@ if TYPE_CHECKING:
     from sourcebook.admin.collections import Applied
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("apply")(apply)
-
-
 def apply(
     ctx: typer.Context,
     file: Annotated[

@@ -6,11 +6,6 @@ from typing import Annotated, Literal
 import typer
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("completion")(completion)
-
-
 def completion(
     ctx: typer.Context,
     shell: Annotated[Literal["bash", "zsh", "fish"], typer.Argument(metavar="SHELL", help="bash, zsh or fish.")],

@@ -11,7 +11,7 @@ from sourcebook.cli.options import Collections, Json, Unredacted, as_text
 from sourcebook.cli.output import print_json, without_controls
 
 if TYPE_CHECKING:
-    from sourcebook.context.results import ContextResult
+    from sourcebook.contract.context_results import ContextResult
 
 _SEARCH = "Search"
 
@@ -24,11 +24,6 @@ class Form(StrEnum):
     messages = "messages"
     anthropic = "anthropic"
     openai = "openai"
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("context")(context)
 
 
 def context(

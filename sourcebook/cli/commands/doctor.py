@@ -19,11 +19,6 @@ if TYPE_CHECKING:
 _MARKS = {"ok": ("✓", "green"), "warn": ("!", "yellow"), "fail": ("✗", "red")}
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("doctor")(doctor)
-
-
 def doctor(ctx: typer.Context, as_json: Json = False) -> None:
     """Check this machine for everything that Sourcebook needs, and print the command that solves each problem.
 

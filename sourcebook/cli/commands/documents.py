@@ -7,12 +7,13 @@ import typer
 
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Collections, Json, as_text
-from sourcebook.cli.output import counted, one_line, print_json, retry_note, safe, say, wraps
+from sourcebook.cli.output import one_line, print_json, retry_note, safe, say, wraps
 from sourcebook.cli.tables import Column, Row, show_table
 from sourcebook.errors import FailureClass
+from sourcebook.model.counted import counted
 
 if TYPE_CHECKING:
-    from sourcebook.admin.items import Item
+    from sourcebook.contract.documents import Item
 
 COLUMNS = (
     Column("id", "right"),
@@ -24,11 +25,6 @@ COLUMNS = (
     Column("version", "right", leaves=3),
 )
 STYLES = {"failed": "red", "skipped": "yellow", "pending": "yellow", "processing": "cyan", "removed": "dim"}
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("documents")(documents)
 
 
 class State(StrEnum):

@@ -13,7 +13,8 @@ from sourcebook.cli.commands.search import Mode
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.errors import FAILED
 from sourcebook.cli.options import Json, as_text, collection_option
-from sourcebook.cli.output import console, counted, one_line, print_json, safe
+from sourcebook.cli.output import console, one_line, print_json, safe
+from sourcebook.model.counted import counted
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -24,11 +25,6 @@ if TYPE_CHECKING:
 
 _SHOWN_QUESTIONS = 5
 """Questions that are shown as worse, and as better, at most."""
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("evaluate")(evaluate)
 
 
 def evaluate(

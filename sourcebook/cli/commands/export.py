@@ -7,7 +7,8 @@ import typer
 
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Collections, Json, Unredacted
-from sourcebook.cli.output import console, counted, print_json, safe
+from sourcebook.cli.output import console, print_json, safe
+from sourcebook.model.counted import counted
 
 
 class Format(StrEnum):
@@ -16,11 +17,6 @@ class Format(StrEnum):
     MARKDOWN = "markdown"
     PARQUET = "parquet"
     JSONL = "jsonl"
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("export")(export)
 
 
 def export(

@@ -10,15 +10,10 @@ from sourcebook.cli.options import Json, as_text
 from sourcebook.cli.output import console, print_json, safe
 
 if TYPE_CHECKING:
-    from sourcebook.indexing.generation_states import GenerationState
+    from sourcebook.contract.generations import GenerationState
 
 _ACTIONS = ("activate", "retire")
 _MEGABYTE = 1_000_000
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("generations")(generations)
 
 
 def generations(

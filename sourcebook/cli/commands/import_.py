@@ -6,12 +6,8 @@ import typer
 
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Json
-from sourcebook.cli.output import console, counted, print_json, safe, say_waiting
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("import")(import_)
+from sourcebook.cli.output import console, print_json, safe, say_waiting
+from sourcebook.model.counted import counted
 
 
 def import_(

@@ -11,11 +11,6 @@ from sourcebook.cli.output import console, safe
 from sourcebook.errors import ConfigurationError
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("init")(init)
-
-
 def init(
     ctx: typer.Context,
     place: Annotated[

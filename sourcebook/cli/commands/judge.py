@@ -6,15 +6,11 @@ import typer
 
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Json, as_text, collection_option
-from sourcebook.cli.output import console, counted, one_line, print_json, safe
+from sourcebook.cli.output import console, one_line, print_json, safe
+from sourcebook.model.counted import counted
 
 if TYPE_CHECKING:
-    from sourcebook.admin.judgments import RecordedJudgment
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("judge")(judge)
+    from sourcebook.contract.judgments import RecordedJudgment
 
 
 def judge(

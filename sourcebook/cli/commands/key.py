@@ -10,7 +10,7 @@ from sourcebook.cli.output import print_json, say
 from sourcebook.cli.tables import Column, Row, show_table
 
 if TYPE_CHECKING:
-    from sourcebook.admin.access_keys import AccessKey
+    from sourcebook.contract.access import AccessKey
 
 _ACTIONS: Final = ("create", "list", "revoke")
 COLUMNS: Final = (
@@ -24,11 +24,6 @@ COLUMNS: Final = (
     Column("expires", leaves=2),
     Column("last used", leaves=1),
 )
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("key")(key)
 
 
 def key(

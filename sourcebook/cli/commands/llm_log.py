@@ -7,12 +7,13 @@ import typer
 
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Collections, Json, as_duration, duration
-from sourcebook.cli.output import counted, print_json, say
+from sourcebook.cli.output import print_json, say
 from sourcebook.cli.tables import Column, Row, show_table
+from sourcebook.model.counted import counted
 
 if TYPE_CHECKING:
     from sourcebook.answering.log_import import ImportedLog
-    from sourcebook.answering.logged_calls import CallStatistics, LoggedCall
+    from sourcebook.contract.llm_log import CallStatistics, LoggedCall
 
 _CALLS: Final = (
     Column("id", "right"),
@@ -38,11 +39,6 @@ Since = Annotated[
     str | None,
     typer.Option("--since", metavar="DURATION", callback=as_duration, help="Only calls of this last time, such as 7d."),
 ]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("llm-log")(llm_log)
 
 
 def llm_log(

@@ -54,11 +54,6 @@ class _OpenedOnce:
                 self._knowledge = None
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("mcp")(mcp)
-
-
 def mcp(
     ctx: typer.Context,
     collections: Collections = None,

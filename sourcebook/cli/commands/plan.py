@@ -6,19 +6,15 @@ import typer
 
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Collections, Json, collection_argument
-from sourcebook.cli.output import console, counted, one_line, print_json, safe
+from sourcebook.cli.output import console, one_line, print_json, safe
+from sourcebook.model.counted import counted
 
 if TYPE_CHECKING:
-    from sourcebook.admin.planning.plan import CollectionPlan
+    from sourcebook.contract.plans import CollectionPlan
 
 MOST_SHOWN = 20
 """Items of a collection that are listed without --all."""
 _MINUTE, _HOUR = 60.0, 3600.0
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("plan")(plan)
 
 
 def plan(

@@ -6,10 +6,11 @@ import typer
 
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Json, as_duration, duration
-from sourcebook.cli.output import console, counted, print_json, say_waiting
+from sourcebook.cli.output import console, print_json, say_waiting
+from sourcebook.model.counted import counted
 
 if TYPE_CHECKING:
-    from sourcebook.admin.removal import Purged
+    from sourcebook.contract.documents import Purged
 
 _NOUNS = {
     "collections": ("collection", "collections"),
@@ -23,11 +24,6 @@ _NOUNS = {
     "embeddings": ("embedding", "embeddings"),
     "uploads": ("version of an upload", "versions of uploads"),
 }
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("purge")(purge)
 
 
 def purge(
@@ -56,8 +52,9 @@ def purge(
         raise typer.BadParameter("--json cannot ask for confirmation: add --yes, or --dry-run to count only")
     context = CommandContext.of(ctx)
     from sourcebook.admin import removal
+    from sourcebook.contract.documents import Purged
 
-    counts = removal.Purged()
+    counts = Purged()
     age = duration(older_than) if older_than else None
     if not context.is_empty():
         with context.open_database() as database:

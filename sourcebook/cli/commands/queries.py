@@ -6,11 +6,12 @@ import typer
 
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Collections, Json, as_duration, duration
-from sourcebook.cli.output import counted, print_json, say
+from sourcebook.cli.output import print_json, say
 from sourcebook.cli.tables import Column, Row, show_table
+from sourcebook.model.counted import counted
 
 if TYPE_CHECKING:
-    from sourcebook.admin.logged_queries import LoggedQuery
+    from sourcebook.contract.query_log import LoggedQuery
 
 COLUMNS: Final = (
     Column("searches", "right"),
@@ -19,11 +20,6 @@ COLUMNS: Final = (
     Column("collection", leaves=3),
     Column("query", is_prose=True),
 )
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("queries")(queries)
 
 
 def queries(

@@ -11,11 +11,6 @@ from sourcebook.cli.options import Json
 from sourcebook.cli.output import print_json
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("redact")(redact)
-
-
 def redact(
     ctx: typer.Context,
     file: Annotated[

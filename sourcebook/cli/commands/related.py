@@ -7,11 +7,12 @@ import typer
 
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Document, Json, collection_option
-from sourcebook.cli.output import counted, print_json, say, wraps
+from sourcebook.cli.output import print_json, say, wraps
 from sourcebook.cli.tables import Column, Row, show_table
+from sourcebook.model.counted import counted
 
 if TYPE_CHECKING:
-    from sourcebook.admin.related import RelatedDocument
+    from sourcebook.contract.relations import RelatedDocument
 
 _COLUMNS = (
     Column("relation"),
@@ -28,11 +29,6 @@ _INWARDS = {
     "creates": "created by",
     "part_of": "has part",
 }
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("related")(related)
 
 
 class Kind(StrEnum):

@@ -10,11 +10,6 @@ from sourcebook.cli.options import Json, as_text, collection_option
 from sourcebook.cli.output import console, print_json, safe
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("remove")(remove)
-
-
 def remove(
     ctx: typer.Context,
     uris: Annotated[

@@ -13,16 +13,11 @@ from sourcebook.cli.output import print_json
 from sourcebook.cli.requests import progress_of, show_requests, state_of
 
 if TYPE_CHECKING:
-    from sourcebook.admin.work_requests import WorkRequest
+    from sourcebook.contract.work import WorkRequest
     from sourcebook.knowledge_base import KnowledgeBase
 
 _SECONDS_BETWEEN_LOOKS: Final = 0.5
 _MOST_ID: Final = (1 << 63) - 1
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("requests")(requests)
 
 
 def requests(

@@ -15,11 +15,6 @@ _WORKER: Final = (sys.executable, "-P", "-m", "sourcebook.cli.server_worker")
 """Program of a worker, in which no module of the current folder takes the place of a library's."""
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("serve")(serve)
-
-
 def serve(
     ctx: typer.Context,
     host: Annotated[

@@ -32,11 +32,6 @@ class PrecisionChoice(StrEnum):
     BFLOAT16 = "bfloat16"
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("serve-embeddings")(serve_embeddings)
-
-
 def serve_embeddings(
     ctx: typer.Context,
     model: Annotated[

@@ -7,20 +7,16 @@ import typer
 from sourcebook.cli.commands.documents import note_of
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Document, Json, Unredacted, as_text, collection_option
-from sourcebook.cli.output import console, counted, one_line, print_json, safe, without_controls
+from sourcebook.cli.output import console, one_line, print_json, safe, without_controls
+from sourcebook.model.counted import counted
 from sourcebook.model.time_span import time_span
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
-    from sourcebook.admin.items import Document as DocumentDetails
-    from sourcebook.admin.items import Item
+    from sourcebook.contract.documents import Document as DocumentDetails
+    from sourcebook.contract.documents import Item
     from sourcebook.model.transcript import Segment
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("show")(show)
 
 
 def show(

@@ -9,11 +9,6 @@ from sourcebook.cli.options import Collections, Document, Json, Unredacted, as_t
 from sourcebook.cli.output import print_json
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("similar")(similar)
-
-
 def similar(
     ctx: typer.Context,
     document: Document,

@@ -8,11 +8,12 @@ import typer
 from sourcebook.cli.commands.status_check import Check, MaxFailed, MaxLag, MaxSilence, check
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Collections, Json, collection_argument
-from sourcebook.cli.output import counted, one_line, print_json, retry_note, safe, say
+from sourcebook.cli.output import one_line, print_json, retry_note, safe, say
 from sourcebook.cli.tables import Column, Row, show_table
+from sourcebook.model.counted import counted
 
 if TYPE_CHECKING:
-    from sourcebook.admin.status import CollectionStatus
+    from sourcebook.contract.status import CollectionStatus
     from sourcebook.database.replica import ReplicaState
 
 SHOWN_PROBLEMS = 10
@@ -24,11 +25,6 @@ COLUMNS = (
     Column("generation", "right", leaves=3),
     Column("model", leaves=4),
 )
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("status")(status)
 
 
 def status(

@@ -10,11 +10,6 @@ from sourcebook.cli.options import Document, Json, as_text, collection_option
 from sourcebook.cli.output import console, one_line, print_json, safe
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("tag")(tag)
-
-
 def tag(
     ctx: typer.Context,
     document: Document,

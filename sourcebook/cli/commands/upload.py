@@ -8,11 +8,12 @@ import typer
 
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Collections, Json, as_text, collection_option
-from sourcebook.cli.output import counted, print_json, safe, say
+from sourcebook.cli.output import print_json, safe, say
 from sourcebook.cli.tables import Column, Row, show_table
+from sourcebook.model.counted import counted
 
 if TYPE_CHECKING:
-    from sourcebook.admin.uploads import Upload
+    from sourcebook.contract.uploads import Upload
 
 COLUMNS: Final = (
     Column("collection", leaves=2),
@@ -24,12 +25,6 @@ COLUMNS: Final = (
     Column("uploaded", leaves=4),
 )
 _PAGE: Final = 1_000
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command("upload")(upload)
-    app.command("uploads")(uploads)
 
 
 def upload(

@@ -11,7 +11,7 @@ from sourcebook.cli.output import print_json, say
 from sourcebook.cli.tables import Column, Row, show_table
 
 if TYPE_CHECKING:
-    from sourcebook.admin.usage import Usage
+    from sourcebook.contract.usage import Usage
 
 
 class Dimension(StrEnum):
@@ -35,11 +35,6 @@ OF_ANSWERS: Final = Column("tokens written", "right")
 """Column that is shown where a language model answered."""
 OF_SOUND: Final = (Column("s of sound", "right"), Column("processor s", "right", leaves=3))
 """Columns that are shown where recordings were transcribed."""
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command("usage")(usage)
 
 
 def usage(

@@ -10,7 +10,7 @@ from sourcebook.embedding.loading import first_line, quiet
 from sourcebook.embedding.weights import check_weights
 from sourcebook.errors import ModelError
 from sourcebook.installation import install_command
-from sourcebook.processes.device import DeviceName
+from sourcebook.model.device import DeviceName
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder

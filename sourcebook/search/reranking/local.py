@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sourcebook.contract.reranking import Reranking
 from sourcebook.embedding.batch_sizes import free_gpu_memory, is_out_of_memory
 from sourcebook.embedding.loading import first_line
 from sourcebook.errors import ModelError
 from sourcebook.processes.device import choose_device
 from sourcebook.search.reranking.loading import load_cross_encoder
-from sourcebook.search.reranking.settings import Reranking
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder

@@ -5,9 +5,9 @@ import sys
 from collections.abc import Sequence
 from typing import Any, Final
 
+from sourcebook.contract.reranking import Reranking
 from sourcebook.providers.client import Patience, ProviderClient
 from sourcebook.providers.failures import ProviderError, RequestFailedError, invalid
-from sourcebook.search.reranking.settings import Reranking
 
 _LONGEST: Final = 30.0
 """Seconds for a request where reranking has no time limit."""

@@ -9,13 +9,13 @@ from threading import Event, Lock
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
+from sourcebook.contract.reranking import Reranking
 from sourcebook.database.usage_log import UsageLog
 from sourcebook.errors import ModelError
 from sourcebook.model.usage import LOCAL, RERANK, UNKNOWN_PROVIDER, Use, model_label
 from sourcebook.processes.cores import usable_threads
 from sourcebook.search.recent_cache import RecentCache
 from sourcebook.search.reranking.remote import RemoteCrossEncoder
-from sourcebook.search.reranking.settings import Reranking
 
 if TYPE_CHECKING:
     from sourcebook.search.reranking.local import LocalCrossEncoder

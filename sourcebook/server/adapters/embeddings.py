@@ -8,8 +8,8 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from starlette.responses import Response
 
+from sourcebook.contract.text_vectors import MOST_TEXTS, TextVectors
 from sourcebook.errors import QueryError
-from sourcebook.search.embed_texts import MOST_TEXTS, TextVectors
 from sourcebook.server.access import Knowledge, Reader
 from sourcebook.server.types import as_whole
 from sourcebook.server.visibility import NotFoundError, seen_collections

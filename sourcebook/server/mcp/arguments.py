@@ -6,7 +6,7 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, model_validator
 
 from sourcebook.config.relation_kinds import RelationKind
-from sourcebook.search.filters import Filters
+from sourcebook.contract.filters import Filters
 from sourcebook.server.context_types import ContextQuery
 from sourcebook.server.mcp.budget import FEWEST_TOKENS, MOST_TOKENS, USUAL_TOKENS
 from sourcebook.server.types import SearchQuery

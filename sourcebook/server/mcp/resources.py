@@ -5,7 +5,7 @@ from typing import Final
 
 from mcp import types
 
-from sourcebook.admin.items import Item
+from sourcebook.contract.documents import Item
 from sourcebook.errors import QueryError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from sourcebook.admin.document_history import document_history, uploaded_versions
-from sourcebook.admin.items import Passage
+from sourcebook.contract.documents import Passage
 from sourcebook.model.place import place_words
 from sourcebook.server.access import Knowledge
 from sourcebook.server.cursors import cursor_of

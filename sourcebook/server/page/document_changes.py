@@ -6,7 +6,8 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from sourcebook.admin.document_labels import change_labels, lock_document
-from sourcebook.admin.items import Document, find_document
+from sourcebook.admin.items import find_document
+from sourcebook.contract.documents import Document
 from sourcebook.errors import QueryError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.server.access import Knowledge

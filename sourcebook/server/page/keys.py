@@ -6,8 +6,9 @@ from typing import Any, Final, cast
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from sourcebook.admin.access_keys import MOST_REQUESTS, AccessKey, create_key, list_keys, revoke_key
+from sourcebook.admin.access_keys import MOST_REQUESTS, create_key, list_keys, revoke_key
 from sourcebook.admin.collections import collection_names
+from sourcebook.contract.access import AccessKey
 from sourcebook.errors import QueryError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import SCOPES, Grant, Scope

@@ -9,10 +9,10 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from sourcebook.admin.collections import collection_names
+from sourcebook.contract.presentation import printable
+from sourcebook.contract.search_results import SearchResult, SearchResults
 from sourcebook.errors import QueryError
 from sourcebook.model.place import address_of, place_words
-from sourcebook.search.presentation import printable
-from sourcebook.search.results import SearchResult, SearchResults
 from sourcebook.server.access import Knowledge
 from sourcebook.server.page.document_files import has_pages
 from sourcebook.server.page.rendering import address, is_partial, render, shown_uri, web_address

@@ -9,7 +9,8 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from sourcebook.admin.collections import collection_names
-from sourcebook.admin.usage import Usage, summed
+from sourcebook.admin.usage import summed
+from sourcebook.contract.usage import Usage
 from sourcebook.server.access import Knowledge
 from sourcebook.server.page.plots import Plot, daily
 from sourcebook.server.page.rendering import render

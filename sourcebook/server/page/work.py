@@ -8,7 +8,8 @@ from fastapi.sse import format_sse_event
 from starlette.responses import Response
 
 from sourcebook.admin.collections import collection_names
-from sourcebook.admin.work_requests import STATES, WorkRequest
+from sourcebook.admin.work_requests import STATES
+from sourcebook.contract.work import WorkRequest
 from sourcebook.errors import QueryError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant

@@ -14,9 +14,9 @@ from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StrictBool
 from starlette.responses import Response
 
-from sourcebook.answering.answer import Answer, AnswerText, AskEvent, ToolUse
 from sourcebook.answering.answering_settings import answering_names
-from sourcebook.answering.ask_events import AskEvents
+from sourcebook.contract.answers import Answer, AnswerText, AskEvent, ToolUse
+from sourcebook.contract.ask_events import AskEvents
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.model.problem_types import ProblemType

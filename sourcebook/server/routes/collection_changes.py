@@ -7,7 +7,7 @@ from urllib.parse import quote
 from fastapi import APIRouter, Body, Header, Path, Query
 from starlette.responses import JSONResponse, Response
 
-from sourcebook.admin.api_collections import CollectionDeclaration
+from sourcebook.contract.collections import CollectionDeclaration
 from sourcebook.errors import ChangedSettingsError, SettingsError
 from sourcebook.model.access import Grant
 from sourcebook.server.access import Administrator, Knowledge, Reader, Writer

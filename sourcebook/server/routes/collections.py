@@ -6,9 +6,9 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query
 from pydantic import BaseModel
 
-from sourcebook.admin.status import CollectionStatus
-from sourcebook.admin.summaries import CollectionSummary
-from sourcebook.indexing.generation_states import GenerationState
+from sourcebook.contract.collections import CollectionSummary
+from sourcebook.contract.generations import GenerationState
+from sourcebook.contract.status import CollectionStatus
 from sourcebook.server.access import Knowledge, Reader
 from sourcebook.server.visibility import NotFoundError, seen_collections, shown_sources
 

@@ -4,7 +4,7 @@ import pydantic_core
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from sourcebook.context.results import ContextResult
+from sourcebook.contract.context_results import ContextResult
 from sourcebook.server.access import Knowledge, Reader
 from sourcebook.server.context_making import context_as_asked
 from sourcebook.server.context_types import ContextQuery

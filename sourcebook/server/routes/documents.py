@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Header, Path, Query
 from starlette.responses import Response
 
-from sourcebook.admin.items import Document
 from sourcebook.config.document_types import TypeName
+from sourcebook.contract.documents import Document
 from sourcebook.errors import FailureClass
 from sourcebook.server.access import Knowledge, Reader, Unredacted
 from sourcebook.server.cursors import LONGEST_CURSOR, cursor_of, place_of

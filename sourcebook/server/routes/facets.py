@@ -5,7 +5,7 @@ from typing import Any, Literal
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
-from sourcebook.search.facets import Facets
+from sourcebook.contract.search_results import Facets
 from sourcebook.search.request import MOST_CHARACTERS
 from sourcebook.server.access import Knowledge, Reader
 from sourcebook.server.searching import search_as_asked

@@ -6,7 +6,8 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from starlette.requests import Request
 
-from sourcebook.admin.judgments import HIGHEST_GRADE, RecordedJudgment
+from sourcebook.admin.judgments import HIGHEST_GRADE
+from sourcebook.contract.judgments import RecordedJudgment
 from sourcebook.errors import QueryError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant

@@ -7,8 +7,9 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from sourcebook.admin.access_keys import MOST_REQUESTS, AccessKey, create_key, list_keys, revoke_key
+from sourcebook.admin.access_keys import MOST_REQUESTS, create_key, list_keys, revoke_key
 from sourcebook.admin.audit import AuditEvent, audit_events
+from sourcebook.contract.access import AccessKey
 from sourcebook.errors import QueryError
 from sourcebook.model.access import Scope
 from sourcebook.server.access import Administrator, Knowledge, Operator

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query
 
-from sourcebook.admin.items import Document
+from sourcebook.contract.documents import Document
 from sourcebook.errors import QueryError
 from sourcebook.server.access import Knowledge, Reader, Unredacted
 from sourcebook.server.visibility import visible_document

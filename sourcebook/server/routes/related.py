@@ -5,8 +5,9 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query
 from pydantic import BaseModel
 
-from sourcebook.admin.related import MOST, RelatedDocument
+from sourcebook.admin.related import MOST
 from sourcebook.config.relation_kinds import RelationKind
+from sourcebook.contract.relations import RelatedDocument
 from sourcebook.server.access import Knowledge, Reader
 from sourcebook.server.document_types import DocumentNumber
 from sourcebook.server.visibility import existing_document

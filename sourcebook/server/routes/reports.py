@@ -9,9 +9,8 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
-from sourcebook.admin.collection_sources import CollectionSources
-from sourcebook.admin.statistics import CollectionStatistics
-from sourcebook.admin.usage import Usage
+from sourcebook.contract.collections import CollectionSources, CollectionStatistics
+from sourcebook.contract.usage import Usage
 from sourcebook.server.access import Knowledge, Reader
 from sourcebook.server.routes.collections import Named
 from sourcebook.server.visibility import seen_collections, shown_detail, shown_sources

@@ -6,7 +6,7 @@ import pydantic_core
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from sourcebook.search.results import SearchResults
+from sourcebook.contract.search_results import SearchResults
 from sourcebook.server.access import Knowledge, Reader
 from sourcebook.server.searching import search_as_asked
 from sourcebook.server.types import SearchAnswer, SearchQuery, SimilarQuery

@@ -11,8 +11,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
 
-from sourcebook.admin.uploads import Upload, add_uploads
-from sourcebook.admin.work_requests import WorkRequest
+from sourcebook.admin.uploads import add_uploads
+from sourcebook.contract.uploads import Upload
+from sourcebook.contract.work import WorkRequest
 from sourcebook.errors import EmptyUploadError, UnknownUploadError, UploadError, UploadNameError, UploadSpaceError
 from sourcebook.files.upload_names import upload_name, upload_tags
 from sourcebook.files.upload_store import open_store

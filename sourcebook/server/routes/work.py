@@ -5,7 +5,7 @@ from typing import Annotated, Final, get_args
 from fastapi import APIRouter, Header, Path, Query, Request
 from starlette.responses import Response
 
-from sourcebook.admin.work_requests import WorkRequest, WorkState
+from sourcebook.contract.work import WorkRequest, WorkState
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.server.access import Knowledge, Reader, needing, present_grant

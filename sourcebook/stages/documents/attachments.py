@@ -10,10 +10,11 @@ from sourcebook.database.queries import queries
 from sourcebook.model.document import Attachment
 from sourcebook.model.media_types import ARCHIVES, is_recording, media_type_of_name
 from sourcebook.parsing.registry import parser_for, skip_reason
+from sourcebook.stages.documents.rows import ContentKey
 
 
 def record_attachments(
-    cursor: "Cursor[Any]", key: tuple[bytes, str], attachments: Sequence[Attachment], *, in_archive: bool
+    cursor: "Cursor[Any]", key: ContentKey, attachments: Sequence[Attachment], *, in_archive: bool
 ) -> None:
     """Record the attachments of a message, or the files of an archive, in place of those that it had.
 

@@ -1,77 +1,114 @@
 """Read the bytes of an item and start its parser."""
 
 import hashlib
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
-from sourcebook.config.parsing import ParsingSettings
+from sourcebook.errors import FailureClass, ParseError, TemporaryParseError, failure_class_of
 from sourcebook.files.reading import file_name, read_file
-from sourcebook.files.source import Source
 from sourcebook.model.block_rows import blocks_of
 from sourcebook.model.document import ParsedDocument
-from sourcebook.model.transcript import Transcript
 from sourcebook.parsing.media_type import HEAD_BYTES, detect_media_type
 from sourcebook.parsing.parser_pool import ParserPool
 from sourcebook.parsing.registry import file_type, parser_identity
 from sourcebook.parsing.transcript import parse_transcript
 from sourcebook.parsing.worker import AttachmentPlace
 from sourcebook.redaction.ingestion import with_identity
-from sourcebook.stages.documents.rows import CrawledContent, StaleDocument
+from sourcebook.stages.documents.rows import Content, StaleDocument, page_contents
+from sourcebook.stages.documents.run import DocumentsRun
+from sourcebook.stages.transcripts.rows import transcripts_of_files
 
 Parse = Callable[[], ParsedDocument]
 """Wait for the parser and return its document."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The reason why an item has no document."""
+
+    reason: str
+    failure_class: FailureClass
+    is_temporary: bool
+    """Whether another attempt may succeed."""
+
+    @classmethod
+    def of(cls, error: OSError | ParseError) -> Self:
+        """Return the failure of an item that cannot be read or parsed."""
+        if isinstance(error, ParseError):
+            return cls(str(error), error.failure_class, isinstance(error, TemporaryParseError))
+        if isinstance(error, FileNotFoundError):
+            return cls("it vanished between listing and reading", FailureClass.MISSING, is_temporary=True)
+        return cls(f"it cannot be read: {error.strerror or error}", failure_class_of(error), is_temporary=True)
+
+
+@dataclass(slots=True)
+class Making:
+    """The making of one content, which all items with the same bytes share."""
+
+    parse: Parse | None = None
+    """None where the content is known."""
+    document: ParsedDocument | None = None
+    """What was parsed, until it is recorded."""
+    content: Content | None = None
+    is_reused: bool = False
+    """Whether the next item with this content reuses it."""
+
+
+@dataclass(slots=True)
+class Reading:
+    """An item as it was read. It has a making or a failure, or neither where its new bytes are of a skipped type."""
+
+    item: StaleDocument
+    making: Making | None = None
+    failure: Failure | None = None
+    other_bytes: dict[str, Any] | None = None
+    """New values of its inventory row, where its bytes changed since they were listed."""
+
+    @property
+    def content(self) -> Content | None:
+        """The content of the document, once it is made."""
+        return None if self.making is None else self.making.content
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether it has a document or a failure, once its batch is finished."""
+        return self.making is not None or self.failure is not None
 
 
 class ItemReader:
     """Reads the items of one batch.
 
     Args:
-        sources: sources of files, by id.
-        pages: content of crawled pages, by source and URL.
-        transcripts: transcripts of recordings, by source and URI.
+        run: the run of the stage.
+        items: the items.
         parsers: pool of parser processes.
-        settings: parsing settings of the collection.
-        redaction: identity of the redaction of what is stored; empty without any.
     """
 
-    def __init__(
-        self,
-        sources: Mapping[int, Source],
-        pages: Mapping[tuple[int, str], CrawledContent],
-        transcripts: Mapping[tuple[int, str], Transcript],
-        parsers: ParserPool,
-        settings: ParsingSettings,
-        redaction: str = "",
-    ) -> None:
-        self._sources = sources
-        self._pages = pages
-        self._transcripts = transcripts
+    def __init__(self, run: DocumentsRun, items: Sequence[StaleDocument], parsers: ParserPool) -> None:
+        self._run = run
         self._parsers = parsers
-        self._settings = settings
-        self._redaction = redaction
+        self._pages = page_contents(run.connection, items)
+        recordings = [(item.source_id, item.uri) for item in items if item.kind == "recording"]
+        self._transcripts = transcripts_of_files(run.connection, recordings) if recordings else {}
         self._container: tuple[tuple[int, str], bytes] | None = None
 
-    def read(self, stale: StaleDocument) -> tuple[StaleDocument, dict[str, Any] | None, Parse | None]:
-        """Start to parse an item.
-
-        Returns:
-            The item as it was read; the new values of its inventory row where its bytes changed, else None; and a
-            function that waits for its document, None where its new bytes are of a type that is skipped.
-
-        Raises:
-            OSError: the item cannot be read.
-        """
-        if stale.kind == "page":
-            return stale, None, self._page(stale)
-        if stale.kind == "recording":
-            return stale, None, self._transcript(stale)
-        if stale.container is not None and stale.number is not None:
-            return stale, None, self._attachment(stale, stale.container, stale.number)
-        read = read_file(self._sources[stale.source_id], stale.uri)
-        item, other = self._follow(stale, read.content, read.modified)
-        is_read = other is None or other["skip_reason"] is None
-        return item, other, self._start(read.content, item) if is_read else None
+    def read(self, stale: StaleDocument) -> Reading:
+        """Start to parse an item, and return it as it was read."""
+        try:
+            if stale.kind == "page":
+                return Reading(stale, Making(self._page(stale)))
+            if stale.kind == "recording":
+                return Reading(stale, Making(self._transcript(stale)))
+            if stale.container is not None and stale.number is not None:
+                return Reading(stale, Making(self._attachment(stale, stale.container, stale.number)))
+            read = read_file(self._run.sources[stale.source_id], stale.uri)
+            item, other_bytes = self._follow(stale, read.content, read.modified)
+            if other_bytes is not None and other_bytes["skip_reason"] is not None:
+                return Reading(item, other_bytes=other_bytes)
+            return Reading(item, Making(self._start(read.content, item)), other_bytes=other_bytes)
+        except (OSError, ParseError) as error:
+            return Reading(stale, failure=Failure.of(error))
 
     def _page(self, stale: StaleDocument) -> Parse:
         try:
@@ -97,7 +134,7 @@ class ItemReader:
     def _attachment(self, stale: StaleDocument, container: str, number: int) -> Parse:
         if self._container is None or self._container[0] != (stale.source_id, container):
             self._container = None  # hold the bytes of one message at a time
-            content = read_file(self._sources[stale.source_id], container).content
+            content = read_file(self._run.sources[stale.source_id], container).content
             self._container = (stale.source_id, container), content
         content = self._container[1]
         media_type = detect_media_type(file_name(container), content[:HEAD_BYTES])
@@ -106,7 +143,7 @@ class ItemReader:
     def _start(self, content: bytes, item: StaleDocument, attachment: AttachmentPlace | None = None) -> Parse:
         name = file_name(item.uri)
         return self._parsers.start(
-            content, name=name, media_type=item.media_type, settings=self._settings, attachment=attachment
+            content, name=name, media_type=item.media_type, settings=self._run.settings, attachment=attachment
         ).result
 
     def _follow(
@@ -117,13 +154,13 @@ class ItemReader:
         if digest == stale.sha256:
             return stale, None
         file = file_type(file_name(stale.uri), content[:HEAD_BYTES])
-        parser = parser_identity(file.media_type, self._settings)
+        parser = parser_identity(file.media_type, self._run.settings)
         item = replace(
             stale,
             sha256=digest,
             media_type=file.media_type,
             format=file.media_type,
-            parser=with_identity(parser, self._redaction) if parser is not None else stale.parser,
+            parser=with_identity(parser, self._run.redaction) if parser is not None else stale.parser,
             size=len(content),
         )
         return item, {

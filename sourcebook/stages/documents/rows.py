@@ -15,6 +15,9 @@ from sourcebook.parsing.registry import parser_identities
 from sourcebook.redaction.ingestion import with_identity
 from sourcebook.stages.ingest_redaction import redaction_identity
 
+ContentKey = tuple[bytes, str]
+"""Key of `parsed_content`: hash of an item's bytes, and identity of its parser."""
+
 
 @dataclass(frozen=True, slots=True)
 class StaleDocument:
@@ -42,8 +45,8 @@ class StaleDocument:
     """Whether it is a document of another collection, whose parsed content it has."""
 
     @property
-    def key(self) -> tuple[bytes, str]:
-        """Key of its row in `parsed_content`."""
+    def key(self) -> ContentKey:
+        """Key of its content."""
         return (self.sha256, self.parser)
 
 
@@ -73,8 +76,8 @@ class Content:
     """Reason why it holds no text, where the parser knows one."""
     has_document: bool = False
     """Whether a document, of any collection, has this content."""
-    told_title: str | None = None
-    """Title as a report tells it; None where it was not parsed now."""
+    title_in_reports: str | None = None
+    """Its title, redacted where its collection redacts; None where it was not parsed now."""
 
 
 def parsing_settings(connection: Connection, collection: str) -> ParsingSettings:
@@ -123,7 +126,7 @@ def stale_documents(
         return cursor.fetchall()
 
 
-def known_contents(connection: Connection, items: Sequence[StaleDocument]) -> dict[tuple[bytes, str], Content]:
+def known_contents(connection: Connection, items: Sequence[StaleDocument]) -> dict[ContentKey, Content]:
     """Return the parsed contents that exist for the items, in any collection, by `StaleDocument.key`."""
     with connection.cursor(row_factory=dict_row) as cursor:
         cursor.execute(

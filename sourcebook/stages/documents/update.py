@@ -8,7 +8,6 @@ parsed again. The content of an HTML page is stored by its crawl and parsed here
 end the relations of changed documents are read; see `sourcebook/stages/relations/`.
 """
 
-from collections.abc import Mapping
 from contextlib import nullcontext
 
 from psycopg import Connection
@@ -27,19 +26,13 @@ from sourcebook.model.shard import is_first
 from sourcebook.parsing.parser_pool import ParserPool
 from sourcebook.parsing.registry import page_identity
 from sourcebook.redaction.ingestion import with_identity
-from sourcebook.redaction.redactor import Redactor
 from sourcebook.stages.changes import ChangedItems, changed_items, count_unsettled_items, kept_count, settle_items
 from sourcebook.stages.documents.maker import DocumentMaker
-from sourcebook.stages.documents.rows import document_identities, parsing_settings, stale_documents
-from sourcebook.stages.ingest_redaction import (
-    collection_redactor,
-    forget_whole_contents,
-    redact_stored_facts,
-    redaction_identity,
-)
+from sourcebook.stages.documents.rows import stale_documents
+from sourcebook.stages.documents.run import DocumentsRun, documents_run
+from sourcebook.stages.ingest_redaction import forget_whole_contents, redact_stored_facts
 from sourcebook.stages.observed_stage import observed_stage
 from sourcebook.stages.processing import processing
-from sourcebook.stages.raw_files import collection_sources
 from sourcebook.stages.relations.update import update_relations
 
 
@@ -75,51 +68,36 @@ def update_documents(
             damaged = mend_contents(connection, collection)
         if damaged:
             report.count("damaged", damaged)
-    settings = parsing_settings(connection, collection)
-    identities = document_identities(connection, collection)
-    redactor = collection_redactor(connection, collection)
-    redaction = redaction_identity(connection, collection)
-    returned, changed = _settle(connection, collection, report, identities, selection, redactor)
-    stale = stale_documents(connection, collection, identities, selection, changed.uris)
+    run = documents_run(connection, collection, selection, report)
+    changed = _follow_items(run)
+    stale = stale_documents(connection, collection, run.identities, selection, changed.uris)
     done = 0
     with (
         nullcontext(parsers) if parsers is not None else ParserPool(documents=len(stale)) as parsers,
         processing(connection, collection, "documents", shares=shard is not None) as marks,
     ):
-        maker = DocumentMaker(
-            connection,
-            collection,
-            sources={source.id: source for source in collection_sources(connection, collection)},
-            settings=settings,
-            parsers=parsers,
-            selection=selection,
-            report=report,
-            marks=marks,
-            redactor=redactor,
-            redaction=redaction,
-        )
+        maker = DocumentMaker(run, parsers, marks)
         containers = [item for item in stale if item.media_type in CONTAINERS]
         if containers:
-            for number in maker.make(containers, returned=returned):
+            for number in maker.make(containers):
                 done += number
                 progress(done, len(stale), report.failed)
-            again, changed = _settle(connection, collection, report, identities, selection, redactor)
-            returned |= again
+            changed = _follow_items(run)
             read = {item.uri for item in containers}
-            found = stale_documents(connection, collection, identities, selection, changed.uris)
+            found = stale_documents(connection, collection, run.identities, selection, changed.uris)
             stale = [item for item in found if item.uri not in read]
-        for number in maker.make(stale, returned=returned):
+        for number in maker.make(stale):
             done += number
             progress(done, len(containers) + len(stale), report.failed)
     if changed.is_whole:
-        page = with_identity(page_identity(), redaction)
+        page = with_identity(page_identity(), run.redaction)
         with in_turn(connection, shard, "pages"):
             connection.execute(queries["follow_page_parser"], {"collection": collection, "parser": page})
-            if redaction:
-                forget_whole_contents(connection, collection, redaction)
+            if run.redaction:
+                forget_whole_contents(connection, collection, run.redaction)
     with in_turn(connection, shard, "relations"):
         update_relations(connection, collection, thorough=selection.thorough)
-    if not selection.is_partial or _leaves_nothing(connection, collection, identities, changed):
+    if not selection.is_partial or _leaves_nothing(run, changed):
         settle_items(connection, collection, changed, shard)
     live, version = kept_count(connection, collection, "documents", recount=selection.thorough, shard=shard)
     kept_count(connection, collection, "removed", recount=selection.thorough, shard=shard)
@@ -128,62 +106,47 @@ def update_documents(
     return report.finish(version)
 
 
-def _leaves_nothing(
-    connection: Connection, collection: str, identities: Mapping[str, str], changed: ChangedItems
-) -> bool:
+def _leaves_nothing(run: DocumentsRun, changed: ChangedItems) -> bool:
     """Return whether a run over part of a collection has left no changed item out, as most runs of the watch do.
 
     Otherwise every mark stays: an attachment is found through the mark of its message.
     """
     is_marked = not changed.is_whole and bool(changed.marks)
-    return is_marked and not any(count_unsettled_items(connection, collection, identities, changed))
+    return is_marked and not any(count_unsettled_items(run.connection, run.collection, run.identities, changed))
 
 
-def _settle(
-    connection: Connection,
-    collection: str,
-    report: StageReport,
-    identities: Mapping[str, str],
-    selection: Selection,
-    redactor: Redactor | None,
-) -> tuple[set[str], ChangedItems]:
-    """Apply renames, removals, returns and changed tags.
-
-    Returns:
-        URIs of returned items, and the change set.
-    """
-    with connection.transaction():
-        changed = changed_items(connection, collection, identities, selection)
-        if redactor is not None and changed.uris is None:
-            redact_stored_facts(connection, collection, redactor)
-        if _rename(connection, collection, changed, report, redactor):
-            changed = changed_items(connection, collection, identities, selection)
-            _rename(connection, collection, changed, report, redactor)  # attachments are named after their message
-            changed = changed_items(connection, collection, identities, selection)
-        scope = {"collection": collection, "uris": changed.uris}
-        report.removed += connection.execute(queries["remove_documents"], scope).rowcount
-        returned = {uri for (uri,) in connection.execute(queries["restore_documents"], scope)}
+def _follow_items(run: DocumentsRun) -> ChangedItems:
+    """Apply renames, removals, returns and changed tags, and return the change set."""
+    with run.connection.transaction():
+        changed = _changed(run)
+        if run.redactor is not None and changed.uris is None:
+            redact_stored_facts(run.connection, run.collection, run.redactor)
+        while _rename(run, changed):  # attachments are named after their message, which has its new name now
+            changed = _changed(run)
+        scope = {"collection": run.collection, "uris": changed.uris}
+        run.report.removed += run.connection.execute(queries["remove_documents"], scope).rowcount
+        returned = {uri for (uri,) in run.connection.execute(queries["restore_documents"], scope)}
         if returned:
-            report.added += len(returned)
-            report.count("returned", len(returned))
-        connection.execute(queries["refresh_document_sources"], scope)
-    return returned, changed
+            run.report.added += len(returned)
+            run.report.count("returned", len(returned))
+            run.returned.update(returned)
+        run.connection.execute(queries["refresh_document_sources"], scope)
+    return changed
 
 
-def _rename(
-    connection: Connection, collection: str, changed: ChangedItems, report: StageReport, redactor: Redactor | None
-) -> bool:
-    scope = {"collection": collection, "uris": changed.uris}
-    renamed = connection.execute(queries["rename_documents"], scope).fetchall()
+def _changed(run: DocumentsRun) -> ChangedItems:
+    return changed_items(run.connection, run.collection, run.identities, run.selection)
+
+
+def _rename(run: DocumentsRun, changed: ChangedItems) -> bool:
+    scope = {"collection": run.collection, "uris": changed.uris}
+    renamed = run.connection.execute(queries["rename_documents"], scope).fetchall()
     if not renamed:
         return False
-    report.count("renamed", len(renamed))
-    report.changed += len(renamed)
-    by_name = [(number, name_as_title(uri)) for number, uri, named_after_file in renamed if named_after_file]
-    if redactor is not None:
-        by_name = [(number, redactor.redact(title).text) for number, title in by_name]
-    connection.execute(
-        queries["set_titles"],
-        {"ids": [number for number, _ in by_name], "titles": [title for _, title in by_name]},
-    )
+    run.report.count("renamed", len(renamed))
+    run.report.changed += len(renamed)
+    titles = {number: name_as_title(uri) for number, uri, named_after_file in renamed if named_after_file}
+    if run.redactor is not None:
+        titles = {number: run.redactor.redact(title).text for number, title in titles.items()}
+    run.connection.execute(queries["set_titles"], {"ids": list(titles), "titles": list(titles.values())})
     return True

@@ -11,11 +11,11 @@ from typing import Any
 
 from typer.testing import CliRunner
 
-from sourcebook.cli.app import app
+from sourcebook.command.app import app
 from tests.checkout import CHECKOUT
 
 Ingest = Callable[[Path], int]
-PROGRAM = [sys.executable, "-c", "from sourcebook.cli import main; main()"]
+PROGRAM = [sys.executable, "-c", "from sourcebook.command import main; main()"]
 _started: "list[subprocess.Popen[str]]" = []
 
 

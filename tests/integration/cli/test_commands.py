@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from sourcebook.cli.app import app
+from sourcebook.command.app import app
 from tests.checkout import CHECKOUT
 from tests.integration.cli.command import Ingest, run, start
 

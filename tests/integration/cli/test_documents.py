@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from sourcebook.cli.app import app
+from sourcebook.command.app import app
 from sourcebook.database.database import Database
 from sourcebook.database.lock import collection_lock
 from sourcebook.files.listing import file_uri

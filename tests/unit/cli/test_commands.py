@@ -9,8 +9,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from sourcebook.cli.app import app
 from sourcebook.cli.errors import GuardedGroup
+from sourcebook.command.app import app
 from sourcebook.errors import (
     ConfigurationError,
     DatabaseError,
@@ -105,14 +105,14 @@ def test_foreign_orchestration_does_no_harm(tmp_path: Path) -> None:
     """Without the pipeline a package of the same name is not even imported, and the command says what to do."""
     (tmp_path / "orchestration").mkdir()
     (tmp_path / "orchestration" / "__init__.py").write_text("raise SystemExit('foreign code ran')\n")
-    (tmp_path / "orchestration" / "commands.py").write_text("def register(app): raise SystemExit('foreign code ran')\n")
+    (tmp_path / "orchestration" / "commands.py").write_text("raise SystemExit('foreign code ran')\n")
     (tmp_path / "library").mkdir()
     shutil.copytree(
         CHECKOUT / "sourcebook", tmp_path / "library" / "sourcebook", ignore=shutil.ignore_patterns("*.pyc")
     )
     code = (
         f"import sys; sys.path[:0] = [{str(tmp_path / 'library')!r}, {str(tmp_path)!r}]\n"
-        "from sourcebook.cli import main; main()"
+        "from sourcebook.command import main; main()"
     )
     for command in (["ingest", "handbook", "--force"], ["up", "--port", "80"]):
         done = subprocess.run(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from sourcebook.cli.app import app
+from sourcebook.command.app import app
 
 CONFIGURATION = (
     "collections:\n  boat: {files: [{root: ./boat}]}\n  handbook: {files: [{root: ./docs}]}\n  house: nonsense\n"
@@ -69,7 +69,7 @@ def test_bash_completes_without_slow_imports(tmp_path: Path) -> None:
     program.write_text(
         f"#!{sys.executable}\nimport atexit, sys\n"
         f"atexit.register(lambda: open({str(note)!r}, 'w').write(repr([m for m in {SLOW} if m in sys.modules])))\n"
-        "from sourcebook.cli import main\nmain()\n"
+        "from sourcebook.command import main\nmain()\n"
     )
     program.chmod(0o755)
     typed = "COMP_WORDS=(sourcebook search -c hand); COMP_CWORD=3; _sourcebook_completion sourcebook"

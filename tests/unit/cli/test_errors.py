@@ -3,7 +3,7 @@
 import pytest
 from typer.testing import CliRunner
 
-from sourcebook.cli.app import app
+from sourcebook.command.app import app
 
 
 @pytest.mark.parametrize(

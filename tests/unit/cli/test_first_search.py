@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from sourcebook.cli.app import app
+from sourcebook.command.app import app
 
 
 @pytest.fixture(autouse=True)
@@ -37,7 +37,7 @@ def test_it_imports_nothing_slow() -> None:
     """Neither the database's driver nor the settings' checks nor a model: half a second is enough for the process."""
     code = (
         "import sys; sys.argv = ['sourcebook', 'search', 'tide']\n"
-        "from sourcebook.cli import main\n"
+        "from sourcebook.command import main\n"
         "try:\n    main()\nexcept SystemExit: pass\n"
         "print([name for name in ('psycopg', 'pydantic', 'numpy', 'torch', 'rich', 'dagster') if name in sys.modules])"
     )

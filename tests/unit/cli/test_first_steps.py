@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from sourcebook.cli.app import app
+from sourcebook.command.app import app
 from sourcebook.config.loading import load_configuration
 
 

@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sourcebook.cli.output import counted, one_line, without_controls
+from sourcebook.cli.output import one_line, without_controls
 from sourcebook.cli.redaction import redact
+from sourcebook.model.counted import counted
 
 
 @pytest.mark.parametrize(

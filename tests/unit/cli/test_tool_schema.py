@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from sourcebook.answering.tools import tool_schemas
-from sourcebook.cli.app import app
+from sourcebook.command.app import app
 
 
 @pytest.fixture(autouse=True)

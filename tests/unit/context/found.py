@@ -6,7 +6,7 @@ from typing import Any
 from sourcebook.context.assembly import Assembled, assemble
 from sourcebook.context.passages import passages_of
 from sourcebook.context.request import ContextRequest
-from sourcebook.search.results import SearchResult
+from sourcebook.contract.search_results import SearchResult
 
 Hashes = dict[tuple[int, int], str]
 

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sourcebook.search.fusion import Fusion, LegResult, RankedList
+from sourcebook.contract.fusion import Fusion
+from sourcebook.search.fusion import LegResult, RankedList
 from sourcebook.search.merged_list import MergedList
 
 LIST = st.permutations(range(20)).flatmap(lambda chunks: st.integers(0, 20).map(lambda length: chunks[:length]))

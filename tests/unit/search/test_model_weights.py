@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from sourcebook.config.collection import EmbeddingSettings
-from sourcebook.search.fusion import Fusion, LegResult, fuse
+from sourcebook.contract.fusion import Fusion
+from sourcebook.search.fusion import LegResult, fuse
 from sourcebook.search.query_vectors import QueryVectors
 from sourcebook.search.search_scope import ScopedGeneration
 

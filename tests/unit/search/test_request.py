@@ -2,11 +2,11 @@
 
 import pytest
 
+from sourcebook.contract.filters import Filters
+from sourcebook.contract.fusion import Fusion
+from sourcebook.contract.reranking import Reranking
 from sourcebook.errors import QueryError
-from sourcebook.search.filters import Filters
-from sourcebook.search.fusion import Fusion
 from sourcebook.search.request import DEFAULT_FUSION, MOST_CHARACTERS, SearchRequest
-from sourcebook.search.reranking.settings import Reranking
 
 
 def test_nothing_but_a_query_is_needed() -> None:

@@ -5,8 +5,9 @@ from collections.abc import Mapping, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sourcebook.contract.fusion import Fusion, Method
 from sourcebook.search.diversity import diversify
-from sourcebook.search.fusion import DEEPEST, Candidate, Fusion, LegResult, Method, RankedList
+from sourcebook.search.fusion import DEEPEST, Candidate, LegResult, RankedList
 from sourcebook.search.ordering import group_by_document
 
 Legs = Mapping[str, Sequence[int]]

@@ -2,8 +2,9 @@
 
 import pytest
 
+from sourcebook.contract.fusion import Fusion
 from sourcebook.errors import QueryError
-from sourcebook.search.fusion import Candidate, Fusion
+from sourcebook.search.fusion import Candidate
 from sourcebook.search.request import SearchRequest, parse_query
 from sourcebook.search.strategy import WORDS_FIRST, is_code, parts_of, strategy_of
 

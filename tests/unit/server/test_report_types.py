@@ -4,10 +4,9 @@ import inspect
 from dataclasses import fields
 from typing import get_args
 
-from sourcebook.admin.access_keys import AccessKey
-from sourcebook.admin.planning.items import PlannedItem
-from sourcebook.admin.planning.plan import CollectionPlan
-from sourcebook.admin.usage import DIMENSIONS
+from sourcebook.contract.access import AccessKey
+from sourcebook.contract.plans import CollectionPlan, PlannedItem
+from sourcebook.contract.usage import DIMENSIONS
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.server.routes.facets import FacetQuery
 from sourcebook.server.routes.judgments import JudgmentSent

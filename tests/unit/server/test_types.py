@@ -6,10 +6,10 @@ from dataclasses import asdict, fields
 import pytest
 
 from sourcebook.cli.commands.serve import serve
+from sourcebook.contract.fusion import Fusion
+from sourcebook.contract.reranking import Reranking
+from sourcebook.contract.search_results import SearchResult, SearchResults
 from sourcebook.knowledge_base import KnowledgeBase
-from sourcebook.search.fusion import Fusion
-from sourcebook.search.reranking.settings import Reranking
-from sourcebook.search.results import SearchResult, SearchResults
 from sourcebook.server.listening import DEFAULT_PORT, is_local
 from sourcebook.server.types import (
     FoundPassage,

@@ -5,7 +5,7 @@ from typing import Final
 
 from pydantic import BaseModel, Field
 
-from sourcebook.context.results import ContextResult
+from sourcebook.contract.context_results import ContextResult
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.server.context_making import context_as_asked

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from sourcebook.admin.items import Document, Item, Passage
 from sourcebook.context.token_bound import token_bound
+from sourcebook.contract.documents import Document, Item, Passage
+from sourcebook.contract.search_results import SearchResult, SearchResults
 from sourcebook.errors import QueryError
-from sourcebook.search.results import SearchResult, SearchResults
 from sourcebook.server.mcp.arguments import FetchArguments, SearchArguments
 from sourcebook.server.mcp.budget import as_json, beginning, plain, tokens_of
 from sourcebook.server.mcp.tools.fetch import part_of

@@ -1,0 +1,1 @@
+"""Parts of the filters of a search: checked values, periods of time, conditions on documents and metadata."""
