@@ -6,17 +6,21 @@ Times, durations, ids, sizes and folders are replaced, scores are rounded: two r
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import urlsplit
 
-from orchestration.demo_site import CONFIGURATION, EXAMPLES, serve, site_url
+from orchestration.demo_site import serve
+from sourcebook import KnowledgeBase
+from tests.checkout import CHECKOUT, EXAMPLES
 from tests.surface.scratch import public_folder
 
 _PROGRAM: Final = (sys.executable, "-c", "from sourcebook.cli import main; main()")
 _QUESTION: Final = "How many hours did the station last on batteries when the island's electricity failed?"
+_PORT: Final = "19110"
+"""Port of the web site in the configuration of the examples."""
 _HANDBOOK: Final = "station-handbook.md"
 _READ: Final = {
     "search": ("search", _QUESTION),
@@ -39,11 +43,12 @@ _READ: Final = {
     "llm-log": ("llm-log",),
     "requests": ("requests",),
     "uploads": ("uploads",),
-    "evaluate": ("evaluate", str(EXAMPLES / "questions.jsonl")),
+    "judge": ("judge", _QUESTION, "annual-review-2024.pdf"),
+    "evaluate": ("evaluate", "-c", "tide-station"),
     "key": ("key", "list"),
     "doctor": ("doctor",),
 }
-"""Commands by the name of a file."""
+"""Commands by the name of a file; `judge` writes the question that `evaluate` asks."""
 _TIMES = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?")
 _CHANGING = re.compile(
     r"(?:^|_)(?:id|ids|ms|seconds|at|bytes|cost|disk|memory|took|pid|port|generation|document|passage)$"
@@ -54,33 +59,40 @@ _DIGITS: Final = 3
 
 def files() -> dict[str, str]:
     """Return what each command answers."""
-    with public_folder() as home, serve(EXAMPLES / "site", urlsplit(site_url()).port or 80):
-        ran = _run(home, "ingest")
+    with public_folder() as folder, serve(folder / "site", 0) as port:
+        for part in ("library", "site"):
+            shutil.copytree(EXAMPLES / part, folder / part)
+        for name in ("sourcebook.yaml", "site/robots.txt", "site/sitemap.xml"):
+            text = (EXAMPLES / name).read_text(encoding="utf-8")
+            (folder / name).write_text(text.replace(_PORT, str(port)), encoding="utf-8")
+        ran = _run(folder, "ingest")
         assert ran.returncode == 0, ran.stderr
-        found = {}
-        for name, arguments in _READ.items():
-            ran = _run(home, *arguments, "--json")
-            said = _plain(json.loads(ran.stdout), home) if ran.stdout.strip() else ran.stderr.strip()
-            text = json.dumps(said, indent=1, ensure_ascii=False)
-            found[f"{name}.json"] = f"{text}\n" if ran.returncode == 0 else f"{text}\nexit code {ran.returncode}\n"
-        return found
+        with KnowledgeBase.connect(home=folder / ".sourcebook"):  # so that the commands find a database that runs
+            return {f"{name}.json": _answer(folder, port, arguments) for name, arguments in _READ.items()}
 
 
-def _run(home: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
-    environment = {**os.environ, "SOURCEBOOK_HOME": str(home), "COLUMNS": "100"}
-    command = [*_PROGRAM, "--config", str(CONFIGURATION), *arguments]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+def _answer(folder: Path, port: int, arguments: tuple[str, ...]) -> str:
+    ran = _run(folder, *arguments, "--json")
+    said = ran.stdout if ran.stdout.strip() else json.dumps(ran.stderr.strip())
+    said = said.replace(str(folder), "FOLDER").replace(f"127.0.0.1:{port}", f"127.0.0.1:{_PORT}")
+    text = json.dumps(_plain(json.loads(said)), indent=1, ensure_ascii=False)
+    return f"{text}\n" if ran.returncode == 0 else f"{text}\nexit code {ran.returncode}\n"
 
 
-def _plain(value: Any, home: Path, name: str = "") -> Any:
-    """Return a value without what differs from run to run and from machine to machine."""
+def _run(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    command = [*_PROGRAM, *arguments]
+    environment = {**os.environ, "COLUMNS": "100", "PYTHONPATH": str(CHECKOUT)}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+def _plain(value: Any, name: str = "") -> Any:
+    """Return a value without what differs from run to run."""
     if isinstance(value, dict):
-        return {key: _plain(held, home, key) for key, held in value.items()}
+        return {key: _plain(held, key) for key, held in value.items()}
     if isinstance(value, list):
-        return [_plain(held, home, name) for held in value]
+        return [_plain(held, name) for held in value]
     if isinstance(value, str):
-        text = value.replace(str(home), "HOME").replace(str(EXAMPLES.parent), "CHECKOUT")
-        return _TIMES.sub("TIME", text)
+        return _TIMES.sub("TIME", value)
     if isinstance(value, int | float) and not isinstance(value, bool):
         return 0 if _CHANGING.search(name) else round(value, _DIGITS)
     return value
