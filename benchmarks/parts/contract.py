@@ -75,7 +75,7 @@ def naming_places(text: str, names: Collection[str], command: str) -> list[str]:
         for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
-    places = {}
+    places: dict[str, None] = {}
     for line in naming_lines(text, {*names, command}):
         name = next((name for first, last, name in spans if first <= line <= last), "top level")
         if name == "top level" or line in naming_lines(text, names):

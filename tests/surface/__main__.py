@@ -1,4 +1,9 @@
-"""`python -m tests.surface FOLDER [PART…]` writes what users meet; `--snapshots` rewrites what the tests compare."""
+"""What users meet, written down: commands, routes, tools, signatures, refusals, tables and answers.
+
+`python -m tests.surface FOLDER [PART…]` writes all of it, so that two checkouts can be compared with `diff -r`.
+`python -m tests.surface --snapshots` rewrites the short forms in `tests/surface/snapshots/`, which a test compares with
+the code: a change of what users meet is a change of these files, and is reviewed as one.
+"""
 
 import argparse
 import os
@@ -6,7 +11,7 @@ import sys
 from pathlib import Path
 
 from tests.surface import catalogs, command_help, example_answers, python_interface, refusals, server_interface
-from tests.surface.snapshots import SNAPSHOTS, write_snapshots
+from tests.surface.short_forms import SNAPSHOTS, write_snapshots
 
 PARTS = {
     "help": command_help.pages,

@@ -4,7 +4,7 @@ from difflib import unified_diff
 
 import pytest
 
-from tests.surface.snapshots import MADE, SNAPSHOTS
+from tests.surface.short_forms import MADE, SNAPSHOTS
 
 
 @pytest.mark.parametrize("name", MADE)
