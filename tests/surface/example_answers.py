@@ -74,7 +74,11 @@ def files() -> dict[str, str]:
 def _answer(folder: Path, port: int, arguments: tuple[str, ...]) -> str:
     ran = _run(folder, *arguments, "--json")
     said = ran.stdout if ran.stdout.strip() else json.dumps(ran.stderr.strip())
-    said = said.replace(str(folder), "FOLDER").replace(f"127.0.0.1:{port}", f"127.0.0.1:{_PORT}")
+    said = (
+        said.replace(str(folder), "FOLDER")
+        .replace(sys.prefix, "ENVIRONMENT")
+        .replace(f"127.0.0.1:{port}", f"127.0.0.1:{_PORT}")
+    )
     text = json.dumps(_plain(json.loads(said)), indent=1, ensure_ascii=False)
     return f"{text}\n" if ran.returncode == 0 else f"{text}\nexit code {ran.returncode}\n"
 
