@@ -120,7 +120,7 @@ def test_a_foreign_folder_is_no_export(tmp_path: Path, empty: Database) -> None:
 def test_a_newer_export_is_refused(folder: Path, empty: Database) -> None:
     seal(folder, schema_version=9999)
     refused(empty, folder, "upgrade Sourcebook")
-    seal(folder, format_version=2)
+    seal(folder, format_version=3)
     refused(empty, folder, "upgrade Sourcebook")
 
 

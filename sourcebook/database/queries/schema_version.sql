@@ -10,9 +10,14 @@ CREATE SCHEMA IF NOT EXISTS sourcebook;
 -- Return whether the schema has been built.
 SELECT to_regclass('sourcebook.schema_migration') IS NOT NULL;
 
--- name: schema_version
--- Return the version of the newest migration that was applied.
-SELECT coalesce(max(version), 0) FROM sourcebook.schema_migration;
+-- name: applied_migrations
+-- Return the migrations that were applied.
+SELECT version, name FROM sourcebook.schema_migration;
+
+-- name: forget_checkout
+-- Delete the migrations of checkouts, and the function that those of schema/entries.sql replace, with its triggers.
+DROP FUNCTION sourcebook.follow_search_entries() CASCADE;
+DELETE FROM sourcebook.schema_migration;
 
 -- name: record_migration
 -- Record a migration as applied.

@@ -1,171 +1,4 @@
--- Change sets: the rows that changed since a run settled them, so that a run costs what changed; and kept counts.
-
-ALTER TABLE collection ADD COLUMN compared_with text, ADD COLUMN checked_at timestamptz;
-ALTER TABLE generation ADD COLUMN prepared_with text, ADD COLUMN text_count bigint NOT NULL DEFAULT 0;
-
-CREATE INDEX raw_file_failed ON raw_file (source_id) WHERE failure IS NOT NULL;
-CREATE INDEX raw_file_skipped ON raw_file (source_id) WHERE skip_reason IS NOT NULL;
-CREATE INDEX raw_file_recording ON raw_file (source_id) WHERE removed_at IS NULL AND is_recording(media_type);
-CREATE INDEX crawled_page_canonical ON crawled_page (source_id, canonical_url) WHERE canonical_url IS NOT NULL;
-CREATE INDEX transcribed_file_failed ON transcribed_file (source_id) WHERE failure IS NOT NULL;
-CREATE INDEX attachment_sha256 ON attachment (sha256);
-CREATE INDEX attachment_skipped ON attachment (container_sha256, container_parser) WHERE skip_reason IS NOT NULL;
-CREATE INDEX document_failed ON document (collection) WHERE failure IS NOT NULL;
-CREATE INDEX document_skipped ON document (collection) WHERE skip_reason IS NOT NULL;
-CREATE INDEX document_removed ON document (collection, removed_at) WHERE removed_at IS NOT NULL;
-CREATE INDEX indexed_document_published ON indexed_document (generation_id, published_at);
-CREATE INDEX indexed_document_uncovered ON indexed_document (generation_id) WHERE uncovered > 0;
-
--- The number of entries left in each block of keyword_block.
-CREATE TABLE keyword_block_size (
-    generation_id bigint NOT NULL REFERENCES generation (id) ON DELETE CASCADE,
-    block integer NOT NULL,
-    entries integer NOT NULL,
-    PRIMARY KEY (generation_id, block)
-);
-INSERT INTO keyword_block_size (generation_id, block, entries)
-SELECT held.generation_id, held.block,
-       (SELECT count(*) FROM keyword_entry entry
-        WHERE entry.generation_id = held.generation_id AND entry.block = held.block)
-FROM (SELECT DISTINCT generation_id, block FROM keyword_block) held;
-
-UPDATE generation
-SET text_count = (
-    SELECT count(DISTINCT chunk.embedding_hash)
-    FROM search_entry entry JOIN chunk ON chunk.id = entry.chunk_id
-    WHERE entry.generation_id = generation.id);
-
-CREATE OR REPLACE FUNCTION follow_search_entries() RETURNS trigger
-LANGUAGE plpgsql SET search_path = sourcebook, public
-AS $$
-DECLARE
-    part record;
-BEGIN
-    -- The generation's row comes first: who holds it is alone with the rest, and so nobody waits in a circle.
-    IF TG_OP <> 'INSERT' THEN
-        UPDATE generation SET entry_count = entry_count - lost.entries, total_length = total_length - lost.length
-        FROM (SELECT generation_id, count(*) AS entries, sum(keyword_length(lexemes)) AS length FROM gone GROUP BY 1) lost
-        WHERE id = lost.generation_id;
-        UPDATE lexeme SET entries = lexeme.entries - word.entries
-        FROM (SELECT generation_id, word.lexeme AS token, count(*) AS entries
-              FROM gone CROSS JOIN LATERAL unnest(lexemes) AS word GROUP BY 1, 2) word
-        WHERE lexeme.generation_id = word.generation_id AND lexeme.token = word.token;
-        UPDATE text_configuration known SET entries = known.entries - lost.entries
-        FROM (SELECT generation_id, configuration, count(*) AS entries FROM gone GROUP BY 1, 2) lost
-        WHERE known.generation_id = lost.generation_id AND known.name = lost.configuration;
-        WITH lost AS (
-            DELETE FROM keyword_entry USING gone
-            WHERE keyword_entry.generation_id = gone.generation_id AND keyword_entry.chunk_id = gone.chunk_id
-            RETURNING keyword_entry.generation_id, keyword_entry.block
-        )
-        UPDATE keyword_block_size held SET entries = held.entries - lost.entries
-        FROM (SELECT generation_id, block, count(*) AS entries FROM lost WHERE block IS NOT NULL GROUP BY 1, 2) lost
-        WHERE held.generation_id = lost.generation_id AND held.block = lost.block;
-    END IF;
-    IF TG_OP = 'DELETE' THEN
-        -- Texts whose last entry is gone. The chunks are still there: they are deleted after their entries.
-        UPDATE generation SET text_count = text_count - lost.texts
-        FROM (
-            SELECT generation_id, count(*) AS texts
-            FROM (SELECT DISTINCT gone.generation_id, chunk.embedding_hash
-                  FROM gone JOIN chunk ON chunk.id = gone.chunk_id) text
-            WHERE (  -- with LIMIT, so that one entry is looked for and not all of them joined
-                SELECT true FROM chunk other
-                JOIN search_entry entry ON entry.generation_id = other.generation_id AND entry.chunk_id = other.id
-                WHERE other.embedding_hash = text.embedding_hash AND other.generation_id = text.generation_id
-                LIMIT 1) IS NULL
-            GROUP BY 1
-        ) lost
-        WHERE id = lost.generation_id;
-    END IF;
-    IF TG_OP <> 'DELETE' THEN
-        UPDATE generation
-        SET entry_count = entry_count + won.entries, total_length = total_length + won.length,
-            average_length = coalesce(average_length, nullif(won.length, 0)::real / won.entries),
-            averaged_entries = CASE WHEN average_length IS NULL THEN won.entries ELSE averaged_entries END
-        FROM (SELECT generation_id, count(*) AS entries, sum(keyword_length(lexemes)) AS length FROM added GROUP BY 1) won
-        WHERE id = won.generation_id;
-        WITH word AS (
-            SELECT generation_id, word.lexeme AS token, count(*) AS entries
-            FROM added CROSS JOIN LATERAL unnest(lexemes) AS word GROUP BY 1, 2
-        ), known AS (
-            UPDATE lexeme SET entries = lexeme.entries + word.entries
-            FROM word WHERE lexeme.generation_id = word.generation_id AND lexeme.token = word.token
-        )
-        INSERT INTO lexeme (generation_id, token, entries)
-        SELECT generation_id, token, entries FROM word
-        WHERE NOT EXISTS (
-            SELECT FROM lexeme WHERE lexeme.generation_id = word.generation_id AND lexeme.token = word.token);
-        INSERT INTO text_configuration AS known (generation_id, name, entries)
-        SELECT generation_id, configuration, count(*) FROM added GROUP BY 1, 2
-        ON CONFLICT (generation_id, name) DO UPDATE SET entries = known.entries + excluded.entries;
-        FOR part IN SELECT generation_id, array_agg(chunk_id) AS chunks FROM added GROUP BY 1 LOOP
-            INSERT INTO keyword_entry (generation_id, chunk_id, length, weights)
-            SELECT part.generation_id, chunk_id, length, weights FROM keyword_weights(part.generation_id, part.chunks);
-        END LOOP;
-    END IF;
-    IF TG_OP = 'INSERT' THEN
-        -- Texts that had no entry before.
-        UPDATE generation SET text_count = text_count + won.texts
-        FROM (
-            SELECT generation_id, count(*) AS texts
-            FROM (SELECT DISTINCT added.generation_id, chunk.embedding_hash
-                  FROM added JOIN chunk ON chunk.id = added.chunk_id) text
-            WHERE (
-                SELECT true FROM chunk other
-                JOIN search_entry entry ON entry.generation_id = other.generation_id AND entry.chunk_id = other.id
-                WHERE other.embedding_hash = text.embedding_hash AND other.generation_id = text.generation_id
-                  AND NOT EXISTS (SELECT FROM added WHERE added.chunk_id = other.id)
-                LIMIT 1) IS NULL
-            GROUP BY 1
-        ) won
-        WHERE id = won.generation_id;
-    END IF;
-    RETURN NULL;
-END
-$$;
--- The items of sources that become documents, without attachments. An item in two overlapping sources has two rows.
--- `format` selects the parser: the media type, `page` for an HTML page that a crawl has converted to Markdown, or
--- `transcript` for a recording.
-CREATE VIEW present_source_item AS
-SELECT source.collection, raw_file.uri, raw_file.source_id, raw_file.sha256, raw_file.media_type, raw_file.size,
-    source.tags, 'file' AS kind, raw_file.media_type AS format, NULL::jsonb AS metadata,
-    NULL AS container, NULL::integer AS number
-FROM raw_file
-JOIN source ON source.id = raw_file.source_id
-WHERE raw_file.removed_at IS NULL
-  AND raw_file.sha256 IS NOT NULL
-  AND raw_file.skip_reason IS NULL
-  AND raw_file.excluded_at IS NULL
-  AND source.removed_at IS NULL
-  AND is_recording(raw_file.media_type) IS NOT TRUE
-UNION ALL
-SELECT source.collection, file.uri, file.source_id, transcribed.content_hash, file.media_type, file.size, source.tags,
-    'recording', 'transcript',
-    recording.metadata || jsonb_strip_nulls(jsonb_build_object('language_probability', transcript.language_probability)),
-    NULL, NULL
-FROM transcribed_file transcribed
-JOIN raw_file file ON file.source_id = transcribed.source_id AND file.uri = transcribed.uri
-JOIN source ON source.id = file.source_id
-JOIN recording ON recording.sha256 = transcribed.sha256
-JOIN transcript ON transcript.sound_sha256 = transcribed.sound_sha256 AND transcript.engine = transcribed.engine
-WHERE file.removed_at IS NULL
-  AND file.skip_reason IS NULL
-  AND file.excluded_at IS NULL
-  AND source.removed_at IS NULL
-  AND is_recording(file.media_type)
-UNION ALL
-SELECT collection, url, source_id, sha256, media_type, size, tags, 'page', CASE WHEN is_html THEN 'page' ELSE media_type END,
-    metadata, NULL, NULL
-FROM present_page;
-
--- The items that become documents, with the attachments of messages.
-CREATE OR REPLACE VIEW present_item AS
-SELECT * FROM present_source_item
-UNION ALL
-SELECT collection, uri, source_id, sha256, media_type, size, tags, 'file', media_type, NULL, container, number
-FROM present_attachment
-WHERE skip_reason IS NULL;
+-- What changed since a run compared it: marks and kept counts, by triggers on the ledger.
 
 -- The digest of one item in a sum: sums of digests are equal for equal sets, in whatever order their items came.
 CREATE FUNCTION item_digest(key text, hash bytea) RETURNS numeric
@@ -246,9 +79,10 @@ BEGIN
     ELSE
         PERFORM mark_items(array_agg(gone.source_id), array_agg(gone.uri))
         FROM gone JOIN added ON added.source_id = gone.source_id AND added.uri = gone.uri
-        WHERE (gone.sha256, gone.media_type, gone.skip_reason, gone.removed_at IS NULL, gone.excluded_at IS NULL)
+        WHERE (gone.sha256, gone.media_type, gone.skip_reason, gone.removed_at IS NULL, gone.excluded_at IS NULL, gone.tags)
             IS DISTINCT FROM
-            (added.sha256, added.media_type, added.skip_reason, added.removed_at IS NULL, added.excluded_at IS NULL)
+            (added.sha256, added.media_type, added.skip_reason, added.removed_at IS NULL, added.excluded_at IS NULL,
+             added.tags)
         HAVING count(*) > 0;
         INSERT INTO tally (collection, kind, items, digest)
         SELECT source.collection, 'raw_files',
@@ -319,10 +153,10 @@ BEGIN
             SELECT gone.source_id, gone.url, unnest(ARRAY[gone.sha256, added.sha256]) AS sha256
             FROM gone JOIN added ON added.source_id = gone.source_id AND added.url = gone.url
             WHERE (gone.sha256, gone.media_type, gone.metadata, gone.canonical_url, gone.parser IS NULL,
-                   gone.removed_at IS NULL, gone.excluded_at IS NULL)
+                   gone.removed_at IS NULL, gone.excluded_at IS NULL, gone.tags)
                 IS DISTINCT FROM
                 (added.sha256, added.media_type, added.metadata, added.canonical_url, added.parser IS NULL,
-                 added.removed_at IS NULL, added.excluded_at IS NULL)
+                 added.removed_at IS NULL, added.excluded_at IS NULL, added.tags)
         ) changed
         HAVING count(*) > 0;
         INSERT INTO tally (collection, kind, items, digest)
@@ -374,19 +208,31 @@ CREATE TRIGGER transcripts_follow AFTER UPDATE ON transcript
     FOR EACH ROW WHEN (OLD.language_probability IS DISTINCT FROM NEW.language_probability)
     EXECUTE FUNCTION follow_transcripts();
 
--- Mark every item of a source that got other tags, left the configuration or returned to it.
+-- Mark every item of a source that got other tags, left the configuration or returned to it, and the documents that a
+-- new or changed membership rule takes or took.
 CREATE FUNCTION follow_sources() RETURNS trigger
 LANGUAGE plpgsql SET search_path = sourcebook, public
 AS $$
 BEGIN
     PERFORM mark_items(array_agg(source_id), array_agg(uri)) FROM raw_file WHERE source_id = NEW.id;
     INSERT INTO changed_item (collection, uri) SELECT NEW.collection, url FROM crawled_page WHERE source_id = NEW.id;
+    IF NEW.kind = 'collection' THEN
+        INSERT INTO changed_item (collection, uri)
+        SELECT NEW.collection, uri FROM document WHERE source_id = NEW.id AND removed_at IS NULL
+        UNION
+        SELECT NEW.collection, uri FROM document
+        WHERE collection = NEW.location AND removed_at IS NULL AND content_hash IS NOT NULL AND NEW.removed_at IS NULL
+          AND takes_tags(NEW.settings, tags);
+    END IF;
     RETURN NULL;
 END
 $$;
 CREATE TRIGGER sources_follow AFTER UPDATE ON source
-    FOR EACH ROW WHEN (OLD.tags IS DISTINCT FROM NEW.tags OR (OLD.removed_at IS NULL) <> (NEW.removed_at IS NULL))
+    FOR EACH ROW WHEN (OLD.tags IS DISTINCT FROM NEW.tags OR (OLD.removed_at IS NULL) <> (NEW.removed_at IS NULL)
+        OR NEW.kind = 'collection' AND OLD.settings IS DISTINCT FROM NEW.settings)
     EXECUTE FUNCTION follow_sources();
+CREATE TRIGGER rules_added AFTER INSERT ON source
+    FOR EACH ROW WHEN (NEW.kind = 'collection') EXECUTE FUNCTION follow_sources();
 
 -- Mark messages with attachments that a statement inserted or deleted, and these attachments.
 CREATE FUNCTION follow_attachments() RETURNS trigger
@@ -478,6 +324,84 @@ CREATE TRIGGER documents_changed AFTER UPDATE ON document REFERENCING OLD TABLE 
 CREATE TRIGGER documents_gone AFTER DELETE ON document REFERENCING OLD TABLE AS gone
     FOR EACH STATEMENT EXECUTE FUNCTION follow_documents();
 
+-- Mark the documents of every collection whose parsed content was replaced by another one. An attachment is marked with
+-- the messages and archives that hold it, in whichever folder of these it is.
+CREATE FUNCTION follow_parsed_contents() RETURNS trigger
+LANGUAGE plpgsql SET search_path = sourcebook, public
+AS $$
+BEGIN
+    INSERT INTO changed_item (collection, uri)
+    SELECT held.collection, marked.uri
+    FROM document held
+    CROSS JOIN LATERAL (
+        SELECT held.uri
+        UNION ALL
+        SELECT container.uri
+        FROM (SELECT string_to_array(held.uri, '/') AS parts) AS split
+        CROSS JOIN LATERAL generate_series(1, cardinality(parts) - 1) AS place
+        JOIN document container
+            ON container.collection = held.collection AND container.uri = array_to_string(parts[:place], '/')
+        WHERE EXISTS (
+            SELECT FROM attachment
+            WHERE attachment.container_sha256 = container.content_sha256
+              AND attachment.container_parser = container.content_parser)
+    ) AS marked (uri)
+    WHERE held.content_sha256 = NEW.sha256 AND held.content_parser = NEW.parser
+      AND held.content_hash IS DISTINCT FROM NEW.content_hash;
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER contents_replaced AFTER UPDATE ON parsed_content
+    FOR EACH ROW WHEN (OLD.content_hash IS DISTINCT FROM NEW.content_hash) EXECUTE FUNCTION follow_parsed_contents();
+
+-- Mark the documents that a statement changed in each collection that takes them, or took them, by their tags.
+CREATE FUNCTION follow_taken_documents() RETURNS trigger
+LANGUAGE plpgsql SET search_path = sourcebook, public
+AS $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM source WHERE kind = 'collection') THEN
+        RETURN NULL;
+    END IF;
+    IF TG_OP = 'INSERT' THEN
+        INSERT INTO changed_item (collection, uri)
+        SELECT rule.collection, added.uri
+        FROM added JOIN source rule ON rule.kind = 'collection' AND rule.location = added.collection
+        WHERE rule.removed_at IS NULL AND added.removed_at IS NULL AND added.content_hash IS NOT NULL
+          AND takes_tags(rule.settings, added.tags);
+    ELSIF TG_OP = 'DELETE' THEN
+        INSERT INTO changed_item (collection, uri)
+        SELECT rule.collection, gone.uri
+        FROM gone JOIN source rule ON rule.kind = 'collection' AND rule.location = gone.collection
+        WHERE rule.removed_at IS NULL AND gone.removed_at IS NULL AND gone.content_hash IS NOT NULL
+          AND takes_tags(rule.settings, gone.tags);
+    ELSE
+        INSERT INTO changed_item (collection, uri)
+        SELECT DISTINCT rule.collection, held.uri
+        FROM gone
+        JOIN added ON added.id = gone.id
+        CROSS JOIN LATERAL (VALUES
+            (gone.collection, gone.uri, gone.tags, gone.removed_at, gone.content_hash),
+            (added.collection, added.uri, added.tags, added.removed_at, added.content_hash)
+        ) AS held (collection, uri, tags, removed_at, content_hash)
+        JOIN source rule ON rule.kind = 'collection' AND rule.location = held.collection
+        WHERE rule.removed_at IS NULL AND held.removed_at IS NULL AND held.content_hash IS NOT NULL
+          AND takes_tags(rule.settings, held.tags)
+          AND (gone.uri, gone.kind, gone.media_type, gone.tags, gone.metadata, gone.content_sha256, gone.content_parser,
+               gone.removed_at IS NULL)
+              IS DISTINCT FROM
+              (added.uri, added.kind, added.media_type, added.tags, added.metadata, added.content_sha256,
+               added.content_parser, added.removed_at IS NULL);
+    END IF;
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER taken_added AFTER INSERT ON document REFERENCING NEW TABLE AS added
+    FOR EACH STATEMENT EXECUTE FUNCTION follow_taken_documents();
+CREATE TRIGGER taken_changed AFTER UPDATE ON document REFERENCING OLD TABLE AS gone NEW TABLE AS added
+    FOR EACH STATEMENT EXECUTE FUNCTION follow_taken_documents();
+CREATE TRIGGER taken_gone AFTER DELETE ON document REFERENCING OLD TABLE AS gone
+    FOR EACH STATEMENT EXECUTE FUNCTION follow_taken_documents();
+
 -- The counts of `tally`, counted.
 CREATE FUNCTION counted_items(of_collection text, of_kind text) RETURNS TABLE (items bigint, digest numeric)
 LANGUAGE sql STABLE
@@ -498,28 +422,3 @@ BEGIN ATOMIC
       AND (removed_at IS NULL) = (of_kind = 'documents')
     HAVING of_kind IN ('documents', 'removed');
 END;
-
--- The rows of live_item of a collection: all of them, or those at some URIs with the attachments of messages there.
-CREATE FUNCTION items_in(of_collection text, of_uris text[]) RETURNS SETOF live_item
-LANGUAGE sql STABLE PARALLEL SAFE
-AS $$
-    SELECT DISTINCT ON (item.uri) item.*
-    FROM (
-        SELECT * FROM present_source_item held
-        WHERE held.collection = of_collection AND (of_uris IS NULL OR held.uri = ANY(of_uris))
-        UNION ALL
-        SELECT held.collection, held.uri, held.source_id, held.sha256, held.media_type, held.size, held.tags, 'file',
-               held.media_type, NULL, held.container, held.number
-        FROM present_attachment held
-        WHERE held.collection = of_collection AND held.skip_reason IS NULL
-          AND (of_uris IS NULL OR held.container = ANY(of_uris))
-    ) item
-    ORDER BY item.uri, item.source_id, item.container NULLS FIRST
-$$;
-
--- The counts of what is there already. compared_with and prepared_with are NULL: the first run compares everything.
-INSERT INTO tally (collection, kind, items, digest)
-SELECT collection.name, kind, counted.items, counted.digest
-FROM collection
-CROSS JOIN (VALUES ('raw_files'), ('crawled_pages'), ('documents'), ('removed')) AS kinds (kind)
-CROSS JOIN LATERAL counted_items(collection.name, kind) AS counted;
