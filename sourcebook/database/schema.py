@@ -53,6 +53,12 @@ def newest_version() -> int:
     return migrations()[-1].version
 
 
+def schema_text(*rooms: str) -> str:
+    """Return the statements of some files of schema/, by default of all, in their order."""
+    folder = files(__package__).joinpath("schema")
+    return "\n".join(folder.joinpath(f"{room}.sql").read_text(encoding="utf-8") for room in rooms or _ROOMS)
+
+
 def ensure_schema(connection: Connection) -> None:
     """Create the schema where it is missing and apply the migrations that are pending.
 
@@ -103,8 +109,7 @@ def check_version(found: int, owner: str) -> None:
 def build_from_schema(connection: Connection) -> None:
     """Build the newest schema at once, in a database that has none."""
     connection.execute(queries["create_schema"])
-    for room in _ROOMS:
-        _build_room(connection, room)
+    connection.execute(schema_text().encode())
     for migration in migrations():
         _record(connection, migration)
 
@@ -120,12 +125,8 @@ def apply_migrations(connection: Connection, after: int) -> None:
 def _take_over(connection: Connection) -> None:
     """Make the schema of the last checkout that of the first release; from the second one on nobody calls this."""
     connection.execute(queries["forget_checkout"])
-    _build_room(connection, "entries")
+    connection.execute(schema_text("entries").encode())
     _record(connection, _FIRST)
-
-
-def _build_room(connection: Connection, room: str) -> None:
-    connection.execute(files(__package__).joinpath("schema", f"{room}.sql").read_bytes())
 
 
 def _record(connection: Connection, migration: Migration) -> None:

@@ -124,6 +124,12 @@ def test_a_newer_export_is_refused(folder: Path, empty: Database) -> None:
     refused(empty, folder, "upgrade Sourcebook")
 
 
+def test_an_export_of_a_checkout_before_the_first_release_is_imported(folder: Path, empty: Database) -> None:
+    """Its versions of the schema are others: 58 is older than 1."""
+    seal(folder, format_version=1, schema_version=58)
+    assert import_collections(empty, folder).documents == 3
+
+
 def test_a_name_that_leads_out_is_refused(folder: Path, empty: Database, tmp_path: Path) -> None:
     """In the list of files, as the folder of a collection, as a symbolic link; and a pipe is no file."""
     copy = tmp_path / "copy"

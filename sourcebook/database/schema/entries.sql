@@ -1,9 +1,9 @@
--- What follows the published entries of a generation, in the transaction that publishes or removes them: its counts, its
+-- What follows the published entries of a generation in the transaction that publishes or removes them: its counts, its
 -- vocabulary and its weights. A trigger hands its function the rows as `changed`, and 1 where they were added, -1 where
 -- they are gone. Planning a statement costs up to a millisecond, which a change of no rows need not pay.
 
--- Count entries and their length in lexemes. The generation's row comes first: who holds it is alone with the rest, and so
--- nobody waits in a circle. The first entries decide on the average length of the weights, until index_upkeep renews it.
+-- Count entries and their length in lexemes. The generation's row comes first: who holds it is alone with the rest, and
+-- so nobody waits in a circle. The first entries decide on the average length, until index_upkeep renews it.
 CREATE FUNCTION count_entries() RETURNS trigger
 LANGUAGE plpgsql SET search_path = sourcebook, public
 AS $$
@@ -55,11 +55,22 @@ $$;
 CREATE FUNCTION count_configurations() RETURNS trigger
 LANGUAGE plpgsql SET search_path = sourcebook, public
 AS $$
+DECLARE
+    step integer := TG_ARGV[0];
 BEGIN
     IF EXISTS (SELECT FROM changed) THEN
-        INSERT INTO text_configuration AS known (generation_id, name, entries)
-        SELECT generation_id, configuration, TG_ARGV[0]::integer * count(*) FROM changed GROUP BY 1, 2
-        ON CONFLICT (generation_id, name) DO UPDATE SET entries = known.entries + excluded.entries;
+        WITH part AS (
+            SELECT generation_id, configuration AS name, count(*) AS entries FROM changed GROUP BY 1, 2
+        ), known AS (
+            UPDATE text_configuration SET entries = text_configuration.entries + step * part.entries
+            FROM part
+            WHERE text_configuration.generation_id = part.generation_id AND text_configuration.name = part.name
+        )
+        INSERT INTO text_configuration (generation_id, name, entries)
+        SELECT generation_id, name, entries FROM part
+        WHERE step > 0 AND NOT EXISTS (
+            SELECT FROM text_configuration other
+            WHERE other.generation_id = part.generation_id AND other.name = part.name);
     END IF;
     RETURN NULL;
 END
