@@ -142,8 +142,8 @@ def export_documents(asked: ExportRequest, knowledge: Knowledge, grant: Reader) 
 
 def _exported(knowledge: KnowledgeBase, grant: Grant, document: int, *, unredacted: bool) -> tuple[str, str, bytes]:
     """Return the name of the folder of a document's collection, the name of its file, and the file."""
+    from sourcebook.transfer.documents import document_markdown
     from sourcebook.transfer.file_names import safe_name  # not with the server: the others read sources
-    from sourcebook.transfer.one_document import document_markdown
 
     check_unredacted(grant, unredacted)
     item = existing_document(knowledge, grant, document).item
