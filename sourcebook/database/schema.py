@@ -20,7 +20,7 @@ OLDEST_PGVECTOR = (0, 8, 4)
 _ROOMS = ("ledger", "search", "entries", "items", "changes", "proof", "work")
 """The files of schema/ in an order in which each follows those that it refers to."""
 _LAST_CHECKOUT = 0
-"""Version of the last checkout before the first release; it differs in the functions of entries.sql alone."""
+"""Version of the last checkout before the first release; it differs in items.sql and entries.sql alone."""
 _LOCK = 0x50_0B00C
 """Key of the advisory lock for changing the schema."""
 
@@ -125,7 +125,7 @@ def apply_migrations(connection: Connection, after: int) -> None:
 def _take_over(connection: Connection) -> None:
     """Make the schema of the last checkout that of the first release; from the second one on nobody calls this."""
     connection.execute(queries["forget_checkout"])
-    connection.execute(schema_text("entries").encode())
+    connection.execute(schema_text("items", "entries").encode())
     _record(connection, _FIRST)
 
 

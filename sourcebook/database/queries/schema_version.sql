@@ -15,8 +15,10 @@ SELECT to_regclass('sourcebook.schema_migration') IS NOT NULL;
 SELECT version, name FROM sourcebook.schema_migration;
 
 -- name: forget_checkout
--- Delete the migrations of checkouts, and the function that those of schema/entries.sql replace, with its triggers.
+-- Delete the migrations of checkouts, and what schema/items.sql and schema/entries.sql make otherwise.
 DROP FUNCTION sourcebook.follow_search_entries() CASCADE;
+DROP FUNCTION sourcebook.items_in(text, text[]);
+DROP VIEW sourcebook.live_item, sourcebook.present_item;
 DELETE FROM sourcebook.schema_migration;
 
 -- name: record_migration

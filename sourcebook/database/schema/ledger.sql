@@ -88,6 +88,12 @@ RETURN coalesce(substring(uri FROM '^.*/'), '');
 
 CREATE INDEX raw_file_folder ON raw_file (source_id, folder_of(uri));
 
+-- Whether a media type is a recording, which is transcribed and not parsed.
+CREATE FUNCTION is_recording(media_type text) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN media_type LIKE 'audio/%' OR media_type LIKE 'video/%';
+CREATE INDEX raw_file_recording ON raw_file (source_id) WHERE removed_at IS NULL AND is_recording(media_type);
+
 -- Bytes that were uploaded, by their content: where they are stored. A row comes before its bytes and goes after them.
 CREATE TABLE upload_content (
     sha256 bytea PRIMARY KEY,

@@ -4,7 +4,7 @@ from psycopg import Connection
 
 
 def make_checkout(connection: Connection, newest: int) -> None:
-    """Make a database of 0.1.0 one of a checkout: other versions, and one function in place of those of entries.sql."""
+    """Make a database of 0.1.0 one of a checkout: its versions, one function in place of entries.sql, two more views."""
     followers = connection.execute(
         "SELECT DISTINCT tgfoid::regprocedure::text FROM pg_trigger "
         "WHERE tgrelid = 'sourcebook.search_entry'::regclass AND tgname ~ '^(added|gone|updated)_'"
@@ -16,6 +16,8 @@ def make_checkout(connection: Connection, newest: int) -> None:
         "LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'; "
         "CREATE TRIGGER entries_gone AFTER DELETE ON sourcebook.search_entry "
         "EXECUTE FUNCTION sourcebook.follow_search_entries(); "
+        "CREATE VIEW sourcebook.present_item AS SELECT * FROM sourcebook.present_source_item; "
+        "CREATE VIEW sourcebook.live_item AS SELECT * FROM sourcebook.present_item; "
         "DELETE FROM sourcebook.schema_migration"
     )
     connection.execute(

@@ -88,6 +88,12 @@ RETURN coalesce(substring(uri FROM '^.*/'), '');
 
 CREATE INDEX raw_file_folder ON raw_file (source_id, folder_of(uri));
 
+-- Whether a media type is a recording, which is transcribed and not parsed.
+CREATE FUNCTION is_recording(media_type text) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN media_type LIKE 'audio/%' OR media_type LIKE 'video/%';
+CREATE INDEX raw_file_recording ON raw_file (source_id) WHERE removed_at IS NULL AND is_recording(media_type);
+
 -- Bytes that were uploaded, by their content: where they are stored. A row comes before its bytes and goes after them.
 CREATE TABLE upload_content (
     sha256 bytea PRIMARY KEY,
@@ -1211,11 +1217,12 @@ CREATE TRIGGER updated_7_weights_gone AFTER UPDATE ON search_entry REFERENCING O
 CREATE TRIGGER updated_8_weights_added AFTER UPDATE ON search_entry REFERENCING NEW TABLE AS changed
     FOR EACH STATEMENT EXECUTE FUNCTION insert_weights();
 
--- Views of items: what sources have that becomes a document, and what became of it.
+-- Views of items: what sources have that becomes a document, and what became of it. Those of a checkout before 0.1.0 are
+-- replaced as they are.
 
 -- The pages that become documents: where several URLs of a site have equal content, the canonical URL, or else the one
 -- that was found first; `also_at` lists the others.
-CREATE VIEW present_page AS
+CREATE OR REPLACE VIEW present_page AS
 SELECT collection, url, source_id, sha256, media_type, size, tags, is_html,
     CASE WHEN is_html AND holders > 1 THEN metadata || jsonb_build_object('also_at', array_remove(urls, url))
          WHEN is_html THEN metadata END AS metadata  -- for other documents the parser finds the metadata
@@ -1240,14 +1247,8 @@ FROM (
 ) page
 WHERE place = 1 AND NOT excluded;
 
--- Whether a media type is a recording, which is transcribed and not parsed.
-CREATE FUNCTION is_recording(media_type text) RETURNS boolean
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN media_type LIKE 'audio/%' OR media_type LIKE 'video/%';
-CREATE INDEX raw_file_recording ON raw_file (source_id) WHERE removed_at IS NULL AND is_recording(media_type);
-
 -- The attachments of live messages; if a changed message cannot be read, the attachments of its last readable version.
-CREATE VIEW present_attachment AS
+CREATE OR REPLACE VIEW present_attachment AS
 SELECT document.collection, document.uri || '/' || attachment.path AS uri, file.source_id, attachment.sha256,
     attachment.media_type, attachment.size, source.tags || file.tags AS tags, attachment.skip_reason, document.uri AS container, attachment.number
 FROM attachment
@@ -1264,7 +1265,7 @@ WHERE file.removed_at IS NULL
 -- `format` selects the parser: the media type, `page` for an HTML page that a crawl has converted to Markdown, or
 -- `transcript` for a recording. A document of another collection, which a membership rule takes, is one of `taken`: it
 -- has the parsed content of that document, by `parser`.
-CREATE VIEW present_source_item AS
+CREATE OR REPLACE VIEW present_source_item AS
 SELECT source.collection, raw_file.uri, raw_file.source_id, raw_file.sha256, raw_file.media_type, raw_file.size,
     source.tags || raw_file.tags AS tags, 'file' AS kind, raw_file.media_type AS format, NULL::jsonb AS metadata,
     NULL AS container, NULL::integer AS number, NULL AS parser
@@ -1307,23 +1308,28 @@ WHERE rule.kind = 'collection'
   AND document.content_hash IS NOT NULL
   AND takes_tags(rule.settings, document.tags);
 
--- The items that become documents, with the attachments of messages.
-CREATE VIEW present_item AS
-SELECT * FROM present_source_item
-UNION ALL
-SELECT collection, uri, source_id, sha256, media_type, size, tags, 'file', media_type, NULL, container, number, NULL
-FROM present_attachment
-WHERE skip_reason IS NULL;
-
--- The items that become documents, one row for each collection and URI: the first source with an item provides it, and
--- the collection's own before those that it takes. In an object store an attachment and a file may have one URI: the
--- file is chosen.
-CREATE VIEW live_item AS
-SELECT DISTINCT ON (collection, uri) * FROM present_item
-ORDER BY collection, uri, parser IS NOT NULL, source_id, container NULLS FIRST;
+-- The items of a collection that become documents, with the attachments of messages, one row for each URI: all of them,
+-- or those at some URIs with the attachments there. The first source with an item provides it, and the collection's own
+-- before those that it takes. In an object store an attachment and a file may have one URI: the file is chosen.
+CREATE FUNCTION items_in(of_collection text, of_uris text[]) RETURNS SETOF present_source_item
+LANGUAGE sql STABLE PARALLEL SAFE
+AS $$
+    SELECT DISTINCT ON (item.uri) item.*
+    FROM (
+        SELECT * FROM present_source_item held
+        WHERE held.collection = of_collection AND (of_uris IS NULL OR held.uri = ANY(of_uris))
+        UNION ALL
+        SELECT held.collection, held.uri, held.source_id, held.sha256, held.media_type, held.size, held.tags, 'file',
+               held.media_type, NULL, held.container, held.number, NULL
+        FROM present_attachment held
+        WHERE held.collection = of_collection AND held.skip_reason IS NULL
+          AND (of_uris IS NULL OR held.container = ANY(of_uris))
+    ) item
+    ORDER BY item.uri, item.parser IS NOT NULL, item.source_id, item.container NULLS FIRST
+$$;
 
 -- The state of each file and of each URL of a site that may be, or may have become, a document.
-CREATE VIEW source_item AS
+CREATE OR REPLACE VIEW source_item AS
 SELECT file.source_id, file.uri, CASE WHEN is_recording(file.media_type) THEN 'recording' ELSE 'file' END AS kind,
     file.media_type, coalesce(file.failure, transcribed.failure) AS failure, file.skip_reason, file.excluded_at,
     greatest(file.attempts, transcribed.attempts) AS attempts,
@@ -1349,7 +1355,7 @@ FROM present_attachment
 WHERE skip_reason IS NOT NULL;
 
 -- The items of `sourcebook documents`: documents, and files and pages that did not become one.
-CREATE VIEW item AS
+CREATE OR REPLACE VIEW item AS
 SELECT
     document.id AS document_id, document.collection, document.source_id, document.uri, document.title, document.kind,
     document.media_type, document.language, document.version, document.tags,
@@ -1397,24 +1403,6 @@ WHERE source.removed_at IS NULL
       WHERE document.collection = source.collection AND document.uri = source_item.uri
         AND (document.removed_at IS NULL OR source_item.excluded_at IS NOT NULL)
   );
-
--- The rows of live_item of a collection: all of them, or those at some URIs with the attachments of messages there.
-CREATE FUNCTION items_in(of_collection text, of_uris text[]) RETURNS SETOF live_item
-LANGUAGE sql STABLE PARALLEL SAFE
-AS $$
-    SELECT DISTINCT ON (item.uri) item.*
-    FROM (
-        SELECT * FROM present_source_item held
-        WHERE held.collection = of_collection AND (of_uris IS NULL OR held.uri = ANY(of_uris))
-        UNION ALL
-        SELECT held.collection, held.uri, held.source_id, held.sha256, held.media_type, held.size, held.tags, 'file',
-               held.media_type, NULL, held.container, held.number, NULL
-        FROM present_attachment held
-        WHERE held.collection = of_collection AND held.skip_reason IS NULL
-          AND (of_uris IS NULL OR held.container = ANY(of_uris))
-    ) item
-    ORDER BY item.uri, item.parser IS NOT NULL, item.source_id, item.container NULLS FIRST
-$$;
 
 -- What changed since a run compared it: marks and kept counts, by triggers on the ledger.
 
