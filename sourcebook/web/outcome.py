@@ -178,7 +178,7 @@ class Postponed:
 Outcome = Stored | Unchanged | Listed | Redirected | Gone | Refused | Failed | Postponed
 
 
-def each_once(found: Iterable[FoundUrl]) -> Iterable[FoundUrl]:
+def nearest_urls(found: Iterable[FoundUrl]) -> Iterable[FoundUrl]:
     """Keep one entry per URL, the nearest to the start: a statement may touch a row only once."""
     nearest: dict[str, FoundUrl] = {}
     for url in found:

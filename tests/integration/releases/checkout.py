@@ -4,7 +4,7 @@ from psycopg import Connection
 
 
 def make_checkout(connection: Connection, newest: int) -> None:
-    """Make a database of 0.1.0 one of a checkout: its versions, one function in place of entries.sql, two more views."""
+    """Make a database of 0.1.0 one of a checkout: versions, one function for those of entries.sql, two more views."""
     followers = connection.execute(
         "SELECT DISTINCT tgfoid::regprocedure::text FROM pg_trigger "
         "WHERE tgrelid = 'sourcebook.search_entry'::regclass AND tgname ~ '^(added|gone|updated)_'"
