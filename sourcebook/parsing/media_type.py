@@ -133,8 +133,8 @@ def detect_media_type(name: str, head: bytes) -> str:
     when it is opened, because a server's error message is no document.
 
     Args:
-        name: File name, path or URI.
-        head: The first `HEAD_BYTES` bytes, fewer where the file is shorter.
+        name: file name, path or URI.
+        head: the first `HEAD_BYTES` bytes, fewer where the file is shorter.
     """
     head = head[:HEAD_BYTES]
     named = media_type_of_name(name)

@@ -39,16 +39,16 @@ def parse(content: bytes, *, name: str, media_type: str, settings: ParsingSettin
     An empty file, or a file of white space only, gives a document without blocks.
 
     Args:
-        content: The whole file.
-        name: File name, path or URI; its extension refines the media type (the programming language).
-        media_type: The result of `detect_media_type`.
-        settings: The choice of the PDF parser, and whether OCR is on.
+        content: the whole file.
+        name: file name, path or URI; its extension refines the media type (the programming language).
+        media_type: the result of `detect_media_type`.
+        settings: the choice of the PDF parser, and whether OCR is on.
 
     Raises:
-        ParseError: No parser reads this type, or the content is broken, protected, or holds no text.
-        TemporaryParseError: The machine lacks room or open files, or a disk fails.
-        MissingDependencyError: The parser's package is not installed.
-        ParserError: The parser's models cannot be loaded.
+        ParseError: no parser reads this type, or the content is broken, protected, or holds no text.
+        TemporaryParseError: the machine lacks room or open files, or a disk fails.
+        MissingDependencyError: the parser's package is not installed.
+        ParserError: the parser's models cannot be loaded.
     """
     parser = parser_for(media_type, settings)
     if not content.strip():

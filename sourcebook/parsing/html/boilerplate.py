@@ -5,8 +5,17 @@ from collections.abc import Callable
 from itertools import chain, islice
 
 from sourcebook.parsing.html.names import Meaning, meaning
-from sourcebook.parsing.html.text_length import prose_length, text_length
-from sourcebook.parsing.html.tree import HEADINGS, Element, drop, plain_text, replace_content, subelement, unwrap
+from sourcebook.parsing.html.tree import (
+    HEADINGS,
+    Element,
+    drop,
+    plain_text,
+    prose_length,
+    replace_content,
+    subelement,
+    text_length,
+    unwrap,
+)
 
 UNREADABLE = (
     "script", "style", "template", "noscript", "svg", "iframe", "object", "embed", "canvas", "audio", "video",

@@ -32,11 +32,11 @@ def read_core_properties(content: bytes, *, named: str) -> Mapping[str, JsonValu
     Titles that a program writes into every new file and names of libraries are left out.
 
     Args:
-        content: The whole file.
-        named: Extension of the file's name, for messages.
+        content: the whole file.
+        named: extension of the file's name, for messages.
 
     Raises:
-        ParseError: The archive is damaged.
+        ParseError: the archive is damaged.
     """
     with reading(content, named=named) as archive:
         if _PART not in archive.namelist() or archive.getinfo(_PART).file_size > _LARGEST:

@@ -22,7 +22,7 @@ def without_extras(content: bytes) -> bytes:
     openpyxl refuses a whole file for one of these that it does not expect, though cells and their formats are sound.
 
     Raises:
-        ParseError: The archive is damaged.
+        ParseError: the archive is damaged.
     """
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True)
     parts: dict[str, bytes] = {}

@@ -48,7 +48,7 @@ def read_pages(content: bytes) -> Iterator[TextPage]:
     """Yield the pages in order, one in memory at a time; a page that cannot be decoded has no text.
 
     Raises:
-        ParseError: The file is damaged.
+        ParseError: the file is damaged.
     """
     heights, boxes, fonts = LetterHeights(), TightBoxes(), EastAsianFonts()
     with second_reading(content) as second:

@@ -44,8 +44,8 @@ def code_cuts(text: str, *, language: str) -> list[Cut]:
     too deeply.
 
     Args:
-        text: The text of the file.
-        language: One of `CODE_LANGUAGES`.
+        text: the text of the file.
+        language: one of `CODE_LANGUAGES`.
     """
     largest = _LARGEST_OF.get(language, _LARGEST)
     parser = parser_of(language) if len(text) <= largest and not _is_nested_too_deeply(text, language) else None

@@ -47,15 +47,15 @@ def open_opendocument(content: bytes, *, named: str) -> tuple[str, dict[str, Any
     """Check a file by unpacking all of it once, a piece at a time.
 
     Args:
-        content: The whole file.
-        named: Extension of the file's name, for messages.
+        content: the whole file.
+        named: extension of the file's name, for messages.
 
     Returns:
         The media type that the content has, ODT, ODS or ODP; and the roots of its XML parts `content.xml` and
         `meta.xml`, where they are there.
 
     Raises:
-        ParseError: The archive is damaged, protected, too large, no OpenDocument text, spreadsheet or presentation,
+        ParseError: the archive is damaged, protected, too large, no OpenDocument text, spreadsheet or presentation,
             or its XML declares a DTD.
     """
     with reading(content, named=named) as archive:

@@ -49,9 +49,9 @@ def read_text(content: bytes, root: Any, *, name: str) -> tuple[WrittenDocument,
     """Read a text: `[^1]` at a note's reference, and the note next to the text it belongs to.
 
     Args:
-        content: The whole file.
+        content: the whole file.
         root: root of its `content.xml`, which is changed.
-        name: File name, path or URI.
+        name: file name, path or URI.
 
     Returns:
         The Markdown, and the account of headers, footers and hidden text, which are left out.

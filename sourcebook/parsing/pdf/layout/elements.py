@@ -1,9 +1,9 @@
 """Parts of a page after its structure is known; lengths in points from the page's upper left corner."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
+from sourcebook.parsing.pdf.layout.measures import Rectangle
 from sourcebook.parsing.pdf.layout.page_parts import Line
 
 ElementKind = Literal["paragraph", "heading", "item", "code", "caption", "footnote", "running head"]
@@ -32,7 +32,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class Table(Rectangle):
     """A table and the part of the page that it covers."""
 
     left: float
@@ -47,7 +47,7 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Place(Rectangle):
     """A rectangle on a page."""
 
     page: int
@@ -77,6 +77,11 @@ class Element:
     marker: str = ""
     """Mark before a list item, such as `-` or `2.`."""
 
+    @property
+    def page(self) -> int:
+        """Number of the page on which it begins."""
+        return self.places[0].page
+
 
 @dataclass(frozen=True, slots=True)
 class PlacedTable:
@@ -87,14 +92,8 @@ class PlacedTable:
     caption: Element | None = None
     more: tuple[Place, ...] = ()
     """Rectangles of its continuation on later pages."""
+    kind: ClassVar[Literal["table"]] = "table"
 
 
-def place(page: int, lines: Sequence[Line]) -> Place:
-    """Return the rectangle around the lines."""
-    return Place(
-        page,
-        min(line.left for line in lines),
-        min(line.top for line in lines),
-        max(line.right for line in lines),
-        max(line.bottom for line in lines),
-    )
+Part = Element | PlacedTable
+"""What a page is made of."""

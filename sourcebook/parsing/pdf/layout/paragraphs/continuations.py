@@ -5,29 +5,27 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 
-from sourcebook.parsing.pdf.layout.elements import Element, PlacedTable
+from sourcebook.parsing.pdf.layout.elements import Element, Part, PlacedTable
 from sourcebook.parsing.pdf.layout.words.line_joining import joined_pair
 
 _SENTENCE_END = re.compile(r"""[.!?:。！？…।॥؟۔։።។။]["'”’»)\]\d]*$""")
 _PASSED_OVER = frozenset({"footnote", "caption", "running head"})
 _MOST_BESIDE = 3
-"""Most complete paragraphs, such as those of a box, between the two parts of a paragraph."""
+"""Most complete paragraphs, such as those of a box, between the two parts of a paragraph [first]."""
 _MOST_PASSED_OVER = 40
-"""Most elements between the two parts of a paragraph."""
+"""Most elements between the two parts of a paragraph [first]."""
 _MOST_MOVED = 120
 """Most characters of the second part or of what is between, whichever is less.
 
-A longer part stays where it is, so that the order of the document is never far from that of its pages.
+A longer part stays where it is, so that the order of the document is never far from that of its pages [apart].
 """
 
 
-def join_across_columns(
-    found: Sequence[Element | PlacedTable], hyphenated: AbstractSet[str] = frozenset()
-) -> list[Element | PlacedTable]:
+def join_across_columns(found: Sequence[Part], hyphenated: AbstractSet[str] = frozenset()) -> list[Part]:
     """Return the elements with the parts of each paragraph joined, across footnotes, captions and tables."""
-    result: list[Element | PlacedTable] = []
+    result: list[Part] = []
     for one in found:
-        if isinstance(one, Element) and one.kind == "paragraph":
+        if one.kind == "paragraph":
             open_end = _open_end(result, one)
             if open_end is not None:
                 index, before = open_end
@@ -44,7 +42,7 @@ def join_across_columns(
     return result
 
 
-def _open_end(result: Sequence[Element | PlacedTable], one: Element) -> tuple[int, Element] | None:
+def _open_end(result: Sequence[Part], one: Element) -> tuple[int, Element] | None:
     """Return the index of the paragraph that continues with `one`, and the paragraph, or None."""
     moved = 0
     for back in range(1, min(_MOST_PASSED_OVER, len(result)) + 1):
@@ -63,7 +61,7 @@ def _open_end(result: Sequence[Element | PlacedTable], one: Element) -> tuple[in
     return None
 
 
-def _letters(one: Element | PlacedTable) -> int:
+def _letters(one: Part) -> int:
     """Return the characters of a text, or of a table and its caption; none of a running head."""
     if isinstance(one, Element):
         return 0 if one.kind == "running head" else len(one.text)

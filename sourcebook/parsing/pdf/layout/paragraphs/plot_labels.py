@@ -3,19 +3,20 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from sourcebook.parsing.pdf.layout.elements import Element, Place, PlacedTable
+from sourcebook.parsing.pdf.layout.elements import Element, Part, Place
+from sourcebook.parsing.pdf.layout.measures import around
 
 _LONGEST = 24
-"""Most characters of a label."""
+"""Most characters of a label [library]."""
 _FEWEST = 8
-"""Fewest labels that follow one another."""
+"""Fewest labels that follow one another [library]."""
 _FEWEST_EDGES = 4
-"""Fewest left edges of the labels; lists and poems have one or two."""
+"""Fewest left edges of the labels; lists and poems have one or two [library]."""
 
 
-def with_joined_labels(found: Sequence[Element | PlacedTable]) -> list[Element | PlacedTable]:
+def with_joined_labels(found: Sequence[Part]) -> list[Part]:
     """Return the elements, with the labels of each figure as one paragraph."""
-    result: list[Element | PlacedTable] = []
+    result: list[Part] = []
     for group in _groups(found):
         labels = [one for one in group if isinstance(one, Element)]
         edges = {round(one.first.left / max(one.first.size, 1.0)) for one in labels}
@@ -26,17 +27,15 @@ def with_joined_labels(found: Sequence[Element | PlacedTable]) -> list[Element |
     return result
 
 
-def _groups(found: Sequence[Element | PlacedTable]) -> Iterator[list[Element | PlacedTable]]:
+def _groups(found: Sequence[Part]) -> Iterator[list[Part]]:
     """Yield consecutive labels of one page together, and every other element alone."""
-    group: list[Element | PlacedTable] = []
-    page = 0
+    group: list[Part] = []
     for one in found:
         if isinstance(one, Element) and _is_label(one):
-            if group and one.places[0].page != page:
+            if group and one.page != group[0].page:
                 yield group
                 group = []
             group.append(one)
-            page = one.places[0].page
             continue
         if group:
             yield group
@@ -53,13 +52,6 @@ def _is_label(one: Element) -> bool:
 
 
 def _joined(labels: Sequence[Element]) -> Element:
-    places = [one.places[0] for one in labels]
-    around = Place(
-        places[0].page,
-        min(place.left for place in places),
-        min(place.top for place in places),
-        max(place.right for place in places),
-        max(place.bottom for place in places),
-    )
+    whole = Place(labels[0].page, *around([one.places[0] for one in labels]))
     text = " ".join(one.text for one in labels)
-    return replace(labels[0], kind="paragraph", text=text, places=(around,), last=labels[-1].last, lines=len(labels))
+    return replace(labels[0], kind="paragraph", text=text, places=(whole,), last=labels[-1].last, lines=len(labels))

@@ -10,6 +10,7 @@ from statistics import median
 
 from sourcebook.parsing.pdf.layout.elements import Cell, Row, Table
 from sourcebook.parsing.pdf.layout.lines.rows import joined
+from sourcebook.parsing.pdf.layout.measures import around
 from sourcebook.parsing.pdf.layout.page_parts import Line
 from sourcebook.parsing.pdf.layout.tables.dot_leaders import LEADERS, PAGE_NUMBER, leads_to_page, without_leaders
 from sourcebook.parsing.pdf.layout.tables.wide_headers import first_row, is_second_header, spans, wide_cells
@@ -18,16 +19,17 @@ from sourcebook.parsing.pdf.layout.words.line_joining import joined_text
 from sourcebook.parsing.pdf.layout.words.list_marks import list_mark
 
 _NARROWEST_GAP = 0.55
-"""Smallest gap between columns, in font sizes."""
+"""Smallest gap between columns, in font sizes [first]."""
 _MANY_ROWS = 12
+"""Rows from which the gaps between columns may be narrower: in text, no white space is in all lines [0078]."""
 _NARROWEST_OF_MANY = 0.33
-"""Smallest gap between columns that so many rows share, in font sizes: in text, no white space is in all lines."""
+"""Smallest gap that so many rows share, in font sizes [0078]."""
 _FARTHEST_ROW = 2.6
-"""Largest white space between two rows of a table, in font sizes."""
+"""Largest white space between two rows of a table, in font sizes [first]."""
 _FEWEST_BELOW = 2
-"""Fewest rows with all columns below a header over several of them."""
+"""Fewest rows with all columns below a header over several of them [0080]."""
 _LONGEST_CELL = 90
-"""Characters of the median cell above which columns are prose."""
+"""Characters of the median cell above which columns are prose [first]."""
 _BULLET = re.compile(r"[\u2460-\u24ff\u25a0-\u27bf]")
 _SECTION = re.compile(r"\d{1,3}(?:\.\d{1,3})+\.|\d{1,3}(?:\.\d{1,3}){2,}")
 _TITLE = re.compile(r"(?:\d{1,3}|[A-Z])(?:\.\d{1,3})+\.?\s+[^\W\d_]{3}")
@@ -39,13 +41,21 @@ class _Gap:
     left: float
     right: float
 
+    @property
+    def width(self) -> float:
+        return self.right - self.left
+
+    @property
+    def centre(self) -> float:
+        return (self.left + self.right) / 2
+
 
 def with_tables(rows: Sequence[Row], levels: Sequence[float] = ()) -> list[Row | Table]:
     """Return the rows of a column, with tables in place of the rows that form them.
 
     Args:
-        rows: Rows of one column, from the top.
-        levels: Heights of the lines drawn across the column, which separate the rows of a table.
+        rows: rows of one column, from the top.
+        levels: heights of the lines drawn across the column, which separate the rows of a table.
     """
     result: list[Row | Table] = []
     written, rows = rows, [row if leads_to_page(row) else without_leaders(row) for row in rows]
@@ -159,8 +169,8 @@ def _common(gaps: Sequence[_Gap], row: Row) -> list[_Gap]:
             parts.append(_Gap(max(free[first].left, gap.left), min(free[first].right, gap.right)))
             first += 1
         first -= bool(parts)  # the last part may reach into the next gap
-        widest = max(parts, key=lambda part: part.right - part.left, default=None)
-        if widest is not None and widest.right - widest.left > _NARROWEST_GAP * row.line.size:
+        widest = max(parts, key=lambda part: part.width, default=None)
+        if widest is not None and widest.width > _NARROWEST_GAP * row.line.size:
             left.append(widest)
     return left
 
@@ -223,7 +233,7 @@ def _divided_table(rows: Sequence[Row], gaps: Sequence[_Gap], levels: Sequence[f
     """Return the table whose first row is over more columns than it has cells, or None where it is not so."""
     body = rows[1:]
     inner = _shared(body) if len(body) > _FEWEST_BELOW else []
-    edges = [float("-inf"), *((gap.left + gap.right) / 2 for gap in inner), float("inf")]
+    edges = [float("-inf"), *(gap.centre for gap in inner), float("inf")]
     if (
         len(inner) < max(len(gaps), len(rows[0].runs))
         or sum(len(row.runs) > len(inner) for row in body) < _FEWEST_BELOW
@@ -328,15 +338,12 @@ def _table_of(rows: Sequence[Row], texts: Sequence[Sequence[str]], *, contents: 
     """Return the table of rows.
 
     Args:
-        rows: Rows that the table covers.
-        texts: Texts of the cells, row by row; the first row is the header, except in a table of contents.
-        contents: Whether the table is a table of contents.
+        rows: rows that the table covers.
+        texts: texts of the cells, row by row; the first row is the header, except in a table of contents.
+        contents: whether the table is a table of contents.
     """
     return Table(
-        left=min(row.line.left for row in rows),
-        top=min(row.line.top for row in rows),
-        right=max(row.line.right for row in rows),
-        bottom=max(row.line.bottom for row in rows),
+        *around([row.line for row in rows]),
         cells=tuple(
             Cell(index, column, text, header=index == 0 and not contents)
             for index, row in enumerate(texts)

@@ -11,7 +11,7 @@ LEADERS = re.compile(r"(?:[.·…‥_]\s?){4,}")
 PAGE_NUMBER = re.compile(r"(?:[\s.·…‥_]*)([ivxlcdm]{1,7}|[A-Z]?-?\d{1,4})\s*$")
 _NUMBER = re.compile(r"[(\-–+]?[€$£]?\d[\d.,]*[%)]?")
 _NARROW = 0.5
-"""Width of a dot or space, in widths of another letter."""
+"""Width of a dot or space, in widths of another letter [library]."""
 
 
 def leads_to_page(row: Row) -> bool:
