@@ -1,9 +1,10 @@
 """Parts of a page after its structure is known; lengths in points from the page's upper left corner."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from sourcebook.parsing.pdf.layout.measures import Rectangle
+from sourcebook.parsing.pdf.layout.measures import Rectangle, around
 from sourcebook.parsing.pdf.layout.page_parts import Line
 
 ElementKind = Literal["paragraph", "heading", "item", "code", "caption", "footnote", "running head"]
@@ -44,6 +45,23 @@ class Table(Rectangle):
     columns: int
     contents: bool = False
     """Whether the table is the document's table of contents."""
+
+    @classmethod
+    def of(cls, rows: Sequence[Row], texts: Sequence[Sequence[str]], *, contents: bool = False) -> "Table":
+        """Return the table of rows.
+
+        Args:
+            rows: rows that the table covers.
+            texts: texts of the cells, row by row; the first row is the header, except in a table of contents.
+            contents: whether the table is a table of contents.
+        """
+        cells = tuple(
+            Cell(index, column, text, header=index == 0 and not contents)
+            for index, row in enumerate(texts)
+            for column, text in enumerate(row)
+        )
+        edges = around([row.line for row in rows])
+        return cls(*edges, cells=cells, rows=len(texts), columns=len(texts[0]), contents=contents)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,10 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 
-from sourcebook.parsing.pdf.layout.elements import Cell, Row, Table
+from sourcebook.parsing.pdf.layout.elements import Row, Table
 from sourcebook.parsing.pdf.layout.lines.rows import joined
-from sourcebook.parsing.pdf.layout.measures import around
 from sourcebook.parsing.pdf.layout.page_parts import Line
-from sourcebook.parsing.pdf.layout.tables.dot_leaders import LEADERS, PAGE_NUMBER, leads_to_page, without_leaders
+from sourcebook.parsing.pdf.layout.tables.dot_leaders import contents_table, leads_to_page, without_leaders
 from sourcebook.parsing.pdf.layout.tables.wide_headers import first_row, is_second_header, spans, wide_cells
 from sourcebook.parsing.pdf.layout.tables.wrapped_cells import NUMBER, further_lines
 from sourcebook.parsing.pdf.layout.words.line_joining import joined_text
@@ -62,7 +61,7 @@ def with_tables(rows: Sequence[Row], levels: Sequence[float] = ()) -> list[Row |
     index = 0
     while index < len(rows):
         end, gaps = _stretch(rows, index)
-        table = _contents_table(rows[index:end]) or _table(rows[index:end], gaps, levels) if end - index > 1 else None
+        table = contents_table(rows[index:end]) or _table(rows[index:end], gaps, levels) if end - index > 1 else None
         if table is not None and not table.contents and _is_justified(rows, index, end):
             table = None
         if table is None:
@@ -226,7 +225,7 @@ def _table(rows: Sequence[Row], gaps: Sequence[_Gap], levels: Sequence[float]) -
         return None
     if sum(map(bool, (text for row in texts for text in row))) < 0.4 * len(texts) * width:
         return None
-    return _table_of(rows, texts)
+    return Table.of(rows, texts)
 
 
 def _divided_table(rows: Sequence[Row], gaps: Sequence[_Gap], levels: Sequence[float]) -> Table | None:
@@ -312,44 +311,3 @@ def _grid(rows: Sequence[Row], gaps: Sequence[_Gap]) -> list[list[list[Line]]]:
         else:
             grid.append(parts)
     return grid
-
-
-def _contents_table(rows: Sequence[Row]) -> Table | None:
-    """Return the table of contents in rows with dot leaders, or None; its columns are titles and page numbers."""
-    if sum(map(leads_to_page, rows)) < 2:
-        return None
-    texts: list[list[str]] = []
-    pending = ""
-    for row in rows:
-        text = f"{pending} {row.line.text}".strip()
-        number = PAGE_NUMBER.search(text)
-        if not leads_to_page(row) or number is None:
-            pending = text
-            continue
-        texts.append([LEADERS.sub(" ", text[: number.start()]).strip(" ."), number[1]])
-        pending = ""
-    if pending:
-        texts.append([pending, ""])
-    # The header is empty, because no entry is a heading of the others.
-    return _table_of(rows, [["", ""], *texts], contents=True)
-
-
-def _table_of(rows: Sequence[Row], texts: Sequence[Sequence[str]], *, contents: bool = False) -> Table:
-    """Return the table of rows.
-
-    Args:
-        rows: rows that the table covers.
-        texts: texts of the cells, row by row; the first row is the header, except in a table of contents.
-        contents: whether the table is a table of contents.
-    """
-    return Table(
-        *around([row.line for row in rows]),
-        cells=tuple(
-            Cell(index, column, text, header=index == 0 and not contents)
-            for index, row in enumerate(texts)
-            for column, text in enumerate(row)
-        ),
-        rows=len(texts),
-        columns=len(texts[0]),
-        contents=contents,
-    )
