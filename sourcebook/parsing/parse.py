@@ -84,11 +84,11 @@ def parse(content: bytes, *, name: str, media_type: str, settings: ParsingSettin
                 f"this machine stopped the {parser.name} parser ({error.strerror}); mend that, then ingest again",
                 FailureClass.UNREADABLE,
             ) from error
-        said = f"the {parser.name} parser cannot read it{_told(error)}; open and save it again, or convert it"
+        said = f"the {parser.name} parser cannot read it{_reason(error)}; open and save it again, or convert it"
         raise note_cause(ParseError(said, FailureClass.CORRUPT), error) from error
 
 
-def _told(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     """Return what a parsing library says about a file, in brackets; "" for an error of its code (KeyError)."""
     reason = " ".join(str(error).split())[:200]
     return "" if type(error).__module__ in _OF_CODE or not reason else f" ({reason})"

@@ -53,7 +53,7 @@ def write_markdown(document: DoclingDocument, *, boxes: bool = False, own_spaces
     return write_pieces(piece if boxes else replace(piece, box=None) for piece in _pieces(document, own_spaces))
 
 
-def unwritten(document: DoclingDocument) -> Iterator[str]:
+def texts_left_out(document: DoclingDocument) -> Iterator[str]:
     """Yield the texts of a document that `write_markdown` leaves out: headers, footers, hidden paragraphs."""
     for item, _ in document.iterate_items(included_content_layers=set(ContentLayer) - _LAYERS, traverse_pictures=True):
         match item:

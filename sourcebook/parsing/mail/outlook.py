@@ -17,7 +17,7 @@ from oxmsg.storage import Storage
 
 from sourcebook.parsing.mail.headers import address_text, addresses, header, one_line
 from sourcebook.parsing.mail.internet import MESSAGE
-from sourcebook.parsing.mail.message import DEEPEST, Body, MailFile, MailMessage, bounded
+from sourcebook.parsing.mail.message import DEEPEST, Body, MailFile, MailMessage, first_files
 from sourcebook.parsing.mail.outlook_properties import OutlookProperties, rich_text
 
 _HEADER_OF_MESSAGE, _HEADER_OF_EMBEDDED, _HEADER_OF_PART = 32, 24, 8
@@ -64,7 +64,7 @@ def _read(storage: Storage, *, header_bytes: int, depth: int) -> MailMessage:
     bodies = tuple(_bodies(properties))
     encoding = properties.encoding()
     sealed = one_line(properties.text(_CLASS)).upper() == "IPM.NOTE.SMIME" and not bodies
-    files, more_files = bounded(_files(storage, "".join(body.html for body in bodies), encoding, depth=depth))
+    files, more_files = first_files(_files(storage, "".join(body.html for body in bodies), encoding, depth=depth))
     names = named_properties(storage)
     starts, ends = (next(_dates(properties, names, wanted), None) for wanted in (STARTS, ENDS))
     places = (one_line(properties.text(names[wanted])) for wanted in PLACE if wanted in names)

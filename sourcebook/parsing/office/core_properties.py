@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 from sourcebook.model.document import JsonValue
-from sourcebook.parsing.office.office_archive import reading
+from sourcebook.parsing.office.office_archive import opened_archive
 from sourcebook.parsing.text.json_values import json_mapping
 from sourcebook.parsing.text.titles import is_title
 
@@ -38,7 +38,7 @@ def read_core_properties(content: bytes, *, named: str) -> Mapping[str, JsonValu
     Raises:
         ParseError: the archive is damaged.
     """
-    with reading(content, named=named) as archive:
+    with opened_archive(content, named=named) as archive:
         if _PART not in archive.namelist() or archive.getinfo(_PART).file_size > _LARGEST:
             return {}
         xml = archive.read(_PART)

@@ -76,7 +76,7 @@ def open_office_archive(content: bytes, *, named: str) -> OfficeArchive:
         ParseError: the archive is damaged, protected, no office document, unpacks to more than 512 MiB or 128 MiB of
             XML, or its XML declares a DTD: office programs never write one, and its entities could grow without end.
     """
-    with reading(content, named=named) as archive:
+    with opened_archive(content, named=named) as archive:
         names = set(archive.namelist())
         office_format = _format(names, named)
         commented = checked_parts(archive)
@@ -129,7 +129,7 @@ def checked_parts(archive: ZipFile, *, may_declare: AbstractSet[str] = frozenset
 
 
 @contextmanager
-def reading(content: bytes, *, named: str) -> Iterator[ZipFile]:
+def opened_archive(content: bytes, *, named: str) -> Iterator[ZipFile]:
     """Open a zip archive; every error while it is open becomes a `ParseError`."""
     try:
         with ZipFile(BytesIO(content)) as archive:

@@ -44,7 +44,7 @@ def code_cuts(text: str, *, language: str) -> list[Cut]:
         return list(_margin_cuts(text))
     encoded = text.encode("utf-8", "surrogatepass")
     root = parser.parse(encoded).root_node
-    found = list(_cuts(grammars.parts(root), language, within="", depth=0))
+    found = list(_cuts(grammars.child_nodes(root), language, within="", depth=0))
     return list(_in_characters(encoded, found)) or list(_margin_cuts(text))
 
 

@@ -33,10 +33,10 @@ class LeftOut:
         """
         if not self.rows and not points and not beyond:
             return {}
-        told: dict[str, JsonValue] = {"rows": self.rows, "words": self.words, "share": self.share}
-        told["texts"] = [*self.texts]
+        facts: dict[str, JsonValue] = {"rows": self.rows, "words": self.words, "share": self.share}
+        facts["texts"] = [*self.texts]
         unseen: dict[str, JsonValue] = {"plot_points": dict(points), "words_beyond_page": beyond}
-        return {"left_out": told | {name: number for name, number in unseen.items() if number}}
+        return {"left_out": facts | {name: number for name, number in unseen.items() if number}}
 
 
 def left_out_of(texts: Sequence[str], *, kept: int) -> LeftOut:

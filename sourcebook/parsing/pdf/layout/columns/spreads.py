@@ -20,7 +20,7 @@ Running heads and page numbers of both pages are often written together [library
 """
 
 
-def halves(pieces: Sequence[Piece], *, width: float, height: float, from_right: bool) -> list[list[Piece]]:
+def pages_of_sheet(pieces: Sequence[Piece], *, width: float, height: float, from_right: bool) -> list[list[Piece]]:
     """Return the pieces of each page of a sheet in reading order, or all pieces where it is one page.
 
     Args:

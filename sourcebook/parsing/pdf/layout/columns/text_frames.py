@@ -19,7 +19,7 @@ _FEWEST_LINES = 2
 """Fewest lines inside a frame, and fewest lines beside it [first]."""
 
 
-def boxed(lines: Sequence[Line], frames: Sequence[Box]) -> list[list[Line]]:
+def lines_in_frames(lines: Sequence[Line], frames: Sequence[Box]) -> list[list[Line]]:
     """Return the lines in each frame that has other lines beside it, in the order of the frames."""
     found: list[list[Line]] = []
     taken: set[int] = set()
@@ -38,7 +38,7 @@ def boxed(lines: Sequence[Line], frames: Sequence[Box]) -> list[list[Line]]:
     return found
 
 
-def frames_of(rules: Sequence[Rule]) -> list[Box]:
+def drawn_frames(rules: Sequence[Rule]) -> list[Box]:
     """Return the rectangles of four drawn lines from the top, or none where they are a table or a drawing."""
     sides: dict[tuple[int, int], list[Rule]] = defaultdict(list)
     level: dict[int, list[Rule]] = defaultdict(list)

@@ -6,10 +6,10 @@ from dataclasses import replace
 from itertools import groupby
 
 from sourcebook.parsing.pdf.layout.elements import Element, Part
-from sourcebook.parsing.pdf.layout.headings.headings import is_figure_caption, is_numbered, plain, style_of
-from sourcebook.parsing.pdf.layout.headings.labels import labels, of_many_sections
+from sourcebook.parsing.pdf.layout.headings.headings import is_figure_caption, is_numbered, style_of, title_letters
+from sourcebook.parsing.pdf.layout.headings.labels import label_headings, titles_of_many_sections
 from sourcebook.parsing.pdf.layout.headings.places import out_of_place
-from sourcebook.parsing.pdf.layout.headings.surroundings import below_titles, in_sentences, repeated
+from sourcebook.parsing.pdf.layout.headings.surroundings import below_titles, in_sentences, repeated_headings
 from sourcebook.parsing.pdf.layout.words.list_marks import list_mark
 
 _BOLD_LIST = 3
@@ -32,19 +32,22 @@ def without_false_headings(found: Sequence[Part], outline: AbstractSet[str]) -> 
         outline: plain titles of the file's outline, which are always headings.
     """
     false = {
-        *labels(found),
-        *of_many_sections(found),
+        *label_headings(found),
+        *titles_of_many_sections(found),
         *_in_lists(found),
         *_counted(found),
         *_in_figures(found),
         *in_sentences(found),
         *below_titles(found),
-        *repeated(found),
+        *repeated_headings(found),
         *out_of_place(found),
     }
     return [
         replace(one, kind="paragraph")
-        if isinstance(one, Element) and place in false and one.kind == "heading" and plain(one.text) not in outline
+        if isinstance(one, Element)
+        and place in false
+        and one.kind == "heading"
+        and title_letters(one.text) not in outline
         else one
         for place, one in enumerate(found)
     ]

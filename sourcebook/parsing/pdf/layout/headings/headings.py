@@ -100,7 +100,7 @@ def is_heading(
         return is_set_apart(lines[0], style) and _is_numbered_year(text)
     if lines[0].turned or _LEADERS.search(text):
         return False
-    if plain(text) in outline:
+    if title_letters(text) in outline:
         return True
     mark = list_mark(text)
     size = min(line.size for line in lines)
@@ -189,7 +189,7 @@ def is_numbered(text: str) -> bool:
     return section_number(text) is not None or begins_with_chapter(text)
 
 
-def plain(text: str) -> str:
+def title_letters(text: str) -> str:
     """Return the letters and digits of a title in lower case; outlines and pages differ in spaces and punctuation."""
     return "".join(letter for letter in text.casefold() if letter.isalnum())
 
@@ -205,7 +205,7 @@ def with_levels(found: Sequence[Part], outline: Sequence[OutlineEntry]) -> list[
         return list(found)
     title = _title(found, headings)
     others = [one for one in headings if one is not title]
-    entries = {plain(entry.title): entry.level for entry in outline}
+    entries = {title_letters(entry.title): entry.level for entry in outline}
     known = {id(one): level for one in others if (level := _known(one, entries, title)) is not None}
     levels = _style_levels(others, known)
     result: list[Part] = []
@@ -270,10 +270,10 @@ def _title(found: Sequence[Part], headings: Sequence[Element]) -> Element | None
 
 
 def _known(heading: Element, entries: dict[str, int], title: Element | None) -> int | None:
-    level = entries.get(plain(heading.text)) or entries.get(plain(without_chapter(heading.text)))
+    level = entries.get(title_letters(heading.text)) or entries.get(title_letters(without_chapter(heading.text)))
     if level is not None:
         # Where the outline contains the title itself, its other entries are one level down already.
-        return level + (0 if title is not None and plain(title.text) in entries else 1)
+        return level + (0 if title is not None and title_letters(title.text) in entries else 1)
     number = section_number(heading.text)
     if number is not None:
         return 2 + number.depth

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from sourcebook.parsing.pdf.layout.elements import Element, Part
-from sourcebook.parsing.pdf.layout.headings.headings import indexed_headings, is_numbered, plain, style_of
+from sourcebook.parsing.pdf.layout.headings.headings import indexed_headings, is_numbered, style_of, title_letters
 
 _CALLOUT = re.compile(
     r"(?:note|tip|hint|warning|caution|danger|important|attention|achtung|hinweis|anmerkung|warnung|vorsicht|wichtig"
@@ -40,7 +40,7 @@ _MOST_SECTIONS = 2
 """Sections that have one title in the size of running text [library]."""
 
 
-def labels(found: Sequence[Part]) -> Iterator[int]:
+def label_headings(found: Sequence[Part]) -> Iterator[int]:
     """Yield the indices of labels of warnings and remarks, and of terms above their indented definition."""
     farthest = _DISTANCE if _is_indented(found) else _FARTHEST
     for place, (one, following) in enumerate(pairwise(found)):
@@ -70,7 +70,7 @@ def _is_indented(found: Sequence[Part]) -> bool:
     return letters[True] > letters[False]
 
 
-def of_many_sections(found: Sequence[Part]) -> Iterator[int]:
+def titles_of_many_sections(found: Sequence[Part]) -> Iterator[int]:
     """Yield the indices of titles that many sections have, such as `Synopsis` or `Examples`, and that name none.
 
     They are in the size of running text, or several times on one page.
@@ -83,7 +83,7 @@ def of_many_sections(found: Sequence[Part]) -> Iterator[int]:
     alike: dict[object, list[int]] = {}
     for place, one in headings.items():
         if not is_numbered(one.text):
-            alike.setdefault((plain(one.text), style_of(one)), []).append(place)
+            alike.setdefault((title_letters(one.text), style_of(one)), []).append(place)
     for places in alike.values():
         pages = Counter(headings[place].page for place in places)
         small = headings[places[0]].first.size < _LARGER * running and len(places) > _MOST_SECTIONS

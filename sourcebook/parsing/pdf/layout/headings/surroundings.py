@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from sourcebook.parsing.pdf.layout.elements import Element, Part
-from sourcebook.parsing.pdf.layout.headings.headings import indexed_headings, is_numbered, plain, style_of
+from sourcebook.parsing.pdf.layout.headings.headings import indexed_headings, is_numbered, style_of, title_letters
 from sourcebook.parsing.pdf.layout.measures import ONE_SIZE, are_beside
 
 _SENTENCE_END = re.compile(r"""[.!?:;。！？：；…।॥؟۔։።។။؛]["'”’»)\]\d]*$""")
@@ -98,7 +98,7 @@ def _is_text(one: Part) -> bool:
     )
 
 
-def repeated(found: Sequence[Part]) -> Iterator[int]:
+def repeated_headings(found: Sequence[Part]) -> Iterator[int]:
     """Yield the indices of headings at the top of a page that repeat the last one of the page before, as slides do."""
     before: Element | None = None
     for page, group in groupby(enumerate(found), key=lambda one: one[1].page):
@@ -114,4 +114,4 @@ def repeated(found: Sequence[Part]) -> Iterator[int]:
 
 
 def _alike(one: Element, other: Element) -> bool:
-    return style_of(one) == style_of(other) and plain(one.text) == plain(other.text)
+    return style_of(one) == style_of(other) and title_letters(one.text) == title_letters(other.text)

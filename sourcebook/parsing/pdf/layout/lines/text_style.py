@@ -45,7 +45,7 @@ class TextStyle:
         return body * size / self.size if self.size else 1.25 * size
 
 
-def of_page(style: TextStyle, rows: Sequence[Row]) -> TextStyle:
+def style_of_page(style: TextStyle, rows: Sequence[Row]) -> TextStyle:
     """Return the document's style, with the page's own font size where its running text is smaller."""
     letters, running = Counter[int](), Counter[int]()
     for row in rows:

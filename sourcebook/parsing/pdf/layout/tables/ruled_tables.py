@@ -136,8 +136,8 @@ def _text_rows(cells: Sequence[Sequence[Row]]) -> list[float]:
         return []
     longest = max(tops, key=len)
     numbers = sorted(len(cell) for cell in held if _are_numbers(cell))
-    told = numbers[-1:] >= [_FEWEST_NUMBERS] or numbers[-2:-1] >= [_FEWEST_BESIDE]
-    fewest, level = (1.0, _LEAST_LEVEL) if told else (max(3.0, 0.8 * len(longest)), 1.0)
+    are_rows = numbers[-1:] >= [_FEWEST_NUMBERS] or numbers[-2:-1] >= [_FEWEST_BESIDE]
+    fewest, level = (1.0, _LEAST_LEVEL) if are_rows else (max(3.0, 0.8 * len(longest)), 1.0)
     for other in tops:
         beside = sum(any(abs(top - place) < 2 for place in longest) for top in other)
         if beside < level * len(other) or len(other) < fewest:
