@@ -288,7 +288,7 @@ def prose_length(element: Element) -> int:
 @cache
 def _length() -> Callable[[Element], float]:
     """Return the function that counts the characters of an element, with white space collapsed."""
-    from lxml import etree  # type: ignore[import-untyped] # its stubs are a package of their own
+    from lxml import etree
 
     path: Callable[[Element], float] = etree.XPath("string-length(normalize-space(.))")
     return path

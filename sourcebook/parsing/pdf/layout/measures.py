@@ -16,19 +16,30 @@ LEAST_SHARED = 0.5
 """Height that two of one line share, in heights of the lower one [first]."""
 
 
-class Rectangle:
-    """What has four edges: a line, a word, a table."""
+class Span:
+    """What has a left and a right edge: a column, a gap between columns."""
 
     __slots__ = ()
     left: float
     right: float
-    top: float
-    bottom: float
 
     @property
     def width(self) -> float:
         """Distance from the left edge to the right one."""
         return self.right - self.left
+
+    @property
+    def centre(self) -> float:
+        """Middle of the width."""
+        return (self.left + self.right) / 2
+
+
+class Rectangle(Span):
+    """What has four edges: a line, a word, a table."""
+
+    __slots__ = ()
+    top: float
+    bottom: float
 
     @property
     def height(self) -> float:
@@ -39,11 +50,6 @@ class Rectangle:
     def area(self) -> float:
         """Width times height."""
         return self.width * self.height
-
-    @property
-    def centre(self) -> float:
-        """Middle of the width."""
-        return (self.left + self.right) / 2
 
     @property
     def middle(self) -> float:

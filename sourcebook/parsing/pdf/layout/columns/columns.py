@@ -12,8 +12,9 @@ from statistics import median
 
 from sourcebook.parsing.pdf.layout.columns.prose_beside import is_beside_table
 from sourcebook.parsing.pdf.layout.elements import Table
+from sourcebook.parsing.pdf.layout.grouping import grouped
 from sourcebook.parsing.pdf.layout.lines.rows import side_by_side
-from sourcebook.parsing.pdf.layout.measures import NEAR, around, letter_widths
+from sourcebook.parsing.pdf.layout.measures import NEAR, Span, around, letter_widths
 from sourcebook.parsing.pdf.layout.page_parts import Line
 
 Piece = Line | Table
@@ -43,17 +44,12 @@ _MOST_GUTTERS = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class Column(Span):
     """A part of the page that is not cut any further; edges in points."""
 
     left: float
     right: float
     pieces: tuple[Piece, ...]
-
-    @property
-    def width(self) -> float:
-        """Distance of its edges."""
-        return self.right - self.left
 
     @classmethod
     def of(cls, pieces: Sequence[Piece]) -> "Column":
@@ -138,14 +134,8 @@ def _edges(pieces: Sequence[Piece]) -> list[float]:
     """Return the left edges that several pieces share, the most frequent first."""
     first = min(piece.left for piece in pieces)
     lefts = sorted(piece.left for piece in pieces if piece.left > first + _NARROWEST_COLUMN)
-    groups: list[list[float]] = []
-    for left in lefts:
-        if groups and left - groups[-1][0] <= NEAR:
-            groups[-1].append(left)
-        else:
-            groups.append([left])
-    groups = [group for group in groups if len(group) >= _FEWEST_LINES - 1]
-    groups.sort(key=len, reverse=True)
+    near = grouped(lefts, lambda group, left: left - group[0] <= NEAR)
+    groups = sorted((group for group in near if len(group) >= _FEWEST_LINES - 1), key=len, reverse=True)
     return [group[0] for group in groups[:_MOST_GUTTERS]]
 
 

@@ -12,6 +12,7 @@ from itertools import pairwise
 
 from sourcebook.parsing.pdf.layout.columns.columns import Column
 from sourcebook.parsing.pdf.layout.elements import Table
+from sourcebook.parsing.pdf.layout.grouping import grouped
 from sourcebook.parsing.pdf.layout.measures import are_beside, around
 from sourcebook.parsing.pdf.layout.page_parts import Line
 
@@ -179,13 +180,8 @@ def as_written(lines: Sequence[Line], tables: Sequence[Table], written: Sequence
     """
     pieces: list[tuple[int, Line | Table]] = [(line.order, line) for line in lines]
     pieces += [(_order(table, written), table) for table in tables]
-    parts: list[list[Line | Table]] = []
-    for _, piece in sorted(pieces, key=lambda one: one[0]):
-        if parts and _goes_on(parts[-1], piece):
-            parts[-1].append(piece)
-        else:
-            parts.append([piece])
-    return list(map(Column.of, parts))
+    in_order = (piece for _, piece in sorted(pieces, key=lambda one: one[0]))
+    return [Column.of(part) for part in grouped(in_order, _goes_on)]
 
 
 def _order(table: Table, written: Sequence[Line]) -> int:

@@ -7,11 +7,12 @@ from itertools import groupby
 from sourcebook.parsing.pdf.layout.elements import Element, Part
 from sourcebook.parsing.pdf.layout.headings.headings import indexed_headings, is_numbered, style_of, title_letters
 from sourcebook.parsing.pdf.layout.measures import ONE_SIZE, are_beside
+from sourcebook.parsing.pdf.layout.words.sentences import LINKING_WORD, STOPS
 
-_SENTENCE_END = re.compile(r"""[.!?:;。！？：；…।॥؟۔։።។။؛]["'”’»)\]\d]*$""")
+_SENTENCE_END = re.compile(rf"""[{STOPS}:;：；؛]["'”’»)\]\d]*$""")
 _COMMA = re.compile("[，、]")
 """Comma of Chinese and Japanese, whose titles of a full line have none."""
-_UNFINISHED = re.compile(r"(?:[,;\-\u2010]|\b(?:an?|and|by|for|in|of|or|that|the|to|with))$")
+_UNFINISHED = re.compile(rf"(?:[,;\-\u2010]|{LINKING_WORD})$")
 _DIRECTLY = 0.4
 """Largest gap between lines of one paragraph, in font sizes [library]."""
 _FULL = 0.9

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median
 
+from sourcebook.parsing.pdf.layout.grouping import grouped
 from sourcebook.parsing.pdf.layout.lines.rows import side_by_side
 from sourcebook.parsing.pdf.layout.measures import NEAR
 from sourcebook.parsing.pdf.layout.page_parts import Line
@@ -22,12 +23,8 @@ def with_line_numbers(lines: Sequence[Line]) -> list[Line]:
         return list(lines)
     rows = [sorted(row, key=lambda line: line.left) for row in side_by_side(lines)]
     changed: dict[int, Line] = {}
-    part: list[list[Line]] = []
-    for row in [*(row for row in rows if is_line_number(row[0])), []]:
-        if part and not (row and _follows(part[-1], row)):
-            changed |= _numbered(part)
-            part = []
-        part.append(row)
+    for part in grouped((row for row in rows if is_line_number(row[0])), lambda part, row: _follows(part[-1], row)):
+        changed |= _numbered(part)
     return [changed.get(id(line), line) for line in lines]
 
 

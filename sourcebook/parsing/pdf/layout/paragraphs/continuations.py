@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from sourcebook.parsing.pdf.layout.elements import Element, Part, PlacedTable
 from sourcebook.parsing.pdf.layout.words.line_joining import joined_pair
+from sourcebook.parsing.pdf.layout.words.sentences import STOPS
 
-_SENTENCE_END = re.compile(r"""[.!?:。！？…।॥؟۔։።។။]["'”’»)\]\d]*$""")
+_SENTENCE_END = re.compile(rf"""[{STOPS}:]["'”’»)\]\d]*$""")
 _PASSED_OVER = frozenset({"footnote", "caption", "running head"})
 _MOST_BESIDE = 3
 """Most complete paragraphs, such as those of a box, between the two parts of a paragraph [first]."""

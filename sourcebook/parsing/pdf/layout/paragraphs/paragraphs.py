@@ -27,9 +27,10 @@ from sourcebook.parsing.pdf.layout.paragraphs.monospaced_prose import is_numbere
 from sourcebook.parsing.pdf.layout.words.east_asian import is_east_asian
 from sourcebook.parsing.pdf.layout.words.line_joining import is_divided, joined_text
 from sourcebook.parsing.pdf.layout.words.list_marks import ListMark, list_mark
+from sourcebook.parsing.pdf.layout.words.sentences import LINKING_WORD, STOPS
 
-_SENTENCE_END = re.compile(r"""[.!?:;。！？…।॥؟۔։።។။؛]["'”’»)\]]*$""")
-_UNFINISHED = re.compile(r"(?:,|\b(?:an?|and|by|for|in|of|or|that|the|to|with))$")
+_SENTENCE_END = re.compile(rf"""[{STOPS}:;؛]["'”’»)\]]*$""")
+_UNFINISHED = re.compile(rf"(?:,|{LINKING_WORD})$")
 _WIDEST_MARK = 3.0
 """Largest distance from the mark of a list item to its text, in font sizes [0078]."""
 _ALSO_DASHES = frozenset({"bullet -", "bullet –", "bullet —", "bullet o", "bullet *"})

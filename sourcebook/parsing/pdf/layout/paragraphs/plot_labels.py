@@ -1,9 +1,10 @@
 """Labels of plots and diagrams: single words all over a figure, which together make one paragraph."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from sourcebook.parsing.pdf.layout.elements import Element, Part, Place
+from sourcebook.parsing.pdf.layout.grouping import grouped
 from sourcebook.parsing.pdf.layout.measures import around
 
 _LONGEST = 24
@@ -17,7 +18,7 @@ _FEWEST_EDGES = 4
 def with_joined_labels(found: Sequence[Part]) -> list[Part]:
     """Return the elements, with the labels of each figure as one paragraph."""
     result: list[Part] = []
-    for group in _groups(found):
+    for group in grouped(found, _are_one_figure):
         labels = [one for one in group if isinstance(one, Element)]
         edges = {round(one.first.left / max(one.first.size, 1.0)) for one in labels}
         if len(labels) >= _FEWEST and len(edges) >= _FEWEST_EDGES:
@@ -27,28 +28,15 @@ def with_joined_labels(found: Sequence[Part]) -> list[Part]:
     return result
 
 
-def _groups(found: Sequence[Part]) -> Iterator[list[Part]]:
-    """Yield consecutive labels of one page together, and every other element alone."""
-    group: list[Part] = []
-    for one in found:
-        if isinstance(one, Element) and _is_label(one):
-            if group and one.page != group[0].page:
-                yield group
-                group = []
-            group.append(one)
-            continue
-        if group:
-            yield group
-            group = []
-        yield [one]
-    if group:
-        yield group
+def _are_one_figure(labels: Sequence[Part], one: Part) -> bool:
+    return _is_label(one) and _is_label(labels[0]) and one.page == labels[0].page
 
 
-def _is_label(one: Element) -> bool:
+def _is_label(one: Part) -> bool:
     # Small text in the lower half of a page may have been taken for footnotes.
-    short = one.lines == 1 and len(one.text) <= _LONGEST and one.text[-1:] not in ".:;!?"
-    return short and one.kind in ("paragraph", "footnote")
+    if not isinstance(one, Element) or one.kind not in ("paragraph", "footnote"):
+        return False
+    return one.lines == 1 and len(one.text) <= _LONGEST and one.text[-1:] not in ".:;!?"
 
 
 def _joined(labels: Sequence[Element]) -> Element:

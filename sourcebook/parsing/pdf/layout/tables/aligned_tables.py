@@ -10,6 +10,7 @@ from statistics import median
 
 from sourcebook.parsing.pdf.layout.elements import Row, Table
 from sourcebook.parsing.pdf.layout.lines.rows import joined
+from sourcebook.parsing.pdf.layout.measures import Span
 from sourcebook.parsing.pdf.layout.page_parts import Line
 from sourcebook.parsing.pdf.layout.tables.dot_leaders import contents_table, leads_to_page, without_leaders
 from sourcebook.parsing.pdf.layout.tables.wide_headers import first_row, is_second_header, spans, wide_cells
@@ -36,17 +37,9 @@ _TITLE = re.compile(r"(?:\d{1,3}|[A-Z])(?:\.\d{1,3})+\.?\s+[^\W\d_]{3}")
 
 
 @dataclass(frozen=True, slots=True)
-class _Gap:
+class _Gap(Span):
     left: float
     right: float
-
-    @property
-    def width(self) -> float:
-        return self.right - self.left
-
-    @property
-    def centre(self) -> float:
-        return (self.left + self.right) / 2
 
 
 def with_tables(rows: Sequence[Row], levels: Sequence[float] = ()) -> list[Row | Table]:
@@ -267,7 +260,7 @@ def _ruled_grid(rows: Sequence[Row], gaps: Sequence[_Gap], levels: Sequence[floa
     bands = Counter(bisect(inside, (row.line.top + row.line.bottom) / 2) for row in rows)
     if len(bands) < 3 or max(bands.values()) > 8:
         return []
-    middles = [(gap.left + gap.right) / 2 for gap in gaps]
+    middles = [gap.centre for gap in gaps]
     numbers = Counter(
         (bisect(inside, (row.line.top + row.line.bottom) / 2), column)
         for row in rows
@@ -295,7 +288,7 @@ def _parts(row: Row, middles: Sequence[float]) -> dict[int, list[Line]]:
 
 def _grid(rows: Sequence[Row], gaps: Sequence[_Gap]) -> list[list[list[Line]]]:
     """Return the lines of each cell; a row that continues the cells above is joined to them."""
-    middles = [(gap.left + gap.right) / 2 for gap in gaps]
+    middles = [gap.centre for gap in gaps]
     spaces = [after.line.top - before.line.bottom for before, after in pairwise(rows)]
     usual = median(spaces) if spaces else 0.0
     grid: list[list[list[Line]]] = []

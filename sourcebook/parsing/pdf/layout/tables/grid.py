@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from sourcebook.parsing.pdf.layout.grouping import grouped
 from sourcebook.parsing.pdf.layout.measures import NEAR
 from sourcebook.parsing.pdf.layout.page_parts import Line, Rule
 from sourcebook.parsing.pdf.layout.tables.cell_borders import column_edges
@@ -77,8 +78,8 @@ def _strokes(strokes: list[_Stroke]) -> list[_Stroke]:
     """Join strokes that continue each other, such as the borders of single cells."""
     strokes.sort(key=lambda stroke: (stroke.at, stroke.start))
     joined: list[_Stroke] = []
-    for line in _at_one_place(strokes):
-        line.sort(key=lambda stroke: stroke.start)
+    for near in grouped(strokes, lambda line, stroke: stroke.at - line[0].at <= NEAR / 2):
+        line = sorted((_Stroke(near[0].at, stroke.start, stroke.end) for stroke in near), key=lambda one: one.start)
         current = line[0]
         for stroke in line[1:]:
             if stroke.start <= current.end + NEAR:
@@ -88,17 +89,6 @@ def _strokes(strokes: list[_Stroke]) -> list[_Stroke]:
                 current = stroke
         joined.append(current)
     return joined
-
-
-def _at_one_place(strokes: Sequence[_Stroke]) -> Iterator[list[_Stroke]]:
-    group: list[_Stroke] = []
-    for stroke in strokes:
-        if group and stroke.at - group[0].at > NEAR / 2:
-            yield group
-            group = []
-        group.append(_Stroke(group[0].at if group else stroke.at, stroke.start, stroke.end))
-    if group:
-        yield group
 
 
 def _touching(across: list[_Stroke], down: list[_Stroke]) -> Iterator[tuple[list[_Stroke], list[_Stroke]]]:
