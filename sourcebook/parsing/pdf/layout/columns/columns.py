@@ -205,15 +205,15 @@ def _parts_prose(gutter: _Gutter, nested: int) -> bool:
 
 def _is_written_across(gutter: _Gutter) -> bool:
     """Tell whether the page's content goes from side to side line by line, as it does in tables and lists of terms."""
-    sides = [
-        (piece.order, side)
-        for side, pieces in enumerate((gutter.left, gutter.right))
-        for piece in pieces
-        if isinstance(piece, Line)
-    ]
-    sides.sort(key=lambda one: one[0])  # OCR knows no order: the sides then follow each other
-    changes = sum(before[1] != after[1] for before, after in pairwise(sides))
-    return changes > min(len(gutter.left), len(gutter.right))
+    return side_changes(gutter.left, gutter.right) > min(len(gutter.left), len(gutter.right))
+
+
+def side_changes(left: Sequence[Piece], right: Sequence[Piece]) -> int:
+    """Return how often the content goes on with the other side: once as OCR has it, which knows no order."""
+    sides = sorted(
+        (piece.order, side) for side, part in enumerate((left, right)) for piece in part if isinstance(piece, Line)
+    )
+    return sum(before[1] != after[1] for before, after in pairwise(sides))
 
 
 def _in_columns(pieces: list[Piece], nested: int) -> bool:

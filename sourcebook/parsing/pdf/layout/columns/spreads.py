@@ -1,9 +1,8 @@
 """Two pages on one sheet, side by side, which are read one after the other."""
 
 from collections.abc import Sequence
-from itertools import pairwise
 
-from sourcebook.parsing.pdf.layout.columns.columns import Piece
+from sourcebook.parsing.pdf.layout.columns.columns import Piece, side_changes
 from sourcebook.parsing.pdf.layout.measures import around
 from sourcebook.parsing.pdf.layout.page_parts import Line
 
@@ -48,10 +47,6 @@ def _is_page(pieces: Sequence[Piece], height: float) -> bool:
 
 
 def _is_written_by_page(left: Sequence[Piece], right: Sequence[Piece]) -> bool:
-    sides = [
-        (piece.order, side) for side, half in enumerate((left, right)) for piece in half if isinstance(piece, Line)
-    ]
-    if len({order for order, _ in sides}) < len(sides) / 2:
-        return False  # OCR knows no order
-    sides.sort()
-    return sum(before[1] != after[1] for before, after in pairwise(sides)) <= _MOST_CHANGES
+    orders = [piece.order for piece in (*left, *right) if isinstance(piece, Line)]
+    # OCR knows no order.
+    return len(set(orders)) >= len(orders) / 2 and side_changes(left, right) <= _MOST_CHANGES

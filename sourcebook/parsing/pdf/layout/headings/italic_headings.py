@@ -57,4 +57,4 @@ def _above(before: Part, one: Element) -> float:
         else (before.places[-1].page, before.last.bottom)
     )
     space = one.first.top - bottom
-    return space if page == one.places[0].page and space > 0 else float("inf")
+    return space if page == one.page and space > 0 else float("inf")

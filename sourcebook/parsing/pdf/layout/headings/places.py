@@ -47,7 +47,7 @@ def _above_figure_captions(found: Sequence[Part]) -> Iterator[int]:
 
 def _is_label(one: Element, caption: Element) -> bool:
     """Tell whether a heading is in the figure whose caption follows; a title at the margin is far above it."""
-    if one.places[-1].page != caption.places[0].page:
+    if one.places[-1].page != caption.page:
         return False
     at_margin = one.first.left - one.column[0] < one.first.size
     return not at_margin or caption.first.top - one.last.bottom < _FAR_ABOVE * one.first.size

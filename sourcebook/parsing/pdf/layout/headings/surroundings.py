@@ -52,7 +52,7 @@ def in_sentences(found: Sequence[Part]) -> Iterator[int]:
 
 def _goes_on(above: Element, below: Element) -> bool:
     """Tell whether a text follows directly below another one, as the next line of a paragraph does."""
-    if above.kind == "running head" or above.places[-1].page != below.places[0].page:
+    if above.kind == "running head" or above.places[-1].page != below.page:
         return False
     size = min(above.last.size, below.first.size)
     return above.first.top - size < below.first.top and below.first.top - above.last.bottom < _DIRECTLY * size
@@ -108,7 +108,7 @@ def repeated_headings(found: Sequence[Part]) -> Iterator[int]:
         if not headings:
             continue
         first = headings[0]
-        goes_on = before is not None and page == before.places[0].page + 1 and _alike(first, before)
+        goes_on = before is not None and page == before.page + 1 and _alike(first, before)
         if goes_on and shown[0][1] is first:
             yield shown[0][0]
         before = headings[-1]

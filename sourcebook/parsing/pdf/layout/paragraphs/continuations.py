@@ -73,12 +73,11 @@ def _letters(one: Part) -> int:
 def _goes_on(before: Element, one: Element) -> bool:
     if before.kind not in ("paragraph", "item") or before.last.turned != one.first.turned:
         return False
-    moved = before.places[-1].page != one.places[0].page or one.first.top < before.last.top
+    moved = before.places[-1].page != one.page or one.first.top < before.last.top
     if not moved and before.column != one.column and _directly_below(before, one):
         return True  # the cut into columns went through the paragraph
-    apart = one.places[0].page - before.places[-1].page > 1
-    alike = before.last.bold == one.first.bold and abs(before.last.size - one.first.size) < 0.1 * one.first.size
-    if not moved or apart or not alike or _SENTENCE_END.search(before.text):
+    apart = one.page - before.places[-1].page > 1
+    if not moved or apart or not _are_of_one_type(before, one) or _SENTENCE_END.search(before.text):
         return False
     if one.text[0].islower():
         return True
@@ -92,8 +91,16 @@ def _directly_below(before: Element, one: Element) -> bool:
     size = one.first.size
     full = before.last.right > before.column[1] - 4 * size
     flush = abs(before.last.left - one.first.left) < 0.5 * size
-    alike = before.last.bold == one.first.bold and abs(before.last.size - size) < 0.1 * size
-    return full and flush and alike and one.first.top - before.last.top < 1.45 * max(size, one.first.height)
+    return (
+        full
+        and flush
+        and _are_of_one_type(before, one)
+        and one.first.top - before.last.top < 1.45 * max(size, one.first.height)
+    )
+
+
+def _are_of_one_type(before: Element, one: Element) -> bool:
+    return before.last.bold == one.first.bold and abs(before.last.size - one.first.size) < 0.1 * one.first.size
 
 
 def _indented(one: Element) -> bool:

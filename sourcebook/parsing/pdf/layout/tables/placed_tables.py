@@ -119,7 +119,7 @@ def _belongs(caption: Element, table: PlacedTable) -> bool:
 
 
 def _below(caption: Element, table: PlacedTable) -> bool:
-    if table.caption is not None or caption.kind != "caption" or caption.places[0].page != table.page:
+    if table.caption is not None or caption.kind != "caption" or caption.page != table.page:
         return False
     return (
         _OF_TABLE.match(caption.text) is not None and -2 <= caption.places[0].top - table.table.bottom < _CAPTION_REACH
