@@ -16,7 +16,7 @@ _MARKS: Final = frozenset(" \n\t\u3000\u3001\u3002\uff0c\uff01\uff1f")
 _EAST_ASIAN: Final = ((0x3000, 0x30FF), (0x3400, 0x9FFF), (0xAC00, 0xD7AF), (0xFF00, 0xFFEF))
 
 
-def wide_encoding(head: bytes) -> str | None:
+def utf16_encoding(head: bytes) -> str | None:
     """Return "utf-16-le" or "utf-16-be" where a text can be nothing else, else None."""
     if not head.count(0):
         return None
