@@ -7,28 +7,30 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import psycopg
+from psycopg import Connection
 
+from orchestration.direct_ingest import ingest_directly, is_small
 from orchestration.ingest_results import (
     COUNTS,
+    Counts,
     IngestedCollection,
     IngestError,
     IngestEvents,
+    StateBefore,
     nothing_done,
+    reasons,
     record_whole_comparison,
+    sum_of_counts,
 )
-from orchestration.leftovers import failures_since, left_out, notes_of_crawls, notes_on_generations, reasons
-from orchestration.paused_crawls import paused_crawls, together
 from orchestration.recorder import start_recorder
 from orchestration.shard_ingest import ingest_shards
-from orchestration.small_change import is_small, update
 from resources.pipeline import PIPELINE
 from sourcebook.admin.collections import all_givers, apply
 from sourcebook.admin.finished_runs import count_runs_to_record, is_recording
 from sourcebook.admin.pending import Pending, find_pending
-from sourcebook.admin.status import failures
 from sourcebook.config.loading import Configuration, sourcebook_home
 from sourcebook.config.membership import in_order
 from sourcebook.config.names import unknown_collections
@@ -39,7 +41,6 @@ from sourcebook.database.stage_runs import record_stage_run
 from sourcebook.errors import ConfigurationError, ModelError, SourcebookError
 from sourcebook.indexing.first_provider import check_first_provider
 from sourcebook.indexing.generations import wanted_embedding
-from sourcebook.indexing.model_choice import model_choice
 from sourcebook.model.selection import Selection
 from sourcebook.model.shard import Shard, shards_of
 from sourcebook.stages.raw_files.repositories import fetch_repositories
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
 
 __all__ = ["IngestError", "IngestEvents", "IngestedCollection", "ingest"]
 
-_SECONDS_FOR_LEFTOVERS = 30.0
+_SECONDS_FOR_LEFT_RUNS = 30.0
 """Seconds to wait for the record of runs that an earlier command has left."""
 _log = logging.getLogger("sourcebook.ingest")
 
@@ -112,39 +113,20 @@ def ingest(
                 continue
             with collection_lock(database, name, waiting=lambda name=name: events.waiting(name)):  # type: ignore[misc]
                 with database.connection() as connection:
-                    before, chosen = failures(connection, name), model_choice(connection, name)
+                    before = StateBefore.of(connection, name)
                     fetch_repositories(connection, name, sourcebook_home(configuration.path), selection)
                     pending = find_pending(connection, name, selection)
                     if not pending.work and not selection.force:
                         record_whole_comparison(connection, name, selection, pending.settled_parsers)
-                        yield IngestedCollection(
-                            name,
-                            None,
-                            nothing_done(connection, name),
-                            *failures_since(connection, name, before),
-                            pending,
-                            unmatched=reasons(connection, "unmatched_sources", name),
-                        )
+                        yield before.result(connection, name, pending, None, nothing_done(connection, name))
                         continue
                 run_id, assets = runs.run_to_the_end(name, pending)
                 with database.connection() as connection:
                     record_whole_comparison(connection, name, selection)
-                    yield IngestedCollection(
-                        name,
-                        run_id,
-                        assets,
-                        *failures_since(connection, name, before),
-                        pending,
-                        reasons(connection, "unread_sites", name),
-                        unmatched=reasons(connection, "unmatched_sources", name),
-                        left_out=left_out(connection, name) if assets["crawled_pages"].get("left_out") else (),
-                        generation_notes=notes_on_generations(connection, name, chosen),
-                        crawl_notes=notes_of_crawls(connection, name)
-                        if any(assets["crawled_pages"].values())
-                        else None,
-                    )
+                    unread = reasons(connection, "unread_sites", name)
+                    yield before.result(connection, name, pending, run_id, assets, unread)
         if records_beside:
-            _record_leftovers(configuration, database, has_recorder=runs.has_recorder)
+            _record_left_runs(configuration, database, has_recorder=runs.has_recorder)
 
 
 class _Runs:
@@ -168,9 +150,7 @@ class _Runs:
         self._instance: dg.DagsterInstance | None = None
         self._embedders = embedders
 
-    def run_to_the_end(
-        self, name: str, pending: Pending, shard: Shard | None = None
-    ) -> tuple[str, dict[str, dict[str, Any]]]:
+    def run_to_the_end(self, name: str, pending: Pending, shard: Shard | None = None) -> tuple[str, Counts]:
         """Bring a collection or a shard up to date, in several runs where crawls pause; return the last id, all counts.
 
         Raises:
@@ -187,9 +167,9 @@ class _Runs:
                 if shard is not None and not pending.pages:  # the sites of other shards pause
                     return run_id, assets
             run_id, counts = self.run(name, pending, shard)
-            before, assets = paused, together(assets, counts)
+            before, assets = paused, sum_of_counts(assets, counts)
 
-    def run(self, name: str, pending: Pending, shard: Shard | None = None) -> tuple[str, dict[str, dict[str, Any]]]:
+    def run(self, name: str, pending: Pending, shard: Shard | None = None) -> tuple[str, Counts]:
         """Bring a collection or a shard up to date; return the id of the run, and the counts of each asset.
 
         Raises:
@@ -215,12 +195,12 @@ class _Runs:
 
     def _run(
         self, name: str, pending: Pending, shard: Shard | None, *, has_sites: bool, is_evaluated: bool
-    ) -> tuple[str, dict[str, dict[str, Any]], str]:
+    ) -> tuple[str, Counts, str]:
         """Run the stages; return the id of the run, the counts of each asset, and how it was executed."""
         # An evaluation takes longer than Dagster: its result is there when the command ends.
         is_unrecorded = self._records_beside and shard is None and not (has_sites or is_evaluated)
         if is_unrecorded and is_small(pending, self._selection):
-            done = self._update(name, pending)
+            done = self._ingest_directly(name, pending)
             if done is not None:
                 return *done, "small"
         from sourcebook.admin.planning.plan import plan_collection
@@ -229,7 +209,7 @@ class _Runs:
             plan = plan_collection(connection, name, pending).summary
         return *self._execute(shard.key if shard else name, pending, has_sites=has_sites, plan=plan), "job"
 
-    def _update(self, name: str, pending: Pending) -> tuple[str, dict[str, dict[str, Any]]] | None:
+    def _ingest_directly(self, name: str, pending: Pending) -> tuple[str, Counts] | None:
         """Do the work of a small change and leave its run to the recorder; None where the work failed.
 
         The ordinary run goes on from what is done, and records the failure if it fails again. The first failure is
@@ -237,7 +217,7 @@ class _Runs:
         """
         embedders = self._pool()
         try:
-            done = update(self._database, name, self._selection, pending, embedders, self._home)
+            done = ingest_directly(self._database, name, self._selection, pending, embedders, self._home)
         except (SourcebookError, psycopg.Error, OSError, ArithmeticError) as error:
             _log.warning(
                 "%s: the small change failed with %s (%s) and is tried again as a run",
@@ -254,9 +234,7 @@ class _Runs:
             asset: reports[asset].counts() if asset in reports else dict.fromkeys(COUNTS, 0) for asset in PIPELINE
         }
 
-    def _execute(
-        self, partition: str, pending: Pending, *, has_sites: bool, plan: str
-    ) -> tuple[str, dict[str, dict[str, Any]]]:
+    def _execute(self, partition: str, pending: Pending, *, has_sites: bool, plan: str) -> tuple[str, Counts]:
         """Execute a run of a partition in this process."""
         from orchestration.instance import open_instance
         from orchestration.run import RunError, counts_of, execute_run
@@ -300,7 +278,7 @@ class _Runs:
         return self._embedders
 
 
-def _record_leftovers(configuration: Configuration, database: Database, *, has_recorder: bool) -> None:
+def _record_left_runs(configuration: Configuration, database: Database, *, has_recorder: bool) -> None:
     """Record the finished runs whose recorder was killed; wait for those that no recorder came to within a minute.
 
     Where processes end with their command, as in a container, a recorder has time only while a command waits for it.
@@ -312,4 +290,13 @@ def _record_leftovers(configuration: Configuration, database: Database, *, has_r
     recorder = start_recorder(configuration.path, sourcebook_home(configuration.path), is_awaited=overdue > 0)
     if overdue:
         with suppress(subprocess.TimeoutExpired):
-            recorder.wait(_SECONDS_FOR_LEFTOVERS)
+            recorder.wait(_SECONDS_FOR_LEFT_RUNS)
+
+
+def paused_crawls(connection: Connection, collection: str, selection: Selection) -> int:
+    """Return the number of crawls that paused, so that pages of other sites become searchable, and that go on next."""
+    if selection.force or selection.only_failed or selection.documents:
+        return 0
+    scope = {"collection": collection, "locations": list(selection.sources)}
+    row = connection.execute(queries["paused_crawls"], scope).fetchone()
+    return int(row[0]) if row else 0
