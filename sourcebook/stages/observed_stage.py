@@ -79,7 +79,7 @@ def _check_lock(arguments: tuple[Any, ...], collection: str) -> None:
     """Go on only while the lock of the collection, where this process took it, is still held.
 
     Raises:
-        DatabaseConnectionLostError: The lock was lost.
+        DatabaseConnectionLostError: the lock was lost.
     """
     for argument in arguments:
         if isinstance(argument, Connection):
