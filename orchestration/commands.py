@@ -161,9 +161,9 @@ def up(
         if as_json:
             print_json({"address": address, "metrics": metrics})
         else:
-            told = f"\nMetrics for Prometheus: {metrics}" if metrics else ""
+            metered = f"\nMetrics for Prometheus: {metrics}" if metrics else ""
             typer.echo(
-                f"Sourcebook is up: {address}{told}\nChanged files are ingested automatically. Press Ctrl-C to stop."
+                f"Sourcebook is up: {address}{metered}\nChanged files are ingested automatically. Press Ctrl-C to stop."
             )
 
     mistake = mistake_beside_last_good(context)

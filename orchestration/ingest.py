@@ -6,7 +6,8 @@ import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psycopg
@@ -97,7 +98,7 @@ def ingest(
     if unknown:
         raise ConfigurationError(unknown_collections(unknown, list(givers)))
     with ExitStack() as stack:
-        runs = _Runs(configuration, database, selection, events, embedders, stack, records_beside=records_beside)
+        runs = _Runs(configuration, database, selection, events, embedders, stack, records_beside)
         for name in in_order(collections or givers, givers):
             with database.connection() as connection:
                 cut = shards_of(name, shard_count(connection, name))
@@ -107,9 +108,7 @@ def ingest(
             if cut or shards:
                 only = [shard for shard in shards if shard.collection == name] if shards else cut
                 if only:
-                    yield ingest_shards(
-                        runs, configuration, database, name, only, selection, events, workers, is_part=bool(shards)
-                    )
+                    yield ingest_shards(runs, name, only, workers, is_part=bool(shards))
                 continue
             with collection_lock(database, name, waiting=lambda name=name: events.waiting(name)):  # type: ignore[misc]
                 with database.connection() as connection:
@@ -129,26 +128,25 @@ def ingest(
             _record_left_runs(configuration, database, has_recorder=runs.has_recorder)
 
 
+@dataclass(slots=True)
 class _Runs:
     """The runs of one command: Dagster, its instance and the models are loaded when the first run needs them."""
 
-    def __init__(
-        self,
-        configuration: Configuration,
-        database: Database,
-        selection: Selection,
-        events: IngestEvents,
-        embedders: "EmbedderPool | None",
-        stack: ExitStack,
-        *,
-        records_beside: bool,
-    ) -> None:
-        self._configuration, self._home = configuration, sourcebook_home(configuration.path)
-        self._database, self._stack = database, stack
-        self._selection, self._events = selection, events
-        self._records_beside, self.has_recorder = records_beside, False
-        self._instance: dg.DagsterInstance | None = None
-        self._embedders = embedders
+    configuration: Configuration
+    database: Database
+    selection: Selection
+    events: IngestEvents
+    embedders: "EmbedderPool | None"
+    stack: ExitStack
+    """Closes what the runs have opened."""
+    records_beside: bool
+    has_recorder: bool = False
+    _instance: "dg.DagsterInstance | None" = None
+
+    @property
+    def home(self) -> Path:
+        """The state folder."""
+        return sourcebook_home(self.configuration.path)
 
     def run_to_the_end(self, name: str, pending: Pending, shard: Shard | None = None) -> tuple[str, Counts]:
         """Bring a collection or a shard up to date, in several runs where crawls pause; return the last id, all counts.
@@ -159,11 +157,11 @@ class _Runs:
         run_id, assets = self.run(name, pending, shard)
         before = None
         while True:
-            with self._database.connection() as connection:
-                paused = paused_crawls(connection, name, self._selection)
+            with self.database.connection() as connection:
+                paused = paused_crawls(connection, name, self.selection)
                 if not paused or (before is not None and paused >= before):
                     return run_id, assets
-                pending = find_pending(connection, name, replace(self._selection, shard=shard))
+                pending = find_pending(connection, name, replace(self.selection, shard=shard))
                 if shard is not None and not pending.pages:  # the sites of other shards pause
                     return run_id, assets
             run_id, counts = self.run(name, pending, shard)
@@ -177,19 +175,19 @@ class _Runs:
         """
         from sourcebook.evaluation.configured import configured_evaluation  # most ingests have nothing to do
 
-        with self._database.connection() as connection:
+        with self.database.connection() as connection:
             has_sites = connection.execute(queries["has_sites"], {"collection": name}).fetchone() == (True,)
             wanted = wanted_embedding(connection, name)
             check_first_provider(connection, name)
             is_evaluated = configured_evaluation(connection, name).queries is not None
         if pending.needs_model:
             with suppress(ModelError):  # the stage that needs the model reports the error
-                self._pool().start_early(wanted, self._home, pending.items)
-        self._events.started(name, pending)
+                self._pool().start_early(wanted, self.home, pending.items)
+        self.events.started(name, pending)
         begun = time.perf_counter()
         run_id, assets, path = self._run(name, pending, shard, has_sites=has_sites, is_evaluated=is_evaluated)
         outside = time.perf_counter() - begun - sum(counts["seconds"] for counts in assets.values())
-        with self._database.connection() as connection:
+        with self.database.connection() as connection:
             record_stage_run(connection, "run", path, 0.0, max(outside, 0.01))
         return run_id, assets
 
@@ -198,14 +196,14 @@ class _Runs:
     ) -> tuple[str, Counts, str]:
         """Run the stages; return the id of the run, the counts of each asset, and how it was executed."""
         # An evaluation takes longer than Dagster: its result is there when the command ends.
-        is_unrecorded = self._records_beside and shard is None and not (has_sites or is_evaluated)
-        if is_unrecorded and is_small(pending, self._selection):
+        is_unrecorded = self.records_beside and shard is None and not (has_sites or is_evaluated)
+        if is_unrecorded and is_small(pending, self.selection):
             done = self._ingest_directly(name, pending)
             if done is not None:
                 return *done, "small"
         from sourcebook.admin.planning.plan import plan_collection
 
-        with self._database.connection() as connection:
+        with self.database.connection() as connection:
             plan = plan_collection(connection, name, pending).summary
         return *self._execute(shard.key if shard else name, pending, has_sites=has_sites, plan=plan), "job"
 
@@ -217,7 +215,7 @@ class _Runs:
         """
         embedders = self._pool()
         try:
-            done = ingest_directly(self._database, name, self._selection, pending, embedders, self._home)
+            done = ingest_directly(self.database, name, self.selection, pending, embedders, self.home)
         except (SourcebookError, psycopg.Error, OSError, ArithmeticError) as error:
             _log.warning(
                 "%s: the small change failed with %s (%s) and is tried again as a run",
@@ -227,7 +225,7 @@ class _Runs:
         if done is None:
             return None
         run_id, reports = done
-        start_recorder(self._configuration.path, self._home)
+        start_recorder(self.configuration.path, self.home)
         self.has_recorder = True
         embedders.wait_for_exports()
         return run_id, {
@@ -245,23 +243,23 @@ class _Runs:
             gc.freeze()
         gc.enable()
         if self._instance is None:
-            self._instance = open_instance(self._home, self._database)
-            self._stack.callback(self._instance.dispose)
+            self._instance = open_instance(self.home, self.database)
+            self.stack.callback(self._instance.dispose)
         # A step takes a tenth of a second: a collection of texts needs neither a crawl nor transcripts.
         needed = {"crawled_pages": has_sites, "transcripts": pending.has_sound}
-        with self._database.connection() as connection:
+        with self.database.connection() as connection:
             uses = uses_of(connection, Shard.of_key(partition)[0], pending)
-        if pending.has_sound and free_abandoned_slots(self._instance, self._database, partition):
-            self._events.speech_is_busy(partition)
+        if pending.has_sound and free_abandoned_slots(self._instance, self.database, partition):
+            self.events.speech_is_busy(partition)
         try:
             result = execute_run(
                 self._instance,
-                self._database,
+                self.database,
                 partition,
                 tuple(asset for asset in PIPELINE if needed.get(asset, True)),
-                configuration=self._configuration.path,
-                selection=self._selection,
-                embedders=self._embedders,
+                configuration=self.configuration.path,
+                selection=self.selection,
+                embedders=self.embedders,
                 plan=plan,
                 uses=uses | {Use.SPEECH} if pending.has_sound else uses,
             )
@@ -270,12 +268,12 @@ class _Runs:
         return result.run_id, {asset: counts_of(result, asset) or dict.fromkeys(COUNTS, 0) for asset in PIPELINE}
 
     def _pool(self) -> "EmbedderPool":
-        if self._embedders is None:
+        if self.embedders is None:
             from sourcebook.embedding.embedder_pool import EmbedderPool
 
-            self._embedders = EmbedderPool()
-            self._stack.callback(self._embedders.close)
-        return self._embedders
+            self.embedders = EmbedderPool()
+            self.stack.callback(self.embedders.close)
+        return self.embedders
 
 
 def _record_left_runs(configuration: Configuration, database: Database, *, has_recorder: bool) -> None:

@@ -38,32 +38,24 @@ _SECONDS_BETWEEN_LOOKS: Final = 0.2
 class Runs(Protocol):
     """The runs of one command."""
 
+    configuration: Configuration
+    """The configuration that was applied."""
+    database: Database
+    selection: Selection
+    """Part of the collections."""
+    events: IngestEvents
+
     def run_to_the_end(self, name: str, pending: Pending, shard: Shard | None = None) -> tuple[str, Counts]:
         """Bring a shard up to date; return the id of its last run and the counts of each asset."""
 
 
-def ingest_shards(
-    runs: Runs,
-    configuration: Configuration,
-    database: Database,
-    name: str,
-    shards: Sequence[Shard],
-    selection: Selection,
-    events: IngestEvents,
-    workers: int,
-    *,
-    is_part: bool,
-) -> IngestedCollection:
+def ingest_shards(runs: Runs, name: str, shards: Sequence[Shard], workers: int, *, is_part: bool) -> IngestedCollection:
     """Bring the shards of a collection up to date.
 
     Args:
         runs: the runs of this process.
-        configuration: the configuration that was applied.
-        database: the knowledge base.
         name: name of the collection.
         shards: its shards, or those of them that this process is to bring up to date.
-        selection: part of the collection.
-        events: callbacks.
         workers: processes at most; 1 works in this process.
         is_part: whether other processes bring the other shards up to date: then nobody looks at the collection here.
 
@@ -71,10 +63,11 @@ def ingest_shards(
         ConfigurationError: the number of shards was changed meanwhile.
         IngestError: a run failed.
     """
+    database, selection = runs.database, runs.selection
     with database.connection() as connection:
         before = StateBefore.of(connection, name)
         with in_turn(connection, shards[0], "repositories"):
-            fetch_repositories(connection, name, sourcebook_home(configuration.path), selection)
+            fetch_repositories(connection, name, sourcebook_home(runs.configuration.path), selection)
         compared: dict[int, Difference] = {}  # the sources are listed once for all shards
         first = find_pending(
             connection, name, replace(selection, shard=shards[0] if is_part else None), compared=compared
@@ -95,9 +88,9 @@ def ingest_shards(
         readings = {shard: pending.fingerprint for shard, pending in waiting.items()}
         compared = {source: _taken_in(difference) for source, difference in compared.items()}
         parts = (
-            _in_processes(configuration, database, todo, selection, workers)
+            _in_processes(runs, todo, workers)
             if workers > 1 and len(todo) > 1
-            else _in_turn(runs, database, {shard: waiting[shard] for shard in todo}, events)
+            else _in_turn(runs, {shard: waiting[shard] for shard in todo})
         )
         for identifier, counts in parts:
             assets = sum_of_counts(assets, counts) if run_id is not None else counts
@@ -130,27 +123,23 @@ def _ahead(database: Database, shards: Sequence[Shard]) -> Iterator[ShardsAhead]
         yield ShardsAhead(session, shards)
 
 
-def _in_turn(
-    runs: Runs, database: Database, shards: Mapping[Shard, Pending], events: IngestEvents
-) -> Iterator[tuple[str, Counts]]:
+def _in_turn(runs: Runs, shards: Mapping[Shard, Pending]) -> Iterator[tuple[str, Counts]]:
     """Run the shards in this process, one after the other."""
-    with _ahead(database, list(shards)) as ahead:
+    with _ahead(runs.database, list(shards)) as ahead:
         for shard, pending in shards.items():
-            with shard_lock(database, shard, waiting=lambda shard=shard: events.waiting(shard.key)):  # type: ignore[misc]
+            with shard_lock(runs.database, shard, waiting=lambda shard=shard: runs.events.waiting(shard.key)):  # type: ignore[misc]
                 ahead.begin(shard)
                 result = runs.run_to_the_end(shard.collection, pending, shard)
             yield result
 
 
-def _in_processes(
-    configuration: Configuration, database: Database, shards: Sequence[Shard], selection: Selection, workers: int
-) -> Iterator[tuple[str, Counts]]:
+def _in_processes(runs: Runs, shards: Sequence[Shard], workers: int) -> Iterator[tuple[str, Counts]]:
     """Run the shards in processes that each execute this command for some of them."""
     own = [list(shards[number::workers]) for number in range(min(workers, len(shards)))]
     worker_of = {shard: number for number, some in enumerate(own) for shard in some}
-    with _ahead(database, shards) as ahead, database.connection() as connection:
+    with _ahead(runs.database, shards) as ahead, runs.database.connection() as connection:
         uses_provider = wanted_embedding(connection, shards[0].collection).provider is not None
-        commands = [_command(configuration.path, some, selection) for some in own]
+        commands = [_command(runs.configuration.path, some, runs.selection) for some in own]
         with ShardWorkers(commands, uses_provider=uses_provider) as started:
             left = list(shards)
             while left:  # the first one that ends must not take itself for the last one
