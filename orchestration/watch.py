@@ -97,7 +97,7 @@ class FolderWatch:
             if not is_watching:
                 is_watching = True
                 _log.info("watching %s", ", ".join(folders) or "nothing: no local folder exists")
-                self._note_newcomers([(source, identities[source.source.location]) for source in sources])
+                self._note_new_folders([(source, identities[source.source.location]) for source in sources])
             self._note(sources, paths)
             self._ingest_waiting()
             if self._requests is not None and self._requests.check(self._current_configuration):
@@ -122,7 +122,7 @@ class FolderWatch:
                 if source.is_local
             ]
 
-    def _note_newcomers(self, watched: list[tuple[WatchedSource, tuple[int, int] | None]]) -> None:
+    def _note_new_folders(self, watched: list[tuple[WatchedSource, tuple[int, int] | None]]) -> None:
         """Note the files of folders that are watched since now: what was written before has given no event."""
         for source, identity in watched:
             if self._watched is not None and identity is not None and (source, identity) not in self._watched:
