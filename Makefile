@@ -11,7 +11,7 @@ COMPILE := $(BIN)/python -m compileall -qq -x '/tests?/|/pandas/|/transformers/m
 PACKAGES := $(VENV)/lib/python*/site-packages/*
 PIP := $(BIN)/python -m pip install --disable-pip-version-check --no-compile
 
-.PHONY: help install demo up test lint style imports types definitions bench bench-search constraints hashes clean python
+.PHONY: help install demo up test lint style imports types definitions bench bench-search constraints hashes release clean python
 .DEFAULT_GOAL := help
 
 help:
@@ -99,6 +99,9 @@ hashes: python ## write hashes.txt for the versions in constraints.txt
 	sed 's/^\(backports-zstd==[^ ]*\) /\1 ; python_version < "3.14" /' build/hashes/hashes.txt >> build/hashes.txt
 	mv build/hashes.txt hashes.txt
 	rm -rf build/hashes
+
+release: install ## build wheel, sdist and SBOM, check them in empty environments, and tag the version
+	@$(BIN)/python -m release $(ARGS)
 
 clean: ## remove .venv/, caches and what the demo stored; your own .sourcebook/ stays
 	@for file in $$(find examples/.sourcebook -name postmaster.pid 2>/dev/null); do \

@@ -53,7 +53,8 @@ def ingest_directly(
         embedders: pool of the embedding models.
         home: the state folder.
     """
-    from sourcebook.admin.planning.items import count_reasons, planned_items
+    from sourcebook.admin.planning.items import planned_items
+    from sourcebook.contract.plans import count_reasons
     from sourcebook.parsing.parser_pool import ParserPool
     from sourcebook.stages.chunks import prepare_chunks
     from sourcebook.stages.documents.update import update_documents

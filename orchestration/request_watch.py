@@ -12,8 +12,9 @@ from orchestration.ingest import IngestEvents
 from orchestration.requested_work import do_one_request
 from sourcebook.admin.claimed_work import recover_work, selection_of
 from sourcebook.admin.pending import find_pending
-from sourcebook.admin.work_requests import WorkRequest, list_work
+from sourcebook.admin.work_requests import list_work
 from sourcebook.config.loading import Configuration
+from sourcebook.contract.work import WorkRequest
 from sourcebook.database.database import Database
 from sourcebook.database.lock import is_locked
 from sourcebook.database.queries import queries

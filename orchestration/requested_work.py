@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from orchestration.ingest import IngestedCollection, IngestEvents, ingest
 from sourcebook.admin.claimed_work import ClaimedWork, WorkStoppedError, claimed_work, recover_work, selection_of
 from sourcebook.admin.collections import apply
-from sourcebook.admin.work_requests import WorkRequest, find_work
+from sourcebook.admin.work_requests import find_work
 from sourcebook.config.loading import Configuration
+from sourcebook.contract.work import WorkRequest
 from sourcebook.database.database import Database
 from sourcebook.database.lock import is_locked
 from sourcebook.errors import DatabaseConnectionLostError, DatabaseError, SourcebookError

@@ -10,27 +10,28 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sourcebook.admin.api_collections import CollectionDeclaration as CollectionDeclaration
-    from sourcebook.admin.items import Document as Document
-    from sourcebook.admin.items import Item as Item
-    from sourcebook.admin.planning.plan import CollectionPlan as CollectionPlan
-    from sourcebook.admin.status import CollectionStatus as CollectionStatus
     from sourcebook.async_knowledge_base import AsyncKnowledgeBase as AsyncKnowledgeBase
-    from sourcebook.context.results import ContextResult as ContextResult
+    from sourcebook.contract.collections import CollectionDeclaration as CollectionDeclaration
+    from sourcebook.contract.context_results import ContextResult as ContextResult
+    from sourcebook.contract.documents import Document as Document
+    from sourcebook.contract.documents import Item as Item
+    from sourcebook.contract.filters import Filters as Filters
+    from sourcebook.contract.fusion import Fusion as Fusion
+    from sourcebook.contract.generations import GenerationState as GenerationState
+    from sourcebook.contract.plans import CollectionPlan as CollectionPlan
+    from sourcebook.contract.reranking import Reranking as Reranking
+    from sourcebook.contract.search_results import SearchResult as SearchResult
+    from sourcebook.contract.search_results import SearchResults as SearchResults
+    from sourcebook.contract.status import CollectionStatus as CollectionStatus
     from sourcebook.errors import SourcebookError as SourcebookError
-    from sourcebook.indexing.generation_states import GenerationState as GenerationState
     from sourcebook.knowledge_base import KnowledgeBase as KnowledgeBase
-    from sourcebook.search.filters import Filters as Filters
-    from sourcebook.search.fusion import Fusion as Fusion
-    from sourcebook.search.reranking.settings import Reranking as Reranking
-    from sourcebook.search.results import SearchResult as SearchResult
-    from sourcebook.search.results import SearchResults as SearchResults
 
 __all__ = [
     "AsyncKnowledgeBase",
     "CollectionDeclaration",
     "CollectionPlan",
     "CollectionStatus",
+    "ContextResult",
     "Document",
     "Filters",
     "Fusion",
@@ -45,19 +46,7 @@ __all__ = [
 
 _HOMES = {
     "AsyncKnowledgeBase": "sourcebook.async_knowledge_base",
-    "CollectionDeclaration": "sourcebook.admin.api_collections",
-    "CollectionPlan": "sourcebook.admin.planning.plan",
-    "CollectionStatus": "sourcebook.admin.status",
-    "ContextResult": "sourcebook.context.results",
-    "Document": "sourcebook.admin.items",
-    "GenerationState": "sourcebook.indexing.generation_states",
-    "Item": "sourcebook.admin.items",
-    "Filters": "sourcebook.search.filters",
-    "Fusion": "sourcebook.search.fusion",
-    "Reranking": "sourcebook.search.reranking.settings",
     "KnowledgeBase": "sourcebook.knowledge_base",
-    "SearchResult": "sourcebook.search.results",
-    "SearchResults": "sourcebook.search.results",
     "SourcebookError": "sourcebook.errors",
 }
 
@@ -68,6 +57,6 @@ logging.getLogger("sourcebook").addHandler(logging.NullHandler())
 
 def __getattr__(name: str) -> Any:
     """Import the public names when they are first asked for: `import sourcebook` itself costs next to nothing."""
-    if name not in _HOMES:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    return getattr(import_module(_HOMES.get(name, "sourcebook.contract")), name)

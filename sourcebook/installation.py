@@ -1,13 +1,28 @@
-"""The source of this installation, and the command that installs further extras."""
+"""The version and the source of this installation, and the command that installs further extras."""
 
 import json
 import shlex
 import sys
-from importlib.metadata import PackageNotFoundError, distribution
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
+from typing import Final
 from urllib.parse import unquote, urlsplit
 
+from sourcebook.errors import MissingDependencyError
+
+VERSION_HEADER: Final = "Sourcebook-Version"
+"""Header of every answer of a server, with its version."""
 _ROOT = Path(__file__).resolve().parent
+
+
+def installed_version() -> str:
+    """Return the version of the installed distribution; empty where there is none."""
+    try:
+        return version("sourcebook")
+    except PackageNotFoundError:
+        return ""
 
 
 def code_location() -> Path | None:
@@ -58,3 +73,13 @@ def _origin() -> tuple[str, bool]:
     if "vcs_info" in origin:
         url = f"{origin['vcs_info']['vcs']}+{url}@{origin['vcs_info']['commit_id']}"
     return url, bool(origin.get("dir_info", {}).get("editable"))
+
+
+@contextmanager
+def needing_extra(extra: str) -> Iterator[None]:
+    """Name the command that installs an extra where a package of it is missing."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        message = f"this needs {error.name}, which is not installed: {install_command(extra)}"
+        raise MissingDependencyError(message) from error

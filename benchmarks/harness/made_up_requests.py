@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from sourcebook.admin.access_keys import AccessKey
+from sourcebook.contract.access import AccessKey
 
 CONFIGURATION: Final = """\
 hooks = "hooks.py"

@@ -20,7 +20,7 @@ from benchmarks.corpora.planted_instructions import Planted, planted, write
 from benchmarks.harness.bench import Bench
 from benchmarks.harness.library import PROJECT
 from benchmarks.harness.report import Row, say
-from sourcebook.answering.answer import Answer
+from sourcebook.contract.answers import Answer
 from sourcebook.knowledge_base import KnowledgeBase
 from tests.chat_server import AskedChat, Chat, ChatServer, quoting
 

@@ -14,7 +14,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from benchmarks.harness.bench import Bench
 from benchmarks.harness.made_up_requests import run_schemathesis, violations_in
 from benchmarks.harness.report import Row, say
-from sourcebook.admin.access_keys import AccessKey, create_key, find_key
+from sourcebook.admin.access_keys import create_key, find_key
+from sourcebook.contract.access import AccessKey
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Scope as KeyScope
 from sourcebook.server.app import create_app

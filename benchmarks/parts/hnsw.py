@@ -11,10 +11,11 @@ from benchmarks.corpora.vector_collection import CHUNKS_OF_A_DOCUMENT, Shelf
 from benchmarks.corpora.vectors import Rows, vectors
 from benchmarks.harness.bench import Bench
 from benchmarks.harness.report import Row, say
+from sourcebook.contract.filters import Filters
 from sourcebook.indexing.indexes import HNSW_BREADTH, HNSW_FROM, HNSW_LINKS, build_vector_index
-from sourcebook.search.filters import Filters
-from sourcebook.search.search_scope import EntryCondition
-from sourcebook.search.vector_leg import nearest
+from sourcebook.search.ranking.filter_conditions import condition_of
+from sourcebook.search.ranking.vector_leg import nearest
+from sourcebook.search.scope import EntryCondition
 
 _ENTRIES, _DEPTH = 100_000, 100
 _SIZES = (HNSW_FROM // 2, HNSW_FROM, 10_000, 20_000)
@@ -102,7 +103,7 @@ def _whole_leg(shelf: Shelf, questions: Rows) -> list[Row]:
 def _filtered(shelf: Shelf, questions: Rows) -> list[Row]:
     results = []
     for share in _SHARES:
-        condition = Filters(tags_any=str(share)).condition()
+        condition = condition_of(Filters(tags_any=str(share)))
         last = round(len(shelf.rows) // CHUNKS_OF_A_DOCUMENT * share) * CHUNKS_OF_A_DOCUMENT
         asked = _ask(shelf, questions, np.arange(1, last + 1), condition)
         name = f"recall@10 where a filter lets {share:.1%} through"

@@ -15,7 +15,7 @@ from benchmarks.harness.bench import Bench
 from benchmarks.harness.library import COLLECTION
 from benchmarks.harness.report import Row, say
 from benchmarks.parts.documentations import CACHE
-from sourcebook.search.results import SearchResult
+from sourcebook.contract.search_results import SearchResult
 
 _LIMIT = 10
 _BARS = {"anchor": 0.97, "page": 0.99, "second": 0.95}

@@ -12,11 +12,11 @@ from benchmarks.harness.report import Row, grid, say
 from benchmarks.peers.encode import encode
 from benchmarks.peers.keyword_peers import Peers, compare_with_peers
 from benchmarks.peers.passage_vectors import context_rows
+from sourcebook.contract.fusion import Fusion
 from sourcebook.evaluation.intervals import estimate_means
 from sourcebook.evaluation.measures import score
 from sourcebook.evaluation.scores import Estimate
 from sourcebook.knowledge_base import KnowledgeBase
-from sourcebook.search.fusion import Fusion
 
 DEPTH = 10
 WAYS: dict[str, dict[str, object]] = {

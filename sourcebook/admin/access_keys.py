@@ -7,7 +7,6 @@ no slow hash is needed, and a lookup is one index scan.
 import hashlib
 import secrets
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -16,9 +15,10 @@ from psycopg.rows import class_row
 
 from sourcebook.admin.audit import record_event
 from sourcebook.admin.collections import check_collections
+from sourcebook.contract.access import AccessKey
 from sourcebook.database.queries import queries
 from sourcebook.errors import QueryError
-from sourcebook.model.access import SCOPES, Grant, Scope
+from sourcebook.model.access import SCOPES, Scope
 
 PREFIX: Final = "sb_"
 _BEGINNING: Final = len(PREFIX) + 6
@@ -26,49 +26,6 @@ _BEGINNING: Final = len(PREFIX) + 6
 _LONGEST_NAME: Final = 80
 MOST_REQUESTS: Final = 1_000_000
 """Largest limit of a key, in requests a minute."""
-
-
-@dataclass(frozen=True, slots=True)
-class AccessKey:
-    """A key as it is kept: without what opens anything."""
-
-    id: int
-    name: str
-    beginning: str
-    """The first characters of the key."""
-    scopes: tuple[Scope, ...]
-    collections: tuple[str, ...] | None
-    """Names of the only collections that it sees; None: every collection."""
-    created_at: datetime
-    expires_at: datetime | None
-    used_at: datetime | None
-    """Last use, to the minute."""
-    revoked_at: datetime | None
-    requests_a_minute: int | None = None
-    """Requests a minute; None: the limit of the server."""
-
-    def __post_init__(self) -> None:
-        """Turn the lists of the database into tuples."""
-        object.__setattr__(self, "scopes", tuple(self.scopes))
-        if self.collections is not None:
-            object.__setattr__(self, "collections", tuple(self.collections))
-
-    @property
-    def state(self) -> str:
-        """`valid`, `expired` or `revoked`."""
-        if self.revoked_at is not None:
-            return "revoked"
-        is_over = self.expires_at is not None and self.expires_at <= datetime.now(UTC)
-        return "expired" if is_over else "valid"
-
-    @property
-    def grant(self) -> Grant:
-        """The scopes and collections of the key."""
-        return Grant(f"key {self.name}", self.scopes, self.collections, self.id)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values, the state among them."""
-        return {**asdict(self), "state": self.state}
 
 
 def create_key(

@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, get_args
 
 from psycopg import Connection
 from psycopg.rows import dict_row
@@ -12,10 +11,12 @@ from pydantic_core import PydanticCustomError
 from sourcebook.admin.audit import record_event
 from sourcebook.admin.collections import all_givers, record_collection
 from sourcebook.admin.retention import delete_removed, retire_removed
-from sourcebook.admin.work_requests import OPEN, cancel_work, list_work
+from sourcebook.admin.work_requests import cancel_work, list_work
 from sourcebook.config.api_collection import ApiCollectionSettings, ApiLimits, read_settings
 from sourcebook.config.field_types import NAME_RULE, is_collection_name
 from sourcebook.config.membership import check_rules
+from sourcebook.contract.collections import CollectionDeclaration, SourceKind
+from sourcebook.contract.work import OPEN
 from sourcebook.database.database import Database
 from sourcebook.database.lock import collection_lock, is_locked
 from sourcebook.database.queries import queries
@@ -28,7 +29,6 @@ from sourcebook.errors import (
 )
 from sourcebook.indexing.generations import find_generations
 
-SourceKind = Literal["files", "site", "repository", "collection"]
 SOURCE_KINDS: Final[tuple[SourceKind, ...]] = get_args(SourceKind)
 _LISTS: Final[dict[str, str]] = {
     "files": "files",
@@ -41,21 +41,6 @@ _FIXED: Final = ("chunking", "embedding")
 """Sections by which a generation is made."""
 _SECRETS: Final = frozenset({"headers", "login", "proxy", "api_key_env", "connection"})
 _ACCOUNT: Final = re.compile(r"//[^/\s]*@")
-
-
-@dataclass(frozen=True, slots=True)
-class CollectionDeclaration:
-    """The settings of a collection, and where it was declared."""
-
-    name: str
-    declared_in: str
-    """`file`: `sourcebook.yaml`; `api`: made over the API."""
-    settings: dict[str, Any]
-    """As they were written over the API; those of the file as applied, without secrets."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        return asdict(self)
 
 
 def find_declaration(connection: Connection, name: str) -> CollectionDeclaration:

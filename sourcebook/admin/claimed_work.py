@@ -16,7 +16,8 @@ import psycopg
 from psycopg import Connection
 from psycopg.rows import class_row
 
-from sourcebook.admin.work_requests import WorkRequest, WorkState, claim_work, end_work, record_progress
+from sourcebook.admin.work_requests import claim_work, end_work, record_progress
+from sourcebook.contract.work import WorkRequest, WorkState
 from sourcebook.database.database import Database
 from sourcebook.database.queries import queries
 from sourcebook.errors import DatabaseError

@@ -1,22 +1,14 @@
 """Sources of each collection, as their last listing or crawl left them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from psycopg import Connection
 from psycopg.rows import class_row
 
 from sourcebook.admin.collections import check_collections, collection_names
-from sourcebook.admin.status import SourceStatus
+from sourcebook.contract.collections import CollectionSources
+from sourcebook.contract.status import SourceStatus
 from sourcebook.database.queries import queries
-
-
-@dataclass(frozen=True, slots=True)
-class CollectionSources:
-    """The sources of one collection, in the order of the configuration."""
-
-    name: str
-    sources: tuple[SourceStatus, ...]
 
 
 def collection_sources(connection: Connection, names: Sequence[str] = ()) -> list[CollectionSources]:

@@ -1,30 +1,17 @@
 """The history of a document, as far as the ledger keeps it."""
 
-from dataclasses import dataclass
-from datetime import datetime
 from typing import Final
 from urllib.parse import unquote
 
 from psycopg import Connection
 from psycopg.rows import class_row
 
-from sourcebook.admin.items import Item
-from sourcebook.admin.uploads import Upload, list_versions
+from sourcebook.admin.uploads import list_versions
+from sourcebook.contract.documents import DocumentHistory, Item
+from sourcebook.contract.uploads import Upload
 from sourcebook.database.queries import queries
 
 _UPLOADS: Final = "upload://"
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentHistory:
-    """Times and versions of a document."""
-
-    came_at: datetime
-    changed_at: datetime
-    """Time of the last change of its content, its metadata or its state."""
-    searchable_version: int | None
-    """Version that searches find; None where it is not searchable."""
-    searchable_since: datetime | None
 
 
 def document_history(connection: Connection, document: int) -> DocumentHistory | None:

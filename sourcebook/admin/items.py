@@ -2,8 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from datetime import datetime
+from dataclasses import replace
 from typing import Any
 
 from psycopg import Connection
@@ -11,89 +10,13 @@ from psycopg.rows import class_row, dict_row
 
 from sourcebook.admin.collections import check_collections, collection_names
 from sourcebook.admin.path_tails import uri_by_tail
-from sourcebook.admin.processing import ProcessingItem, processing_items
+from sourcebook.admin.processing import processing_items
 from sourcebook.admin.redacted_documents import redact_shown, redact_titles
 from sourcebook.admin.status import problem_uris
+from sourcebook.contract.documents import Document, Item, Passage
+from sourcebook.contract.status import ProcessingItem
 from sourcebook.database.queries import queries
 from sourcebook.errors import AmbiguousDocumentError, FailureClass, QueryError, UnknownDocumentError
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """A document, or a file or page that is no document."""
-
-    document_id: int | None
-    collection: str
-    uri: str
-    title: str | None
-    kind: str
-    """`file`, `page` or `recording`; `source` for a source that cannot be listed."""
-    media_type: str | None
-    language: str | None
-    version: int
-    chunks: int
-    state: str
-    """`ready`, `pending`, `failed`, `skipped` or `removed`; `processing` while a process works on it."""
-    error: str | None
-    failure_class: str | None = None
-    """Class of the failure, one of `FailureClass`; None where nothing failed."""
-    attempts: int = 0
-    """Failed attempts in a row."""
-    next_retry_at: datetime | None = None
-    parked: bool = False
-    """Whether a failed item waits for a change of its content or the settings, or for somebody to ask."""
-    removed_at: datetime | None = None
-    """Time of the removal; None for a live item."""
-    processing_since: datetime | None = None
-    processing_by: str | None = None
-    """Host and process id of the process that works on it, with Dagster's run where there is one."""
-    taken_from: str | None = None
-    """Collection whose document it is, which a membership rule takes; None for a collection's own item."""
-    link: str | None = None
-    """Address of its file in the web view of a Git repository; None elsewhere, and in lists."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the plain values that `sourcebook documents --json` prints."""
-        return asdict(self)
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """A searchable chunk of a document."""
-
-    ordinal: int
-    text: str
-    heading_path: list[str]
-    anchor: str | None
-    page: int | None
-    start_seconds: float | None
-    """Start of the passage in its recording, in seconds; None without a recording."""
-    end_seconds: float | None
-    start_char: int
-    end_char: int
-    token_count: int
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """A document with its content and its searchable passages."""
-
-    item: Item
-    text: str
-    """The document as Markdown; empty where it was never parsed."""
-    metadata: dict[str, Any]
-    tags: list[str]
-    passages: tuple[Passage, ...]
-    given_tags: list[str] = field(default_factory=list)
-    """Tags among `tags` that were given by hand."""
-    given_metadata: dict[str, Any] = field(default_factory=dict)
-    """Metadata among `metadata` that were given by hand."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the plain values that `sourcebook show --json` prints."""
-        content = {"text": self.text, "metadata": self.metadata, "tags": self.tags}
-        content |= {"given_tags": self.given_tags, "given_metadata": self.given_metadata}
-        return {**self.item.as_dict(), **content, "chunks": [asdict(passage) for passage in self.passages]}
 
 
 def list_items(

@@ -1,36 +1,19 @@
 """Judgments that people record while they search: right or wrong, by query and document."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from psycopg import Connection
 from psycopg.rows import class_row
 
 from sourcebook.admin.audit import record_event
+from sourcebook.contract.judgments import RecordedJudgment
+from sourcebook.contract.search import MOST_CHARACTERS
 from sourcebook.database.queries import queries
 from sourcebook.errors import QueryError
-from sourcebook.search.request import MOST_CHARACTERS
 
 HIGHEST_GRADE: Final = 1_000
 """Largest absolute value of a grade."""
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedJudgment:
-    """The grade of a document for a query."""
-
-    collection: str
-    query: str
-    uri: str
-    grade: int
-    """Above 0: relevant, the higher the more. 0 or less: not relevant."""
-    judged_at: datetime
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values; the time as ISO 8601."""
-        return {**asdict(self), "judged_at": self.judged_at.isoformat()}
 
 
 def record_judgment(connection: Connection, collection: str, query: str, uri: str, grade: int, *, actor: str) -> None:

@@ -1,36 +1,16 @@
 """The query log as people read it: what was asked, how often, and what found nothing."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from datetime import datetime, timedelta
-from typing import Any
+from datetime import timedelta
 
 from psycopg import Connection
 from psycopg.rows import class_row
 
 from sourcebook.admin.audit import record_event
 from sourcebook.admin.collections import check_collections
+from sourcebook.contract.query_log import LoggedQuery
 from sourcebook.database.queries import queries
 from sourcebook.errors import QueryError
-
-
-@dataclass(frozen=True, slots=True)
-class LoggedQuery:
-    """A query that was asked of a collection, with its numbers; queries that differ in case are one."""
-
-    collection: str
-    query: str
-    """As it was last written, redacted."""
-    searches: int
-    without_results: int
-    """Number of the searches that found nothing relevant in any collection."""
-    last_results: int
-    """Number of passages on the first page of the last search."""
-    last_asked_at: datetime
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values; the time as ISO 8601."""
-        return {**asdict(self), "last_asked_at": self.last_asked_at.isoformat()}
 
 
 def logged_queries(

@@ -9,12 +9,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from io import BytesIO
 from threading import Lock
-from types import TracebackType
-from typing import BinaryIO, Final, Self
+from typing import BinaryIO, Final
 
 from psycopg import Connection
 from psycopg.rows import class_row
 
+from sourcebook.contract.originals import Original
 from sourcebook.database.queries import queries
 from sourcebook.errors import OriginalError, OriginalGoneError, ParseError, TemporaryParseError
 from sourcebook.files.reading import file_name, open_file, store_errors
@@ -36,31 +36,6 @@ _MOST_HASHED: Final = 1_000
 _hashed: dict[tuple[int, ...], bytes] = {}
 """SHA-256 of local files by their state, the oldest first."""
 _hashed_lock = Lock()
-
-
-@dataclass(frozen=True, slots=True)
-class Original:
-    """The bytes that a document was made from. Its receiver closes it."""
-
-    name: str
-    """File name."""
-    media_type: str
-    size: int
-    """Bytes."""
-    sha256: str
-    """SHA-256 of the bytes, in hexadecimal."""
-    stream: BinaryIO
-    """The bytes, from the first one; seekable."""
-
-    def __enter__(self) -> Self:
-        """Return it; leaving the block closes it."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        """Close it."""
-        self.stream.close()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,8 @@ from psycopg.rows import class_row, dict_row
 
 from sourcebook.admin.processing import processing_items
 from sourcebook.admin.status import problem_uris
-from sourcebook.admin.summaries import CollectionSummary, collection_summaries
+from sourcebook.admin.summaries import collection_summaries
+from sourcebook.contract.collections import CollectionSummary
 from sourcebook.database.queries import queries
 
 

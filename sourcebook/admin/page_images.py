@@ -3,8 +3,8 @@
 import math
 from typing import Final
 
-from sourcebook.admin.items import Document
-from sourcebook.admin.originals import Original
+from sourcebook.contract.documents import Document
+from sourcebook.contract.originals import Original
 from sourcebook.errors import OriginalError, ParseError, QueryError, TemporaryParseError
 from sourcebook.model.media_types import PDF
 from sourcebook.model.page_picture import PagePicture

@@ -1,43 +1,21 @@
 """Documents that a document is related to."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Final
+from dataclasses import replace
+from typing import Final
 
 from psycopg import Connection
 from psycopg.rows import class_row
 
 from sourcebook.admin.redacted_documents import redact_titles
 from sourcebook.config.relation_kinds import RELATION_KINDS
+from sourcebook.contract.relations import RelatedDocument
 from sourcebook.database.queries import queries
 from sourcebook.errors import QueryError
 from sourcebook.model.relation import DIRECTIONS
 
 MOST: Final = 1_000
 """Related documents of an answer, at most."""
-
-
-@dataclass(frozen=True, slots=True)
-class RelatedDocument:
-    """A document to which another one is related, or what is written of one that is not there."""
-
-    kind: str
-    """`references`, `requires`, `implements`, `supersedes`, `creates` or `part_of`."""
-    direction: str
-    """`out`: the document that was asked for requires (references, …) this one; `in`: this one requires it."""
-    written: str
-    """The target as it is written, such as `165` or `../adr/0004.md`."""
-    origin: str
-    """Where it is written: `field` of the metadata, `link`, `id` in the text, or `attachment`."""
-    document_id: int | None
-    """None where no document of the collection is meant: the relation dangles."""
-    collection: str | None
-    uri: str | None
-    title: str | None
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the plain values that `sourcebook related --json` prints."""
-        return asdict(self)
 
 
 def related_documents(

@@ -1,7 +1,7 @@
 """Removal of single documents, and deletion of everything that was removed."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
@@ -14,47 +14,13 @@ from sourcebook.admin.items import other_urls, possible_uris
 from sourcebook.admin.path_tails import uri_by_tail
 from sourcebook.admin.retention import delete_removed, delete_unreferenced, retire_removed
 from sourcebook.admin.uploads import delete_unreferenced_bytes
+from sourcebook.contract.documents import Purged, RemovedItem
 from sourcebook.database.database import Database
 from sourcebook.database.lock import collection_locks
 from sourcebook.database.queries import queries
 from sourcebook.errors import QueryError, TakenDocumentError, UnknownDocumentError
 from sourcebook.indexing.generations import other_generations
 from sourcebook.stages.search_index import withdraw
-
-
-@dataclass(frozen=True, slots=True)
-class RemovedItem:
-    """An item that was removed from a collection or restored."""
-
-    collection: str
-    uri: str
-    document_id: int | None
-    """Id of the document; None for a file or page that is no document."""
-
-
-@dataclass(frozen=True, slots=True)
-class Purged:
-    """Numbers of rows that a purge deletes."""
-
-    collections: int = 0
-    sources: int = 0
-    files: int = 0
-    pages: int = 0
-    documents: int = 0
-    chunks: int = 0
-    parsed_contents: int = 0
-    transcripts: int = 0
-    embeddings: int = 0
-    uploads: int = 0
-
-    def as_dict(self) -> dict[str, int]:
-        """Return the counts by name."""
-        return asdict(self)
-
-    @property
-    def total(self) -> int:
-        """Sum of all counts."""
-        return sum(self.as_dict().values())
 
 
 def remove_items(

@@ -1,38 +1,12 @@
 """Statistics of each collection: documents by state, kind, media type and language, and failures by class."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any
 
 from psycopg import Connection
 
-from sourcebook.admin.summaries import CollectionSummary, collection_summaries
+from sourcebook.admin.summaries import collection_summaries
+from sourcebook.contract.collections import CollectionStatistics, CollectionSummary
 from sourcebook.database.queries import queries
-
-
-@dataclass(frozen=True, slots=True)
-class CollectionStatistics:
-    """Counts of one collection."""
-
-    name: str
-    documents: int
-    chunks: int
-    """Number of searchable passages."""
-    states: dict[str, int] = field(default_factory=dict)
-    """Number of documents by state: `ready`, `pending`, `failed`, `skipped`, `removed`."""
-    failures: dict[str, int] = field(default_factory=dict)
-    """Number of failed files, pages, documents and sources by class of the failure."""
-    kinds: dict[str, int] = field(default_factory=dict)
-    """Number of documents by kind: `file`, `page`, `recording`."""
-    media_types: dict[str, int] = field(default_factory=dict)
-    languages: dict[str, int] = field(default_factory=dict)
-    """Number of documents by ISO 639-1 code; documents of unknown language are left out."""
-    types: dict[str, int] = field(default_factory=dict)
-    """Number of documents by type, such as `adr`; documents without a type are left out."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        return asdict(self)
 
 
 def collection_statistics(connection: Connection, names: Sequence[str] = ()) -> list[CollectionStatistics]:

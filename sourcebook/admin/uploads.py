@@ -7,8 +7,7 @@ get their place in the store before the row that refers to them, under a lock th
 import logging
 import secrets
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from datetime import datetime
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from psycopg import Connection
@@ -17,10 +16,11 @@ from psycopg.rows import dict_row
 from sourcebook.admin.audit import record_event
 from sourcebook.admin.collections import check_collections
 from sourcebook.config.collection import FilesSource
+from sourcebook.contract.uploads import Upload
 from sourcebook.database.queries import queries
 from sourcebook.errors import EmptyUploadError, QueryError, SourcebookError, UnknownCollectionError, UnknownUploadError
-from sourcebook.files.upload_names import SCHEME, upload_name, upload_tags, upload_uri
 from sourcebook.files.upload_store import IncomingBytes, UploadStore, remove_upload_bytes
+from sourcebook.model.upload_names import SCHEME, upload_name, upload_tags, upload_uri
 
 _LOCK: Final = 0x50_0B0B
 """Key of the advisory lock between storing bytes and deleting them."""
@@ -29,34 +29,6 @@ _HALF: Final = 5
 _MOST: Final = 1_000
 """Uploads of one list, at most."""
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Upload:
-    """One version of an upload."""
-
-    collection: str
-    name: str
-    version: int
-    """1, 2, … by name: other bytes under the same name are the next version."""
-    sha256: str
-    """Hash of the bytes, in hexadecimal digits."""
-    bytes: int
-    tags: tuple[str, ...]
-    uri: str
-    """URI of its document: `upload://`, a random name of the collection's uploads, and the name. Collections that take
-    the document have it with that URI, also for keys that do not see this one."""
-    uploaded_by: str
-    uploaded_at: datetime
-    removed_at: datetime | None = None
-    """When it was removed, or the next version came; None for the present version."""
-    changed: bool = False
-    """Whether the call that returned it has made it, or changed its tags."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values; times as ISO 8601."""
-        values = asdict(self)
-        return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in values.items()}
 
 
 @dataclass(frozen=True, slots=True)

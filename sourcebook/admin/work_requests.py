@@ -6,9 +6,8 @@ carries the id of each request that changes.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from datetime import datetime, timedelta
-from typing import Any, Final, Literal, get_args
+from datetime import timedelta
+from typing import Any, Final, get_args
 
 from psycopg import Connection
 from psycopg.rows import class_row
@@ -16,67 +15,18 @@ from psycopg.types.json import Jsonb
 
 from sourcebook.admin.audit import record_event
 from sourcebook.admin.collections import check_collections
+from sourcebook.contract.work import WorkRequest, WorkState
 from sourcebook.database.queries import queries
 from sourcebook.errors import QueryError
 
 CHANNEL: Final = "sourcebook_work"
 """Channel of PostgreSQL's NOTIFY; the payload is the id of the request that changed."""
-WorkState = Literal["waiting", "running", "succeeded", "failed", "cancelled"]
 STATES: Final[tuple[WorkState, ...]] = get_args(WorkState)
-OPEN: Final[tuple[WorkState, ...]] = ("waiting", "running")
-"""States of a request that has not ended."""
 SYNC: Final = "sync"
 """Kind of the requests that bring a collection, or a part of it, up to date."""
 _LONGEST_KEY: Final = 200
 _MOST: Final = 1_000
 """Requests of one list, at most."""
-
-
-@dataclass(frozen=True, slots=True)
-class WorkRequest:
-    """One request, as it is now."""
-
-    id: int
-    collection: str
-    kind: str
-    arguments: dict[str, Any]
-    """The part of the collection: `documents` (URIs), `sources` (locations), `kinds` (`files`, `site`, `uploads`),
-    `only_failed`, `force`; what is missing limits nothing."""
-    state: WorkState
-    stage: str | None
-    """Name of the pipeline's asset that works now, or worked last."""
-    done: int
-    """Items of the stage that are done."""
-    total: int
-    """Items of the stage that are known so far."""
-    failed: int
-    """Failed items among those done."""
-    error: str | None
-    run_id: str | None
-    """Id of the Dagster run that does it; None before it begins, or where nothing was to be done."""
-    worker: str | None
-    """Host and process that does it, such as `host:4711`."""
-    asked_by: str
-    cancel_asked: bool
-    """Whether it is to stop; true until the worker has stopped, and after that."""
-    revision: int
-    """Number of the last change, from 1."""
-    asked_at: datetime
-    started_at: datetime | None
-    changed_at: datetime
-    ended_at: datetime | None
-    attempts: int
-    """Times that a worker has taken it; more than one where a worker was killed."""
-
-    @property
-    def has_ended(self) -> bool:
-        """Whether nothing will change any more."""
-        return self.state not in OPEN
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values; times as ISO 8601."""
-        values = asdict(self)
-        return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in values.items()}
 
 
 def documents_of_types(connection: Connection, collection: str, types: Sequence[str]) -> list[str]:

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from sourcebook.answering.citations import Citation, Mark, RemovedCitation, check, speaks_of
+from sourcebook.answering.citations import Mark, check, speaks_of
 from sourcebook.answering.sources import Sources
+from sourcebook.contract.answers import Citation, RemovedCitation
 
 NO_ANSWER: Final = "NO_ANSWER"
 """Word by which a model says that the sources do not answer."""

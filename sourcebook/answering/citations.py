@@ -3,13 +3,12 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
-from sourcebook.answering.sources import Source, Sources
-from sourcebook.search.snippets import sentence_spans
+from sourcebook.answering.sources import Sources
+from sourcebook.contract.answers import Citation, RemovedCitation, Source
+from sourcebook.search.page.snippets import sentence_spans
 
-Flaw = Literal["no_such_source", "not_in_source"]
-"""Reason why a citation was taken out: its number is none, or neither quotation nor sentence stands there."""
 LEAST_SHARE: Final = 0.3
 """Share of the words of a statement that a sentence must hold to bear it out, where nothing is quoted."""
 _FEWEST_WORDS: Final = 2
@@ -35,30 +34,6 @@ class Mark:
 
     numbers: tuple[int, ...]
     quotation: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Citation:
-    """A citation that was found in its source."""
-
-    number: int
-    """Number of the source, as it stands in the text of the answer."""
-    quote: str
-    """Text of the source there, character by character."""
-    start: int
-    """Start of the quote in the source's text, in characters."""
-    end: int
-    start_char: int | None
-    """Start of the quote in the document's Markdown, in characters; None in context that the passage repeats."""
-    end_char: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class RemovedCitation:
-    """A citation that was taken out of the answer."""
-
-    number: int
-    reason: Flaw
 
 
 def check(mark: Mark, statement: str, question: str, sources: Sources) -> tuple[list[Citation], list[RemovedCitation]]:

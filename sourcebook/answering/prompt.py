@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import Final
 
-from sourcebook.answering.sources import Source
 from sourcebook.context.fence import Fence, harmless, one_line, safe_address
+from sourcebook.contract.answers import Source
 
 _LONGEST_TITLE, _LONGEST_ADDRESS = 200, 300
 RULES: Final = """\

@@ -7,17 +7,26 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 from uuid import uuid4
 
-from sourcebook.answering.answer import REFUSALS, Answer, AnswerText, AskEvent, Refusal, ToolUse
 from sourcebook.answering.budget import Budget
 from sourcebook.answering.checked_text import CheckedText
-from sourcebook.answering.citations import Citation, RemovedCitation
 from sourcebook.answering.completion import Completion, ToolCall
 from sourcebook.answering.model_client import Message, ModelClient, most_tokens, provider_of, without_loss
 from sourcebook.answering.prompt import asked, rules
 from sourcebook.answering.reasoning import WithoutReasoning
-from sourcebook.answering.sources import Source, Sources
+from sourcebook.answering.sources import Sources
 from sourcebook.answering.tools import Reach, Tools
 from sourcebook.config.answering import AnsweringSettings
+from sourcebook.contract.answers import (
+    REFUSALS,
+    Answer,
+    AnswerText,
+    AskEvent,
+    Citation,
+    Refusal,
+    RemovedCitation,
+    Source,
+    ToolUse,
+)
 from sourcebook.providers.failures import ProviderError
 
 _LEFT: Final = "The caller left before the answer ended."

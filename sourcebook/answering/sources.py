@@ -1,45 +1,13 @@
 """Sources of an answer: the passages that a model was shown, each with the number by which it is cited."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from sourcebook.contract.answers import Source
 from sourcebook.model.place import address_of
 
 if TYPE_CHECKING:
-    from sourcebook.admin.items import Document
-    from sourcebook.search.results import SearchResult
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A passage that a model was shown."""
-
-    number: int
-    """Number by which it is cited, counted from 1."""
-    document_id: int
-    collection: str
-    uri: str
-    """Address of the document, with the anchor, page or time of the passage."""
-    title: str
-    heading_path: tuple[str, ...]
-    page: int | None
-    time_span: str | None
-    version: int
-    text: str
-    """The text as it was shown, redacted where its collection asks for it."""
-    start_char: int | None
-    """Place of the end of the text's repeated context in the document, in characters; see `place`."""
-    end_char: int | None
-
-    def place(self, start: int, end: int) -> tuple[int, int] | None:
-        """Return where a part of the text stands in the document's Markdown, in characters.
-
-        None where the part lies in context that the passage repeats from further up.
-        """
-        if self.start_char is None or self.end_char is None:
-            return None
-        shift = self.end_char - len(self.text)
-        return (start + shift, end + shift) if start + shift >= self.start_char else None
+    from sourcebook.contract.documents import Document
+    from sourcebook.contract.search_results import SearchResult
 
 
 class Sources:

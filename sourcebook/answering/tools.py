@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, ValidationError
 
-from sourcebook.answering.answer import ToolUse
 from sourcebook.answering.completion import ToolCall
 from sourcebook.answering.prompt import shown
-from sourcebook.answering.sources import Source, Sources
+from sourcebook.answering.sources import Sources
+from sourcebook.contract.answers import Source, ToolUse
 from sourcebook.errors import QueryError, UnknownDocumentError
-from sourcebook.search.relevance import DECIDING
+from sourcebook.search.ranking.relevance import DECIDING
 
 if TYPE_CHECKING:
-    from sourcebook.admin.items import Document
-    from sourcebook.search.filters import Filters
-    from sourcebook.search.results import SearchResults
+    from sourcebook.contract.documents import Document
+    from sourcebook.contract.filters import Filters
+    from sourcebook.contract.search_results import SearchResults
 
 FETCHED: Final = 4_000
 """Characters of a document that one call fetches, at most."""

@@ -5,10 +5,10 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from sourcebook.contract.filtering.periods import BOUNDS
+from sourcebook.contract.filtering.values import shown
+from sourcebook.contract.filters import Filters
 from sourcebook.errors import QueryError
-from sourcebook.search.filtering.periods import BOUNDS
-from sourcebook.search.filtering.values import shown
-from sourcebook.search.filters import Filters
 
 _FILTER = re.compile(r"(?P<key>[^=<>]+)(?P<operator>=|>=|<=|>|<)(?P<value>.*)", re.DOTALL)
 _BOUNDS = dict(zip((">=", ">", "<=", "<"), BOUNDS, strict=True))

@@ -4,13 +4,12 @@ from typing import TYPE_CHECKING
 
 from sourcebook.cli.output import one_line, safe, say
 from sourcebook.cli.snippets import snippet_text
+from sourcebook.contract.search_results import NOTHING_RELEVANT
 from sourcebook.model.counted import counted
 from sourcebook.model.time_span import media_fragment, time_span
-from sourcebook.search.results import NOTHING_RELEVANT
 
 if TYPE_CHECKING:
-    from sourcebook.search.facets import Facets
-    from sourcebook.search.results import OtherPassage, SearchResult, SearchResults
+    from sourcebook.contract.search_results import Facets, OtherPassage, SearchResult, SearchResults
 
 SNIPPET = 320
 """Characters shown of a passage."""

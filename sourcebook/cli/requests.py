@@ -7,7 +7,7 @@ from sourcebook.cli.output import say
 from sourcebook.cli.tables import Column, Row, show_table
 
 if TYPE_CHECKING:
-    from sourcebook.admin.work_requests import WorkRequest
+    from sourcebook.contract.work import WorkRequest
 
 COLUMNS: Final = (
     Column("id", "right"),

@@ -9,7 +9,7 @@ from sourcebook.cli.output import safe
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from sourcebook.search.results import SearchResult
+    from sourcebook.contract.search_results import SearchResult
 
 _SPACES = re.compile(r"\s+")
 _KEPT_LINES = re.compile(r"^(\s*\||\s*(```|~~~)| {4}|\t)", re.MULTILINE)

@@ -6,6 +6,7 @@ from typing import Any, TypeVar, cast
 
 from pydantic import BaseModel, TypeAdapter, ValidationError, create_model
 
+from sourcebook.client.server_version import both_versions
 from sourcebook.errors import DatabaseError
 
 Answer = TypeVar("Answer")
@@ -24,7 +25,7 @@ def read(kind: type[Answer], content: bytes) -> Answer:
         place = ".".join(str(part) for part in first["loc"]) or "the answer"
         raise DatabaseError(
             f"the server's answer is none that this version reads ({place}: {first['msg']})",
-            remedy="is it a Sourcebook of the same version?",
+            remedy=f"use one version on both sides: {both_versions()}",
         ) from None
 
 

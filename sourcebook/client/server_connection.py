@@ -9,6 +9,7 @@ from urllib.parse import quote, urlsplit
 from uuid import uuid4
 
 from sourcebook.client.problems import error_of, pause_before_retry
+from sourcebook.client.server_version import ServerVersion
 from sourcebook.errors import ConfigurationError, DatabaseUnavailableError, MissingDependencyError, QueryError
 from sourcebook.installation import install_command
 
@@ -62,11 +63,13 @@ class ServerConnection:
         sent = _checked_key(os.environ.get(KEY_VARIABLE) if key is None else key)
         if sent:
             headers["Authorization"] = f"Bearer {sent}"
+        self.version = ServerVersion(self.url)
         self._client = httpx2.Client(
             base_url=self.url,
             headers=headers,
             timeout=httpx2.Timeout(timeout, connect=min(CONNECT_SECONDS, timeout)),
             follow_redirects=False,  # another server must not be sent the key
+            event_hooks={"response": [lambda response: self.version.note(response.headers)]},
         )
 
     def get(self, path: str, parameters: Mapping[str, object] | None = None) -> bytes:

@@ -12,6 +12,7 @@ from sourcebook.cli.context import CommandContext
 from sourcebook.cli.errors import GuardedGroup
 from sourcebook.cli.logs import show_logs
 from sourcebook.command.pipeline import add_pipeline_commands
+from sourcebook.installation import installed_version
 
 app = typer.Typer(
     name="sourcebook",
@@ -79,10 +80,6 @@ def run() -> None:
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import PackageNotFoundError, version
-
-        try:
-            typer.echo(f"sourcebook {version('sourcebook')}")
-        except PackageNotFoundError:
-            typer.echo("sourcebook, not installed, run from its folder")
+        found = installed_version()
+        typer.echo(f"sourcebook {found}" if found else "sourcebook, not installed, run from its folder")
         raise typer.Exit

@@ -7,7 +7,7 @@ from typing import Final
 
 from sourcebook.context.fence import one_line, safe_address
 from sourcebook.context.passages import ContextPassage
-from sourcebook.context.results import ContextSource, SourceRun
+from sourcebook.contract.context_results import ContextSource, SourceRun
 from sourcebook.model.passage_part import PassagePart
 from sourcebook.model.place import address_of
 from sourcebook.model.time_span import time_span

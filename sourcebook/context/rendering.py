@@ -10,8 +10,8 @@ from xml.sax.saxutils import escape, quoteattr
 from sourcebook.context.fence import Fence
 from sourcebook.context.layout import LaidSource, Run
 from sourcebook.context.passages import CUT_MARK, ContextPassage
-from sourcebook.context.results import ContextCitation
 from sourcebook.context.writer import Writer, cited
+from sourcebook.contract.context_results import ContextCitation
 
 _JSON: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _QUESTION: Final = "Question: "

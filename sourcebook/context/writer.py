@@ -3,7 +3,7 @@
 from xml.sax.saxutils import escape
 
 from sourcebook.context.passages import ContextPassage
-from sourcebook.context.results import ContextCitation
+from sourcebook.contract.context_results import ContextCitation
 
 
 class Writer:

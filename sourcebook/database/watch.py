@@ -1,7 +1,7 @@
 """A watch over the database's server: whether it answers at all, asked while a statement gets no answer.
 
 A server that is stopped, or whose machine hangs, keeps its connections open: a statement that it never answers looks
-like one that takes long. A look tells them apart; decision 0053.
+like one that takes long. A look tells them apart; decision 0018.
 """
 
 import threading

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 FEW_TEXTS: Final = 256
 """Texts up to which an exported model has embedded them before torch, which is faster once loaded, is imported."""
 MANY_TEXTS: Final = 500
-"""Texts from which torch, which takes 5 s to load, is faster in sum (docs/decisions/0012-queries-without-torch.md)."""
+"""Texts from which torch is faster in sum, loading included: docs/decisions/0037-passages-through-onnxruntime.md."""
 _TEXTS_PER_ITEM: Final = 4
 """Texts of a usual document; where documents have more, torch is loaded later."""
 

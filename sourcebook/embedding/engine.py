@@ -5,7 +5,8 @@ from importlib.util import find_spec
 from typing import Literal
 
 from sourcebook.embedding.precision import Precision, PrecisionSetting, choose_precision
-from sourcebook.processes.device import Device, DeviceName, DeviceSetting, choose_device
+from sourcebook.model.device import DeviceName, DeviceSetting
+from sourcebook.processes.device import Device, choose_device
 
 EngineName = Literal["torch", "onnxruntime"]
 

@@ -10,7 +10,7 @@ from sourcebook.embedding.description import UNLIMITED_TOKENS, Description
 from sourcebook.embedding.precision import Precision
 from sourcebook.errors import ModelError
 from sourcebook.installation import install_command
-from sourcebook.processes.device import DeviceName
+from sourcebook.model.device import DeviceName
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sourcebook.embedding.precision import PrecisionSetting
     from sourcebook.embedding.remote.access import ProviderAccess
     from sourcebook.embedding.side_by_side import SideBySideEmbedder
-    from sourcebook.processes.device import DeviceSetting
+    from sourcebook.model.device import DeviceSetting
 
 
 def open_query_embedder(

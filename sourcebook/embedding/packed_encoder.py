@@ -1,7 +1,7 @@
 """Layers of a BERT model in bfloat16: weights packed for oneDNN ahead, no padding, attention by products of matrices.
 
 Texts of a batch are rows one after the other, so that nothing is computed of padding but in attention.
-docs/decisions/0077-layers-of-packed-weights.md has the measurements.
+docs/decisions/0057-streams-of-one-thread.md has the measurements.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

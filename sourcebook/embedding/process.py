@@ -18,8 +18,8 @@ from sourcebook.embedding.engine import Engine
 from sourcebook.embedding.model import EmbeddingModel
 from sourcebook.embedding.precision import PrecisionSetting
 from sourcebook.errors import ModelError
+from sourcebook.model.device import DeviceSetting
 from sourcebook.model.usage import LOCAL
-from sourcebook.processes.device import DeviceSetting
 from sourcebook.processes.interrupts import deferred_interrupts, result_of
 from sourcebook.processes.worker_pool import WorkerPool
 

@@ -11,7 +11,7 @@ from sourcebook.processes.cores import usable_threads
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
-    from sourcebook.processes.device import DeviceName
+    from sourcebook.model.device import DeviceName
 
 STREAM_TOKENS: Final = 1_024
 """Tokens of a stream's batch, padding included: two streams have as many in memory as one stream of 2,048."""

@@ -17,15 +17,16 @@ from sourcebook.embedding.opening import open_embedder
 from sourcebook.embedding.precision import PrecisionSetting
 from sourcebook.embedding.side_by_side import SideBySideEmbedder
 from sourcebook.errors import ModelError
+from sourcebook.model.device import DeviceSetting
 from sourcebook.processes.child import defer_function, end_deferral, hide_packages, loading_libraries, reason_of
-from sourcebook.processes.device import DeviceSetting, choose_device
+from sourcebook.processes.device import choose_device
 from sourcebook.processes.freed_memory import keep_freed_memory, return_freed_memory
 
 _KERNELS: Final = {"ONEDNN_PRIMITIVE_CACHE_CAPACITY": 64, "LRU_CACHE_CAPACITY": 16}
 """Kernels that are kept, each for one shape: by oneDNN, and by each thread that torch's operators run in.
 
 Without the variables both keep 1,024. Batches have hundreds of shapes, and those of like length come in a row.
-docs/decisions/0072-attention-by-products.md and 0075-kernels-of-a-thread.md have the memory and the processor time.
+docs/decisions/0057-streams-of-one-thread.md has the memory and the processor time.
 """
 _DEFERRED: Final = {"sklearn.metrics": "pairwise_distances", "scipy.optimize": "linear_sum_assignment"}
 """Functions by their modules, which sentence-transformers and transformers import: for similarities and training."""

@@ -17,7 +17,7 @@ except ModuleNotFoundError as error:
 if TYPE_CHECKING:
     from llama_index.core.callbacks import CallbackManager
 
-    from sourcebook.search.filters import Filters
+    from sourcebook.contract.filters import Filters
 
 _FOR_MODELS = ("source", "title", "heading_path", "page", "time_span")
 """Metadata that LlamaIndex puts before a model and into embeddings; the rest is for programs."""

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any, Final
 
+from sourcebook.contract.search_results import SearchResult
 from sourcebook.model.passage_part import PassagePart
 from sourcebook.model.place import address_of
 from sourcebook.model.time_span import time_span
-from sourcebook.search.results import SearchResult
 
 _DIGITS: Final = 32
 """Hexadecimal digits of an id: 128 bits."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from psycopg import Connection
 from psycopg.pq import TransactionStatus
 
+from sourcebook.contract.status import Finding
 from sourcebook.database.queries import queries
 from sourcebook.indexing.generations import find_generations
 from sourcebook.model.generation import Generation
@@ -19,18 +20,6 @@ _NOUNS = {
     "block": ("block of keyword weights", "blocks of keyword weights"),
 }
 """Nouns for one wrong number of each kind and for several."""
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """A damaged item with the reason."""
-
-    uri: str | None
-    """None where it is no item of a source, such as a kept number."""
-    reason: str
-
-    def __str__(self) -> str:
-        return f"{self.uri}: {self.reason}" if self.uri else self.reason
 
 
 @dataclass(frozen=True, slots=True)

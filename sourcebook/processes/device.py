@@ -5,12 +5,10 @@ import sys
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 from sourcebook.errors import ModelError
-
-DeviceSetting = Literal["auto", "cpu", "cuda", "mps"]
-DeviceName = Literal["cpu", "cuda", "mps"]
+from sourcebook.model.device import DeviceName, DeviceSetting
 
 _NODES: Final = ("nvidia0", "nvidiactl", "kfd", "dxg")
 """Files below /dev that the drivers of GPUs make: NVIDIA's, AMD's, and those of Windows."""

@@ -2,33 +2,13 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
 
+from sourcebook.contract.text_vectors import MOST_TEXTS, TextVectors
 from sourcebook.embedding.metering import meter_of
 from sourcebook.errors import QueryError
 from sourcebook.model.usage import EMBED_PASSAGES, EMBED_QUERY, model_label
 from sourcebook.search.query_vectors import QueryVectors
-from sourcebook.search.search_scope import ScopedGeneration, SearchScope
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-MOST_TEXTS: Final = 2_048
-"""Texts that are embedded at once, at most."""
-
-
-@dataclass(frozen=True, slots=True)
-class TextVectors:
-    """Vectors of texts by one model."""
-
-    model: str
-    """Name of the model."""
-    vectors: "NDArray[np.float32]"
-    """Shape (texts, dimensions), each row of length 1, in the order of the texts."""
-    tokens: int | None
-    """Tokens of the texts after truncation; None where nobody counts them."""
+from sourcebook.search.scope import ScopedGeneration, SearchScope
 
 
 def embed_texts(

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
+from sourcebook.contract.search_results import SearchResults
 from sourcebook.database.replica import Replica, failures_of_replica, told
 from sourcebook.errors import DatabaseBusyError, DatabaseError, ReplicaError
-from sourcebook.search.results import SearchResults
-from sourcebook.search.run_search import SearchResources
+from sourcebook.search.ranking.state import SearchResources
 
 Found = TypeVar("Found")
 

@@ -7,21 +7,23 @@ from typing import TYPE_CHECKING
 
 from psycopg import Connection, sql
 
+from sourcebook.contract.filters import Filters
+from sourcebook.contract.search_results import SearchResults
 from sourcebook.database.queries import queries
 from sourcebook.errors import QueryError
-from sourcebook.search.filters import Filters
-from sourcebook.search.fusion import DEEPEST, Candidate
-from sourcebook.search.ordering import read_documents
-from sourcebook.search.read_results import read_results
-from sourcebook.search.results import SearchResults
-from sourcebook.search.search_scope import EntryCondition, ScopedGeneration, find_scope
-from sourcebook.search.vector_leg import nearest
+from sourcebook.search.page.best_part import with_snippet
+from sourcebook.search.page.read_results import read_results
+from sourcebook.search.ranking.filter_conditions import condition_of
+from sourcebook.search.ranking.fusion import DEEPEST, Candidate
+from sourcebook.search.ranking.passages import read_documents
+from sourcebook.search.ranking.vector_leg import nearest
+from sourcebook.search.scope import EntryCondition, ScopedGeneration, find_scope
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from sourcebook.search.run_search import SearchResources
+    from sourcebook.search.ranking.state import SearchResources
 
 _FIRST_DEPTH, _STEP = 100, 4
 """Passages that are compared at first, and the factor from one depth to the next."""
@@ -68,10 +70,10 @@ def find_similar(connection: Connection, request: SimilarRequest) -> SearchResul
     left_out = sorted({each.collection for each in scope.generations if each.model != model})
     candidates = _nearest_documents(connection, generations, vector, request) if generations else []
     results = tuple(
-        result.with_snippet(()) for result in read_results(connection, [each.id for each in generations], candidates)
+        with_snippet(result, ()) for result in read_results(connection, [each.id for each in generations], candidates)
     )
     if scope.redactions and not request.unredacted:
-        from sourcebook.search.redacted_results import redact_results
+        from sourcebook.search.page.redaction import redact_results
 
         results = redact_results(connection, results, scope.redactions)
     notes = [f"{', '.join(left_out)}: the passages are embedded by another model"] if left_out else []
@@ -117,7 +119,7 @@ def _nearest_documents(
         sql.SQL("entry.document_id <> ALL(%(similar_to)s::bigint[])"),
         {"similar_to": _of_same_uri(connection, request.document_id)},
     )
-    filtered = request.filters.condition() if request.filters is not None else None
+    filtered = condition_of(request.filters)
     condition = EntryCondition.all_of([others, *([filtered] if filtered is not None else [])])
     ids = [each.id for each in generations]
     depth = _FIRST_DEPTH

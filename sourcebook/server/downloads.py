@@ -10,7 +10,7 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 if TYPE_CHECKING:
-    from sourcebook.admin.originals import Original
+    from sourcebook.contract.originals import Original
 
 _PIECE: Final = 1 << 18
 """Bytes that are sent at once."""

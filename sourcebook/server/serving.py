@@ -8,13 +8,13 @@ from types import FrameType
 
 import uvicorn
 
+from sourcebook.installation import VERSION_HEADER, installed_version
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.server.app import create_app
 from sourcebook.server.bucket_table import SharedBuckets
 from sourcebook.server.listening import SECONDS_TO_END, is_local
 from sourcebook.server.rate_limits import DEFAULT_LIMIT, RateLimits
 from sourcebook.server.serve_settings import ServeSettings
-from sourcebook.server.version import installed_version
 from sourcebook.server.work_events import WorkEvents
 from sourcebook.telemetry.measurements import Part
 
@@ -52,7 +52,12 @@ def serve_on(
         totals=totals,
     )
     config = uvicorn.Config(
-        app, log_level="warning", access_log=False, timeout_graceful_shutdown=SECONDS_TO_END, server_header=False
+        app,
+        log_level="warning",
+        access_log=False,
+        timeout_graceful_shutdown=SECONDS_TO_END,
+        server_header=False,
+        headers=[(VERSION_HEADER, installed_version())],
     )
     with told_to_end():
         _Server(config, app.state.work_events, started).run(sockets=[listening])

@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from sourcebook import KnowledgeBase
-from sourcebook.admin.work_requests import WorkRequest
+from sourcebook.contract.work import WorkRequest
 from tests.acceptance.processes import free_port
 from tests.acceptance.workplace import COMMAND, Workplace, temporary_workplace
 from tests.waiting import wait_until

@@ -6,8 +6,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from sourcebook.admin.planning.plan import CollectionPlan, make_plans
+from sourcebook.admin.planning.plan import make_plans
 from sourcebook.config.loading import load_configuration
+from sourcebook.contract.plans import CollectionPlan
 from sourcebook.model.report import StageReport
 from sourcebook.model.selection import EVERYTHING, Selection
 from sourcebook.stages.raw_files.repositories import fetch_repositories, find_moved_repositories

@@ -16,8 +16,10 @@ from sourcebook.admin.checks import OF_INDEX, run_checks
 from sourcebook.admin.collections import Applied, apply
 from sourcebook.admin.items import list_items
 from sourcebook.admin.pending import Pending, find_pending
-from sourcebook.admin.status import CollectionStatus, collection_statuses
+from sourcebook.admin.status import collection_statuses
 from sourcebook.config.loading import load_configuration
+from sourcebook.contract.search_results import SearchResults
+from sourcebook.contract.status import CollectionStatus
 from sourcebook.database.database import Database
 from sourcebook.embedding.onnx.embed import OnnxEmbedder
 from sourcebook.files.listing import file_uri
@@ -28,7 +30,6 @@ from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
 from sourcebook.model.selection import EVERYTHING, Selection
 from sourcebook.parsing.parser_pool import ParserPool
-from sourcebook.search.results import SearchResults
 from sourcebook.stages.chunks import prepare_chunks
 from sourcebook.stages.crawled_pages import update_crawled_pages
 from sourcebook.stages.documents.update import update_documents

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from sourcebook.admin.usage import Usage
-from sourcebook.answering.answer import REFUSALS, Answer, AnswerText, AskEvent, ToolUse
 from sourcebook.async_knowledge_base import AsyncKnowledgeBase
 from sourcebook.client import RemoteKnowledgeBase
+from sourcebook.contract.answers import REFUSALS, Answer, AnswerText, AskEvent, ToolUse
+from sourcebook.contract.usage import Usage
 from sourcebook.errors import ModelError, QueryError
 from sourcebook.knowledge_base import KnowledgeBase
 from tests.chat_server import AskedChat, Chat, ChatServer, Raw, Silence, quoting

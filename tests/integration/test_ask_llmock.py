@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sourcebook.answering.answer import ToolUse
+from sourcebook.contract.answers import ToolUse
 from sourcebook.errors import ModelError
 from tests.integration.stages import Stages
 

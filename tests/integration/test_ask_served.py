@@ -16,11 +16,11 @@ import pytest
 
 from sourcebook.admin.access_keys import create_key
 from sourcebook.admin.audit import audit_events
-from sourcebook.answering.answer import AnswerText, ToolUse
 from sourcebook.answering.log_import import import_log
 from sourcebook.answering.logged_calls import delete_old_calls
 from sourcebook.async_knowledge_base import AsyncKnowledgeBase
 from sourcebook.client import RemoteKnowledgeBase
+from sourcebook.contract.answers import AnswerText, ToolUse
 from sourcebook.errors import ConfigurationError, ModelError, QueryError
 from sourcebook.server.routes import ask
 from tests.chat_server import Chat, ChatServer, Raw, Silence, quoting

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from benchmarks.harness.made_up_requests import PHASES, run_schemathesis
-from sourcebook.admin.access_keys import AccessKey, create_key
+from sourcebook.admin.access_keys import create_key
+from sourcebook.contract.access import AccessKey
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Scope
 from sourcebook.server.rate_limits import RateLimits

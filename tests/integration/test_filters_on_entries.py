@@ -14,12 +14,13 @@ from psycopg import Connection, sql
 from psycopg.types.json import Jsonb
 
 from sourcebook.config.collection import ChunkingSettings, EmbeddingSettings
+from sourcebook.contract.filters import Filters
 from sourcebook.database.database import Database
 from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.database.location import DatabaseLocation
 from sourcebook.errors import QueryError
 from sourcebook.indexing.generations import create_generation
-from sourcebook.search.filters import Filters
+from sourcebook.search.ranking.filter_conditions import condition_of
 from tests.conftest import TEMPLATE
 
 HOSTILE = "'); DROP TABLE document; --"
@@ -104,7 +105,7 @@ def _filled(database: Database, folder: Path) -> Iterator[Connection]:
 def found(connection: Connection, filters: Filters | Mapping[str, Any]) -> set[str]:
     """Return the titles of the documents whose entries fulfil the filters."""
     made = Filters.checked(filters)
-    condition = made.condition() if made is not None else None
+    condition = condition_of(made)
     assert condition is not None
     statement = sql.SQL(
         "SELECT owner.title FROM search_entry entry JOIN document owner ON owner.id = entry.document_id WHERE {}"

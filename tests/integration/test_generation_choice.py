@@ -5,14 +5,10 @@ from collections import defaultdict
 
 import pytest
 
+from sourcebook.contract.generations import GenerationState
 from sourcebook.errors import QueryError
 from sourcebook.indexing.activation import activate
-from sourcebook.indexing.generation_states import (
-    GenerationState,
-    activate_generation,
-    generation_states,
-    retire_generation,
-)
+from sourcebook.indexing.generation_states import activate_generation, generation_states, retire_generation
 from sourcebook.indexing.generations import find_generations
 from tests.integration.built_generations import PAGES, configure, days_pass, partitions
 from tests.integration.stages import Stages

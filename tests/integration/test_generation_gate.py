@@ -7,8 +7,9 @@ import pytest
 
 from assets.generation_check import check_next_generation
 from sourcebook.admin.pending import Pending, find_pending
+from sourcebook.contract.generations import GenerationState
 from sourcebook.evaluation.gate import passes_gate
-from sourcebook.indexing.generation_states import GenerationState, activate_generation, generation_states
+from sourcebook.indexing.generation_states import activate_generation, generation_states
 from sourcebook.model.generation import Generation
 from sourcebook.stages.generations import finish_generations
 from tests.integration.stages import Stages

@@ -8,6 +8,7 @@ from pgvector import HalfVector
 from psycopg import sql
 from psycopg.types.json import Jsonb
 
+from sourcebook.contract.filters import Filters
 from sourcebook.database.database import Database
 from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.database.location import DatabaseLocation
@@ -15,11 +16,11 @@ from sourcebook.indexing import graphs
 from sourcebook.indexing.graphs import present_layout, settle_graphs
 from sourcebook.model import graph_layout
 from sourcebook.model.graph_layout import GraphLayout
-from sourcebook.search import vector_leg
-from sourcebook.search.filters import Filters
-from sourcebook.search.graph_walks import WalkStatement
-from sourcebook.search.search_scope import EntryCondition
-from sourcebook.search.vector_leg import EVERY_ENTRY, VectorRanking, nearest
+from sourcebook.search.ranking import vector_leg
+from sourcebook.search.ranking.filter_conditions import condition_of
+from sourcebook.search.ranking.graph_walks import WalkStatement
+from sourcebook.search.ranking.vector_leg import EVERY_ENTRY, VectorRanking, nearest
+from sourcebook.search.scope import EntryCondition
 from sourcebook.stages.index_upkeep import maintain_index
 from tests.conftest import TEMPLATE
 from tests.integration.vector_shelf import DEPTH, DIMENSIONS, LARGE, Shelf, filled_shelf
@@ -100,7 +101,7 @@ def test_every_layout_finds_the_nearest(
         distances = [-similarity for _, similarity in ranking.hits]
         assert distances == sorted(distances), "exact order, whatever the graph holds"
     monkeypatch.setattr(vector_leg, "VISIT", 0)
-    filtered = searched(shelf, Filters(tags_any="0.5").condition())
+    filtered = searched(shelf, condition_of(Filters(tags_any="0.5")))
     assert "iterative index" in {ranking.plan for ranking in filtered}
     assert shelf.recall(filtered, "large", documents=0.5) >= (0.97 if expected.bits else 0.99)
     assert not settle(shelf, **rules), "nothing to build"

@@ -11,8 +11,9 @@ import pytest
 pytest.importorskip("pyarrow")
 from typer.testing import CliRunner
 
-from sourcebook.admin.removal import Purged, purge
+from sourcebook.admin.removal import purge
 from sourcebook.command.app import app
+from sourcebook.contract.documents import Purged
 from sourcebook.database.database import Database
 from sourcebook.database.location import DatabaseLocation
 from sourcebook.errors import TransferError

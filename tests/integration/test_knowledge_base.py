@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from sourcebook import KnowledgeBase
+from sourcebook.contract.search_results import SearchResults
 from sourcebook.database.database import Database
 from sourcebook.errors import DatabaseError, QueryError
-from sourcebook.search.results import SearchResults
 from tests.integration.hostile_queries import HOSTILE
 from tests.integration.stages import Stages
 

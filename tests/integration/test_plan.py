@@ -8,9 +8,9 @@ from psycopg import sql
 
 from resources.run_uses import PLAN
 from sensors.run_requests import request_run
-from sourcebook.admin.planning.items import Reason
-from sourcebook.admin.planning.plan import CollectionPlan, make_plans
+from sourcebook.admin.planning.plan import make_plans
 from sourcebook.config.loading import Configuration, load_configuration
+from sourcebook.contract.plans import CollectionPlan, Reason
 from sourcebook.errors import QueryError
 from tests.integration.stages import Stages
 

@@ -9,7 +9,8 @@ from threading import Thread
 from aiohttp import web
 
 from sourcebook.admin.items import find_document, list_items
-from sourcebook.admin.processing import ProcessingItem, processing_items
+from sourcebook.admin.processing import processing_items
+from sourcebook.contract.status import ProcessingItem
 from sourcebook.stages.processing import processing
 from sourcebook.telemetry.log_context import log_context
 from tests.integration.stages import Stages, html

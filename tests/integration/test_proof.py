@@ -15,8 +15,8 @@ from psycopg import Connection
 from benchmarks.harness.faults.index_state import different_parts, index_state
 from benchmarks.harness.faults.random_fault import TABLES, FaultMaker
 from sourcebook.admin.checks import CheckOutcome, run_checks
-from sourcebook.admin.planning.items import Reason
 from sourcebook.admin.planning.plan import make_plans
+from sourcebook.contract.plans import Reason
 from sourcebook.database.database import Database
 from sourcebook.database.embedded import POSTGRES_VERSION
 from sourcebook.database.location import DatabaseLocation

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 from sourcebook import KnowledgeBase
+from sourcebook.contract.search_results import SearchResults
 from sourcebook.database.embedded import EmbeddedServer
-from sourcebook.search.results import SearchResults
 from tests.integration.word_corpus import Written, new_corpus, word_database
 
 

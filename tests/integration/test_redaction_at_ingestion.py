@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from sourcebook.admin.planning.items import Reason
 from sourcebook.admin.planning.plan import make_plans
+from sourcebook.contract.plans import Reason
 from sourcebook.errors import ConfigurationError
 from sourcebook.model.transcript import Recording, Segment, Window
 from sourcebook.redaction.categories import CATEGORIES

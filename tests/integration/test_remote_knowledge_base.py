@@ -10,6 +10,9 @@ import pytest
 
 from sourcebook.admin.access_keys import create_key
 from sourcebook.client import RemoteKnowledgeBase
+from sourcebook.contract.filters import Filters
+from sourcebook.contract.fusion import Fusion
+from sourcebook.contract.search_results import SearchResults
 from sourcebook.errors import (
     AccessError,
     AmbiguousDocumentError,
@@ -19,9 +22,6 @@ from sourcebook.errors import (
     UnknownDocumentError,
 )
 from sourcebook.knowledge_base import KnowledgeBase
-from sourcebook.search.filters import Filters
-from sourcebook.search.fusion import Fusion
-from sourcebook.search.results import SearchResults
 from tests.integration.http_server import serving
 from tests.integration.stages import Stages
 
@@ -156,7 +156,7 @@ def test_lists_of_documents_are_equal(
         {"text": "%\0_"},
     ]
     for page in (1_000, 1, 2):
-        monkeypatch.setattr("sourcebook.client.remote_contents._PAGE", page)
+        monkeypatch.setattr("sourcebook.client.document_requests._PAGE", page)
         for options in lists:
             assert remote.documents(**options) == knowledge.documents(**options), (page, options)
     assert {item.state for item in remote.documents(removed=True)} >= {"ready", "failed", "removed"}

@@ -14,7 +14,8 @@ from orchestration.watch import FolderWatch
 from resources.requested_run import WORK_REQUEST
 from sensors.requested_work import requested_work_sensor
 from sourcebook.admin.claimed_work import DAGSTER
-from sourcebook.admin.work_requests import WorkRequest, claim_work
+from sourcebook.admin.work_requests import claim_work
+from sourcebook.contract.work import WorkRequest
 from tests.exported import link_model
 from tests.integration.stages import Stages
 from tests.integration.test_configuration_mistakes import tick

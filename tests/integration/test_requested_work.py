@@ -16,8 +16,9 @@ from orchestration.ingest import IngestedCollection, IngestEvents
 from orchestration.instance import STORAGE_VARIABLE
 from orchestration.requested_work import do_requested_work
 from sourcebook.admin.claimed_work import claimed_work, recover_work, selection_of
-from sourcebook.admin.work_requests import WorkRequest, cancel_work, forget_work
+from sourcebook.admin.work_requests import cancel_work, forget_work
 from sourcebook.config.loading import load_configuration
+from sourcebook.contract.work import WorkRequest
 from sourcebook.database.lock import collection_lock
 from sourcebook.errors import ConfigurationError
 from sourcebook.model.selection import EVERYTHING, Selection

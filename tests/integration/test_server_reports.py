@@ -2,7 +2,8 @@
 
 import pytest
 
-from sourcebook.admin.access_keys import AccessKey, list_keys
+from sourcebook.admin.access_keys import list_keys
+from sourcebook.contract.access import AccessKey
 from sourcebook.knowledge_base import KnowledgeBase
 from tests.integration.http_server import Client, serving
 from tests.integration.stages import Stages

@@ -15,8 +15,10 @@ import pytest
 
 from sourcebook.admin.access_keys import create_key
 from sourcebook.admin.collections import apply
+from sourcebook.client import RemoteKnowledgeBase
 from sourcebook.config.loading import load_configuration
 from sourcebook.database.database import Database
+from sourcebook.installation import installed_version
 from sourcebook.metrics.process import PREFIX
 from sourcebook.server.listening import ServingError, listen
 from sourcebook.server.serve_settings import ServeSettings
@@ -70,6 +72,24 @@ def search(client: Client, times: int) -> list[int]:
 
 def requests_taken(workers: list[psutil.Process]) -> list[float]:
     return [each.cpu_times().user + each.cpu_times().system for each in workers]
+
+
+def test_every_answer_names_the_version_of_the_server(base: Database) -> None:
+    """Also a refusal; the description of the API, `--version` and the client say the same."""
+    own = installed_version()
+    assert run("--version").out == f"sourcebook {own}\n"
+    with served() as (_, port):
+        answers = [Client(port).get(path) for path in ("/openapi.json", "/health", "/v1/nothing")]
+        assert [(each.status, each.headers["sourcebook-version"]) for each in answers] == [
+            (200, own),
+            (200, own),
+            (404, own),
+        ]
+        assert answers[0].json["info"]["version"] == own
+        with RemoteKnowledgeBase(f"http://127.0.0.1:{port}") as remote:
+            assert remote.server_version is None
+            assert [each.name for each in remote.collections()] == ["handbook"]
+            assert remote.server_version == own
 
 
 def test_two_processes_answer_as_one_server_also_while_one_is_killed(base: Database) -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
+from sourcebook.contract.search_results import SearchResults
 from sourcebook.errors import QueryError, UnknownDocumentError
-from sourcebook.search.results import SearchResults
 from tests.integration.stages import Stages
 
 TEXTS = {

@@ -5,8 +5,9 @@ from itertools import count
 import pytest
 from aiohttp import web
 
-from sourcebook.admin.items import Document, find_document
+from sourcebook.admin.items import find_document
 from sourcebook.admin.removal import purge, remove_items, restore_items
+from sourcebook.contract.documents import Document
 from sourcebook.errors import UnknownDocumentError
 from tests.integration.stages import Stages, html
 from tests.web_server import WebServer

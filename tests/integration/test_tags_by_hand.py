@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from sourcebook.admin.audit import audit_events
-from sourcebook.admin.items import Document
+from sourcebook.contract.documents import Document
 from sourcebook.database.database import Database
 from sourcebook.database.location import DatabaseLocation
 from sourcebook.database.queries import queries

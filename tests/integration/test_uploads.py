@@ -17,7 +17,8 @@ from sourcebook.admin.audit import audit_events
 from sourcebook.admin.items import list_items
 from sourcebook.admin.removal import purge, remove_items, restore_items
 from sourcebook.admin.retention import forget_removed
-from sourcebook.admin.uploads import Upload, delete_unreferenced_bytes
+from sourcebook.admin.uploads import delete_unreferenced_bytes
+from sourcebook.contract.uploads import Upload
 from sourcebook.database.database import Database
 from sourcebook.database.location import DatabaseLocation
 from sourcebook.database.queries import queries

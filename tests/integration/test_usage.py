@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from typer.testing import CliRunner
 
 from assets.materialization import describe_usage
-from sourcebook.admin.usage import Usage
 from sourcebook.command.app import app
+from sourcebook.contract.usage import Usage
 from sourcebook.database.usage_log import UsageLog, store_uses
 from sourcebook.embedding.metering import TokenMeter
 from sourcebook.embedding.onnx.embed import OnnxEmbedder

@@ -11,16 +11,17 @@ import pytest
 from pgvector import HalfVector
 from psycopg import Connection, sql
 
+from sourcebook.contract.filters import Filters
 from sourcebook.database.database import Database
 from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.database.location import DatabaseLocation
 from sourcebook.database.queries import queries
 from sourcebook.indexing import indexes
 from sourcebook.model.generation import Generation
-from sourcebook.search import vector_leg
-from sourcebook.search.filters import Filters
-from sourcebook.search.search_scope import EntryCondition
-from sourcebook.search.vector_leg import VectorRanking, nearest
+from sourcebook.search.ranking import vector_leg
+from sourcebook.search.ranking.filter_conditions import condition_of
+from sourcebook.search.ranking.vector_leg import VectorRanking, nearest
+from sourcebook.search.scope import EntryCondition
 from tests.conftest import TEMPLATE
 from tests.integration.vector_shelf import DEPTH, DIMENSIONS, LARGE, SELECTIVITIES, SMALL, Shelf, filled_shelf
 
@@ -39,7 +40,7 @@ def shelf(server: EmbeddedServer, tmp_path_factory: pytest.TempPathFactory) -> I
 
 
 def tagged(share: float) -> EntryCondition:
-    condition = Filters(tags_any=str(share)).condition()
+    condition = condition_of(Filters(tags_any=str(share)))
     assert condition is not None
     return condition
 
@@ -116,7 +117,7 @@ def test_which_way_a_filter_is_searched_goes_by_how_much_it_lets_through(shelf: 
 
 def test_a_filter_that_nothing_fulfils_finds_nothing(shelf: Shelf) -> None:
     """No hit is an exact answer."""
-    condition = Filters(tags_any="nowhere").condition()
+    condition = condition_of(Filters(tags_any="nowhere"))
     assert {(ranking.hits, ranking.is_exact) for ranking in searched(shelf, "large", condition=condition)} == {
         ((), True)
     }

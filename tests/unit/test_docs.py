@@ -16,9 +16,6 @@ from typer.core import TyperCommand, TyperGroup
 import sourcebook
 from orchestration.definitions import defs
 from resources.selection import RunSelection
-from sourcebook.admin.items import Item
-from sourcebook.admin.processing import ProcessingItem
-from sourcebook.admin.status import SourceStatus
 from sourcebook.async_knowledge_base import AsyncKnowledgeBase
 from sourcebook.cli.commands import documents, status
 from sourcebook.command.app import app
@@ -39,14 +36,18 @@ from sourcebook.config.retries import RetrySettings
 from sourcebook.config.sites import SiteSource
 from sourcebook.config.speech import SpeechSettings
 from sourcebook.config.usage import UsageSettings
+from sourcebook.contract.documents import Item
+from sourcebook.contract.explanation import Explanation, LegExplanation
+from sourcebook.contract.fusion import Fusion
+from sourcebook.contract.reranking import MOST_RERANKED, Reranking
+from sourcebook.contract.search import LARGEST_OFFSET, MOST_CHARACTERS, MOST_RESULTS
+from sourcebook.contract.search_results import OtherPassage, SearchResult, SearchResults
+from sourcebook.contract.status import ProcessingItem, SourceStatus
+from sourcebook.contract.windows import MOST_NEIGHBOURS, Part
 from sourcebook.errors import FailureClass
 from sourcebook.knowledge_base import KnowledgeBase
-from sourcebook.search.context import MOST_NEIGHBOURS, Part
-from sourcebook.search.explanation import Explanation, LegExplanation
-from sourcebook.search.fusion import DEEPEST, Fusion
-from sourcebook.search.request import LARGEST_OFFSET, MOST_CHARACTERS, MOST_RESULTS, parse_query
-from sourcebook.search.reranking.settings import MOST_RERANKED, Reranking
-from sourcebook.search.results import OtherPassage, SearchResult, SearchResults
+from sourcebook.search.query_syntax import parse_query
+from sourcebook.search.ranking.fusion import DEEPEST
 from tests.checkout import CHECKOUT, DOCS
 
 

@@ -20,7 +20,7 @@ from sourcebook.embedding.weights import (
 )
 from sourcebook.errors import ModelError
 from sourcebook.installation import install_command
-from sourcebook.processes.device import DeviceSetting
+from sourcebook.model.device import DeviceSetting
 from sourcebook.providers.client import provider_key
 
 if TYPE_CHECKING:

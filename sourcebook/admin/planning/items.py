@@ -1,13 +1,13 @@
 """Planned items: what an ingest would work on, each with the reason."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 from psycopg import Connection
 
 from sourcebook.admin.pending import Pending
+from sourcebook.contract.plans import PlannedItem, Reason
 from sourcebook.database.queries import queries
 from sourcebook.files.listing import FileEntry
 from sourcebook.indexing.generations import active_generation
@@ -16,47 +16,6 @@ from sourcebook.stages.changes import changed_documents, changed_items, unsettle
 from sourcebook.stages.documents.rows import document_identities
 from sourcebook.stages.raw_files.rules import KnownFile, has_reader_now
 from sourcebook.stages.transcripts.rows import transcript_engine
-
-
-class Reason(StrEnum):
-    """The reason why an ingest would work on an item."""
-
-    NEW = "new"
-    CHANGED = "content changed"
-    SETTINGS = "settings changed"
-    REVISED = "parser or engine revised"
-    RETRY = "retry due"
-    RETURNED = "returned"
-    GONE = "gone"
-    CRAWL = "crawl due"
-    UNFINISHED = "unfinished"
-    DAMAGED = "damaged"
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedItem:
-    """One item that an ingest would work on."""
-
-    uri: str
-    """URI of a file, page or document; of a due site its location."""
-    reason: Reason
-    detail: str = ""
-    """Setting, parser, engine or number that the reason is about."""
-    media_type: str | None = None
-    size: int = 0
-    """Bytes; 0 where unknown."""
-    known_size: int | None = None
-    """Bytes of the version that the ledger knows; None for a new item."""
-    passages: int = 0
-    """Passages of the version that the ledger knows."""
-    is_parsed: bool = False
-    """Whether the result of parsing is in the ledger already."""
-    is_published: bool = False
-    """Whether a published document, of any collection, has the same passages."""
-    is_generated_index: bool = False
-    """Whether the version that the ledger knows has passages without vectors."""
-    is_unread: bool = False
-    """Whether the ledger holds no text of the item, because it was skipped."""
 
 
 @dataclass(slots=True)
@@ -82,11 +41,6 @@ class PlannedItems:
         """Numbers of items by reason, in the order of the reasons."""
         found = Counter(item.reason for item in self)
         return {reason.value: found[reason] for reason in Reason if found[reason]}
-
-
-def count_reasons(counts: Mapping[str, int]) -> str:
-    """Return numbers of items by reason in one line, such as `3 new, 1 gone`."""
-    return ", ".join(f"{number:,} {reason}" for reason, number in counts.items()) or "nothing to do"
 
 
 def planned_items(

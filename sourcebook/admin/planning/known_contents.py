@@ -5,7 +5,8 @@ from dataclasses import replace
 
 from psycopg import Connection
 
-from sourcebook.admin.planning.items import PlannedItems, Reason
+from sourcebook.admin.planning.items import PlannedItems
+from sourcebook.contract.plans import Reason
 from sourcebook.database.queries import queries
 from sourcebook.files.reading import digest_file
 from sourcebook.indexing.generations import active_generation

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +12,10 @@ from sourcebook.admin.collections import apply, check_collections, collection_na
 from sourcebook.admin.pending import Pending, find_pending
 from sourcebook.admin.planning.forecast import forecast_run
 from sourcebook.admin.planning.generation import PlannedGeneration, planned_generation
-from sourcebook.admin.planning.items import PlannedItem, PlannedItems, Reason, count_reasons, planned_items
+from sourcebook.admin.planning.items import PlannedItems, planned_items
 from sourcebook.admin.planning.known_contents import recognise_contents
 from sourcebook.config.loading import Configuration
+from sourcebook.contract.plans import CollectionPlan, PlannedItem, Reason
 from sourcebook.database.queries import queries
 from sourcebook.database.stage_runs import stage_runs
 from sourcebook.errors import GoneCollectionError
@@ -37,42 +38,6 @@ _BYTES_PER_SECOND_OF_SOUND = 16_000
 """Bytes of a recording per second of its sound, at 128 kbit/s."""
 _TOKENS = 180.0
 """Tokens of a passage in a collection without any."""
-
-
-@dataclass(frozen=True, slots=True)
-class CollectionPlan:
-    """The work of the next ingest of a collection."""
-
-    name: str
-    items: tuple[PlannedItem, ...]
-    counts: dict[str, int]
-    """Numbers of items by reason."""
-    changed_settings: tuple[str, ...]
-    """Names of settings in the configuration file that the ingest would apply."""
-    texts_to_embed: int
-    """Estimated number of texts that the model would embed; exact where the passages are known."""
-    texts_cached: int
-    """Estimated number of texts whose vectors are there already."""
-    seconds: float
-    """Forecast of the whole run, from the past runs of this machine."""
-    has_past_runs: bool
-    """Whether this machine has past runs; else the forecast is that of two cores of 2024."""
-    unlisted: tuple[str, ...]
-    """Reasons why sources cannot be listed; their items are not in the plan."""
-    givers: tuple[str, ...] = ()
-    """Collections with pending work whose documents this one takes: what they change is taken after their ingest."""
-
-    @property
-    def summary(self) -> str:
-        """Reasons with their numbers, texts and seconds in one line."""
-        return (
-            f"{count_reasons(self.counts)}; "
-            f"{self.texts_to_embed:,} texts to embed, {self.texts_cached:,} from the cache; about {self.seconds:,.0f} s"
-        )
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the plain values that `sourcebook plan --json` prints."""
-        return {**asdict(self), "items": [_plain(item) for item in self.items]}
 
 
 def make_plans(
@@ -273,7 +238,3 @@ class _Cost:
             "embeddings": embedding_work(self.texts * self.tokens),
             "search_index": publishing_work(self.passages),
         }
-
-
-def _plain(item: PlannedItem) -> dict[str, Any]:
-    return {"uri": item.uri, "reason": item.reason.value, "detail": item.detail}

@@ -11,7 +11,7 @@ from sourcebook.cli.output import print_json, say, without_controls
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sourcebook.answering.answer import Answer, AskEvent
+    from sourcebook.contract.answers import Answer, AskEvent
 
 _MODEL = "Model"
 
@@ -113,7 +113,7 @@ def _given(base_url: str | None, model: str | None, api_key_env: str | None, *, 
 
 def _followed(events: "Iterator[AskEvent]", *, shows: bool) -> "Answer":
     """Print the text of an answer as it comes, and return the answer."""
-    from sourcebook.answering.answer import Answer, AnswerText
+    from sourcebook.contract.answers import Answer, AnswerText
 
     has_text = False
     for event in events:

@@ -13,7 +13,7 @@ from sourcebook.errors import FailureClass
 from sourcebook.model.counted import counted
 
 if TYPE_CHECKING:
-    from sourcebook.admin.items import Item
+    from sourcebook.contract.documents import Item
 
 COLUMNS = (
     Column("id", "right"),

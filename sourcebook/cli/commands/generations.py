@@ -10,7 +10,7 @@ from sourcebook.cli.options import Json, as_text
 from sourcebook.cli.output import console, print_json, safe
 
 if TYPE_CHECKING:
-    from sourcebook.indexing.generation_states import GenerationState
+    from sourcebook.contract.generations import GenerationState
 
 _ACTIONS = ("activate", "retire")
 _MEGABYTE = 1_000_000

@@ -10,7 +10,7 @@ from sourcebook.cli.output import console, one_line, print_json, safe
 from sourcebook.model.counted import counted
 
 if TYPE_CHECKING:
-    from sourcebook.admin.judgments import RecordedJudgment
+    from sourcebook.contract.judgments import RecordedJudgment
 
 
 def judge(

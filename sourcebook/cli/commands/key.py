@@ -10,7 +10,7 @@ from sourcebook.cli.output import print_json, say
 from sourcebook.cli.tables import Column, Row, show_table
 
 if TYPE_CHECKING:
-    from sourcebook.admin.access_keys import AccessKey
+    from sourcebook.contract.access import AccessKey
 
 _ACTIONS: Final = ("create", "list", "revoke")
 COLUMNS: Final = (

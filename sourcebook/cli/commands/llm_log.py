@@ -13,7 +13,7 @@ from sourcebook.model.counted import counted
 
 if TYPE_CHECKING:
     from sourcebook.answering.log_import import ImportedLog
-    from sourcebook.answering.logged_calls import CallStatistics, LoggedCall
+    from sourcebook.contract.llm_log import CallStatistics, LoggedCall
 
 _CALLS: Final = (
     Column("id", "right"),

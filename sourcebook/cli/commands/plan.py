@@ -10,7 +10,7 @@ from sourcebook.cli.output import console, one_line, print_json, safe
 from sourcebook.model.counted import counted
 
 if TYPE_CHECKING:
-    from sourcebook.admin.planning.plan import CollectionPlan
+    from sourcebook.contract.plans import CollectionPlan
 
 MOST_SHOWN = 20
 """Items of a collection that are listed without --all."""

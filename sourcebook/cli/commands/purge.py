@@ -10,7 +10,7 @@ from sourcebook.cli.output import console, print_json, say_waiting
 from sourcebook.model.counted import counted
 
 if TYPE_CHECKING:
-    from sourcebook.admin.removal import Purged
+    from sourcebook.contract.documents import Purged
 
 _NOUNS = {
     "collections": ("collection", "collections"),
@@ -52,8 +52,9 @@ def purge(
         raise typer.BadParameter("--json cannot ask for confirmation: add --yes, or --dry-run to count only")
     context = CommandContext.of(ctx)
     from sourcebook.admin import removal
+    from sourcebook.contract.documents import Purged
 
-    counts = removal.Purged()
+    counts = Purged()
     age = duration(older_than) if older_than else None
     if not context.is_empty():
         with context.open_database() as database:

@@ -11,7 +11,7 @@ from sourcebook.cli.tables import Column, Row, show_table
 from sourcebook.model.counted import counted
 
 if TYPE_CHECKING:
-    from sourcebook.admin.logged_queries import LoggedQuery
+    from sourcebook.contract.query_log import LoggedQuery
 
 COLUMNS: Final = (
     Column("searches", "right"),

@@ -12,7 +12,7 @@ from sourcebook.cli.tables import Column, Row, show_table
 from sourcebook.model.counted import counted
 
 if TYPE_CHECKING:
-    from sourcebook.admin.related import RelatedDocument
+    from sourcebook.contract.relations import RelatedDocument
 
 _COLUMNS = (
     Column("relation"),

@@ -13,7 +13,7 @@ from sourcebook.cli.output import print_json
 from sourcebook.cli.requests import progress_of, show_requests, state_of
 
 if TYPE_CHECKING:
-    from sourcebook.admin.work_requests import WorkRequest
+    from sourcebook.contract.work import WorkRequest
     from sourcebook.knowledge_base import KnowledgeBase
 
 _SECONDS_BETWEEN_LOOKS: Final = 0.5

@@ -10,7 +10,7 @@ from sourcebook.cli.options import Collections, Json, Unredacted, as_text
 from sourcebook.cli.output import print_json, without_controls
 
 if TYPE_CHECKING:
-    from sourcebook.search.results import SearchResults
+    from sourcebook.contract.search_results import SearchResults
 
 _RANKING = "Ranking"
 _SHOWN = "What is shown"
@@ -223,7 +223,7 @@ def search(
         _show_nothing(context, as_json=as_json)
         return
     from sourcebook.cli.filter_options import parse_filters
-    from sourcebook.search.request import SearchRequest
+    from sourcebook.contract.search import SearchRequest
 
     asked = (as_text(" ".join(query)), collections or None, limit, mode.value)
     options: dict[str, Any] = {
@@ -271,7 +271,7 @@ def _show_nothing(context: CommandContext, *, as_json: bool) -> None:
     begin = "sourcebook ingest" if context.configuration_path.exists() else "sourcebook ingest FOLDER"
     line = f"Nothing was ingested into {context.home} yet. Begin with  {begin}"
     if as_json:
-        from sourcebook.search.results import SearchResults
+        from sourcebook.contract.search_results import SearchResults
 
         print_json(SearchResults((), 0.0, {}, notes=(line,)).as_dict())
     else:

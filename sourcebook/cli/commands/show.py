@@ -14,8 +14,8 @@ from sourcebook.model.time_span import time_span
 if TYPE_CHECKING:
     from psycopg import Connection
 
-    from sourcebook.admin.items import Document as DocumentDetails
-    from sourcebook.admin.items import Item
+    from sourcebook.contract.documents import Document as DocumentDetails
+    from sourcebook.contract.documents import Item
     from sourcebook.model.transcript import Segment
 
 

@@ -13,7 +13,7 @@ from sourcebook.cli.tables import Column, Row, show_table
 from sourcebook.model.counted import counted
 
 if TYPE_CHECKING:
-    from sourcebook.admin.status import CollectionStatus
+    from sourcebook.contract.status import CollectionStatus
     from sourcebook.database.replica import ReplicaState
 
 SHOWN_PROBLEMS = 10

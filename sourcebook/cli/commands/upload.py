@@ -13,7 +13,7 @@ from sourcebook.cli.tables import Column, Row, show_table
 from sourcebook.model.counted import counted
 
 if TYPE_CHECKING:
-    from sourcebook.admin.uploads import Upload
+    from sourcebook.contract.uploads import Upload
 
 COLUMNS: Final = (
     Column("collection", leaves=2),

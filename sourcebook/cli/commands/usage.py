@@ -11,7 +11,7 @@ from sourcebook.cli.output import print_json, say
 from sourcebook.cli.tables import Column, Row, show_table
 
 if TYPE_CHECKING:
-    from sourcebook.admin.usage import Usage
+    from sourcebook.contract.usage import Usage
 
 
 class Dimension(StrEnum):

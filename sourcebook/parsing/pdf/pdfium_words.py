@@ -11,7 +11,7 @@ from pypdfium2 import raw
 from sourcebook.model.document import Box
 from sourcebook.parsing.pdf.decoded_pages import DecodedPage
 from sourcebook.parsing.pdf.east_asian_words import OF_PDFIUM
-from sourcebook.parsing.pdf.layout.east_asian import is_east_asian
+from sourcebook.parsing.pdf.layout.words.east_asian import is_east_asian
 from sourcebook.parsing.pdf.words import UPSIDE_DOWN, Word, is_bold, is_italic, is_monospaced, readable
 
 _LIGATURES = ("ff", "fi", "fl", "ffi", "ffl")

@@ -29,7 +29,7 @@ def parse_pdf(content: bytes, *, settings: ParsingSettings) -> ParsedDocument:
     """
     from sourcebook.parsing.docling.markdown_serializer import write_markdown
     from sourcebook.parsing.pdf.layout.build_document import build_document
-    from sourcebook.parsing.pdf.layout.running_heads import without_running_heads
+    from sourcebook.parsing.pdf.layout.lines.running_heads import without_running_heads
 
     properties = read_information(content)
     if properties.page_count == 0:

@@ -8,8 +8,8 @@ from sourcebook.parsing.pdf.bidirectional import (
     in_reading_order,
     runs_from_right,
 )
+from sourcebook.parsing.pdf.layout.lines.rows import direction
 from sourcebook.parsing.pdf.layout.page_parts import Line
-from sourcebook.parsing.pdf.layout.rows import direction
 from sourcebook.parsing.pdf.painted_letters import Letter, painted_text
 
 

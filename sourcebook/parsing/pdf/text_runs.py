@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from sourcebook.parsing.pdf.layout.lines.rows import in_order, joined, side_by_side
 from sourcebook.parsing.pdf.layout.page_parts import Line, Rule
-from sourcebook.parsing.pdf.layout.rows import in_order, joined, side_by_side
 from sourcebook.parsing.pdf.painted_letters import Letter
 from sourcebook.parsing.pdf.raised_words import with_raised_words
 from sourcebook.parsing.pdf.right_to_left import right_to_left_texts

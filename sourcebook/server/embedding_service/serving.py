@@ -11,7 +11,7 @@ from sourcebook.embedding.engine import Engine
 from sourcebook.embedding.model import EmbeddingModel, find_model
 from sourcebook.embedding.precision import PrecisionSetting
 from sourcebook.embedding.process import EmbeddingProcess
-from sourcebook.processes.device import DeviceSetting
+from sourcebook.model.device import DeviceSetting
 from sourcebook.server.embedding_service.app import EmbeddingService, ServiceLimits
 from sourcebook.server.listening import SECONDS_TO_END, ServingError, is_local, listen
 from sourcebook.server.serving import told_to_end

@@ -8,11 +8,11 @@ from typing import Final
 import anyio
 from mcp.server.stdio import stdio_server
 
+from sourcebook.installation import installed_version
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant, Scope
 from sourcebook.server.mcp.protocol import make_server
 from sourcebook.server.mcp.wire import Wire
-from sourcebook.server.version import installed_version
 
 
 def serve_stdio(

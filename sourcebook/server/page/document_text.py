@@ -12,8 +12,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup, escape
 
-from sourcebook.admin.items import Passage
-from sourcebook.search.presentation import printable
+from sourcebook.contract.documents import Passage
+from sourcebook.contract.presentation import printable
 from sourcebook.server.page.rendering import web_address
 
 PART_CHARACTERS: Final = 60_000

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import BaseModel
 
-from sourcebook.answering.logged_calls import CallStatistics, LoggedCall
+from sourcebook.contract.llm_log import CallStatistics, LoggedCall
 from sourcebook.server.access import Administrator, Knowledge
 from sourcebook.server.routes.collections import Named
 from sourcebook.server.routes.reports import Since, as_duration

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import BaseModel
 
-from sourcebook.admin.logged_queries import LoggedQuery
+from sourcebook.contract.query_log import LoggedQuery
 from sourcebook.server.access import Administrator, Knowledge
 from sourcebook.server.routes.collections import Named
 from sourcebook.server.routes.reports import Since, as_duration

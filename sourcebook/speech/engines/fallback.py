@@ -5,8 +5,9 @@ from collections.abc import Callable, Sequence
 
 from sourcebook.config.speech import SpeechSettings
 from sourcebook.errors import ModelError, SpeechError
+from sourcebook.model.device import DeviceName
 from sourcebook.model.transcript import SAMPLE_RATE
-from sourcebook.processes.device import Device, DeviceName, choose_device
+from sourcebook.processes.device import Device, choose_device
 from sourcebook.speech.decoding import Samples
 from sourcebook.speech.engine import Engine, Heard
 

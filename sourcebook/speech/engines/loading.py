@@ -11,7 +11,7 @@ from pathlib import Path
 from sourcebook.config.speech import SpeechSettings
 from sourcebook.errors import MissingDependencyError, SpeechError
 from sourcebook.installation import install_command
-from sourcebook.processes.device import DeviceName
+from sourcebook.model.device import DeviceName
 from sourcebook.speech.checkpoint import write_checkpoint
 from sourcebook.speech.engine import Engine
 from sourcebook.speech.engines.fallback import FallingBack, speech_device

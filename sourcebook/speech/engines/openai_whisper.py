@@ -14,8 +14,8 @@ from whisper.timing import find_alignment, merge_punctuations
 from whisper.tokenizer import get_tokenizer
 from whisper.utils import compression_ratio
 
+from sourcebook.model.device import DeviceName
 from sourcebook.model.transcript import SAMPLE_RATE
-from sourcebook.processes.device import DeviceName
 from sourcebook.speech.decoding import Samples
 from sourcebook.speech.engine import BEAMS, LANGUAGE_CONTEXT, LANGUAGE_SECONDS, Heard, Word
 from sourcebook.speech.engines.shared_audio import BatchedDecoding, DecoderOfEncodedSound

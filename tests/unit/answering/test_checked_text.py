@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from sourcebook.answering.checked_text import CheckedText
 from sourcebook.answering.citations import quoted_span, sentence_span
-from sourcebook.answering.sources import Source, Sources
+from sourcebook.answering.sources import Sources
+from sourcebook.contract.answers import Source
 
 TEXT = (
     "# Power\n\nThe batteries of the tide gauge last fourteen months. See https://ok.example/manual for more. "

@@ -3,8 +3,8 @@
 import pytest
 
 from sourcebook.cli.filter_options import parse_filters
+from sourcebook.contract.filters import Filters
 from sourcebook.errors import QueryError
-from sourcebook.search.filters import Filters
 
 
 @pytest.mark.parametrize(

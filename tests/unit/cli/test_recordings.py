@@ -3,11 +3,11 @@
 import pytest
 from typer.testing import CliRunner
 
-from sourcebook.admin.items import Document, Item, Passage
 from sourcebook.cli.commands import show
 from sourcebook.cli.passages import show_results
 from sourcebook.command.app import app
-from sourcebook.search.results import SearchResult, SearchResults
+from sourcebook.contract.documents import Document, Item, Passage
+from sourcebook.contract.search_results import SearchResult, SearchResults
 
 
 def result(start: float | None, end: float | None, page: int | None) -> SearchResult:

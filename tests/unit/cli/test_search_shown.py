@@ -7,10 +7,11 @@ import pytest
 
 from sourcebook.cli.passages import show_results
 from sourcebook.cli.snippets import snippet_text
-from sourcebook.search.context import Part
-from sourcebook.search.explanation import Explanation, LegExplanation
-from sourcebook.search.highlights import Highlight
-from sourcebook.search.results import OtherPassage, SearchResult, SearchResults
+from sourcebook.contract.explanation import Explanation, LegExplanation
+from sourcebook.contract.search_results import OtherPassage, SearchResult, SearchResults
+from sourcebook.contract.windows import Part
+from sourcebook.search.page.best_part import with_snippet
+from sourcebook.search.ranking.highlights import Highlight
 
 RESULT = SearchResult(
     document_id=1,
@@ -35,7 +36,7 @@ RESULT = SearchResult(
 
 
 def shown(capsys: pytest.CaptureFixture[str], *found: SearchResult, **told: Any) -> str:
-    results = tuple(result.with_snippet(()) for result in found)
+    results = tuple(with_snippet(result, ()) for result in found)
     show_results(SearchResults(results, 2.5, told.pop("dropped_legs", {}), **told))
     return capsys.readouterr().out
 
@@ -62,7 +63,7 @@ def test_the_part_that_answers_is_shown(capsys: pytest.CaptureFixture[str]) -> N
     """From the middle of a passage, with signs where it goes on; the highlights are bold on a terminal."""
     text = f"{'Nothing happened. ' * 40}The ebb was low. {'Nothing happened. ' * 40}"
     place = text.index("ebb")
-    result = replace(RESULT, text=text).with_snippet([Highlight(place, place + 3, 1.0, "ebb")])
+    result = with_snippet(replace(RESULT, text=text), [Highlight(place, place + 3, 1.0, "ebb")])
     lines = snippet_text(result)
     assert lines.plain.startswith("… The ebb was low. Nothing happened.")
     assert lines.plain.endswith("Nothing happened. …")
@@ -84,7 +85,7 @@ def test_documents_found_stand_below_the_results(capsys: pytest.CaptureFixture[s
 
 def test_a_similar_document_has_a_similarity(capsys: pytest.CaptureFixture[str]) -> None:
     """No query was asked: there is neither a relevance nor a rank in a leg."""
-    show_results(SearchResults((RESULT.with_snippet(()),), 2.5, {}), are_similar=True)
+    show_results(SearchResults((with_snippet(RESULT, ()),), 2.5, {}), are_similar=True)
     assert capsys.readouterr().out.splitlines()[1] == "   similarity 0.75, handbook"
 
 

@@ -9,10 +9,10 @@ import pytest
 from benchmarks.corpora.declaration import DECLARATION
 from sourcebook.context.assembly import Assembled
 from sourcebook.context.token_bound import token_bound
+from sourcebook.contract.search_results import SearchResult
+from sourcebook.contract.windows import Part
 from sourcebook.errors import QueryError
 from sourcebook.model.passage_part import PassagePart
-from sourcebook.search.context import Part
-from sourcebook.search.results import SearchResult
 from tests.checkout import DOCS
 from tests.unit.context.found import found, made, passages_in
 

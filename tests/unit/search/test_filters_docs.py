@@ -4,7 +4,8 @@ import ast
 import re
 
 from sourcebook.cli.filter_options import parse_filters
-from sourcebook.search.filters import FILTER_NAMES, Filters
+from sourcebook.contract.filters import FILTER_NAMES, Filters
+from sourcebook.search.ranking.filter_conditions import condition_of
 from tests.checkout import DOCS
 
 TEXT = (DOCS / "filters.md").read_text(encoding="utf-8")
@@ -23,7 +24,7 @@ def test_every_filter_is_in_the_docs_with_an_example_that_is_taken() -> None:
         assert isinstance(call, ast.Call)
         given = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
         assert list(given) == [name]
-        assert Filters(**given).condition() is not None
+        assert condition_of(Filters(**given)) is not None
 
 
 def test_every_filter_that_the_docs_write_on_the_command_line_is_taken() -> None:
@@ -37,4 +38,4 @@ def test_every_filter_that_the_docs_write_on_the_command_line_is_taken() -> None
         for each in text.split():
             made = parse_filters([each])
             assert made is not None
-            assert made.condition() is not None
+            assert condition_of(made) is not None

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sourcebook.search.fusion import Fusion, LegResult, RankedList
-from sourcebook.search.merged_list import MergedList
+from sourcebook.contract.fusion import Fusion
+from sourcebook.search.ranking.fusion import RankedList
+from sourcebook.search.ranking.leg import LegResult
+from sourcebook.search.ranking.merged_list import MergedList
 
 LIST = st.permutations(range(20)).flatmap(lambda chunks: st.integers(0, 20).map(lambda length: chunks[:length]))
 

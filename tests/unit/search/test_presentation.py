@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from sourcebook.search.presentation import as_html
-from sourcebook.search.results import SearchResult, SearchResults
+from sourcebook.contract.presentation import as_html
+from sourcebook.contract.search_results import SearchResult, SearchResults
 
 RESULT = SearchResult(
     document_id=1,

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from sourcebook.search.results import SearchResult, SearchResults
+from sourcebook.contract.search_results import SearchResult, SearchResults
 
 RESULT = SearchResult(
     document_id=1,

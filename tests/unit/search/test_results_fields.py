@@ -3,9 +3,9 @@
 import json
 from dataclasses import replace
 
-from sourcebook.search.context import Part
-from sourcebook.search.explanation import Explanation, LegExplanation
-from sourcebook.search.results import OtherPassage, SearchResult, SearchResults
+from sourcebook.contract.explanation import Explanation, LegExplanation
+from sourcebook.contract.search_results import OtherPassage, SearchResult, SearchResults
+from sourcebook.contract.windows import Part
 
 RESULT = SearchResult(
     document_id=1,

@@ -5,9 +5,11 @@ from collections.abc import Mapping, Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sourcebook.search.diversity import diversify
-from sourcebook.search.fusion import DEEPEST, Candidate, Fusion, LegResult, Method, RankedList
-from sourcebook.search.ordering import group_by_document
+from sourcebook.contract.fusion import Fusion, Method
+from sourcebook.search.ranking.diversity import diversify
+from sourcebook.search.ranking.fusion import DEEPEST, Candidate, RankedList
+from sourcebook.search.ranking.leg import LegResult
+from sourcebook.search.ranking.order import group_by_document
 
 Legs = Mapping[str, Sequence[int]]
 FIRST, LAST = 3, 48

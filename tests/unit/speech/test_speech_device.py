@@ -5,7 +5,7 @@ import torch
 
 from sourcebook.config.speech import SpeechSettings
 from sourcebook.errors import SpeechError
-from sourcebook.processes.device import DeviceName
+from sourcebook.model.device import DeviceName
 from sourcebook.speech.engine import Engine
 from sourcebook.speech.engines.fallback import FallingBack, speech_device
 from tests.unit.speech.clips import sound

@@ -7,32 +7,32 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from sourcebook.model.document import Box
-from sourcebook.parsing.pdf.layout.aligned_tables import with_tables
-from sourcebook.parsing.pdf.layout.columns import Column, columns
-from sourcebook.parsing.pdf.layout.elements import Element, PlacedTable, Row, Table, place
-from sourcebook.parsing.pdf.layout.false_headings import without_false_headings
-from sourcebook.parsing.pdf.layout.footnotes import with_footnotes
-from sourcebook.parsing.pdf.layout.headings import plain, with_levels
-from sourcebook.parsing.pdf.layout.italic_headings import with_italic_headings
-from sourcebook.parsing.pdf.layout.line_joining import hyphenated_words
-from sourcebook.parsing.pdf.layout.line_numbers import with_line_numbers
-from sourcebook.parsing.pdf.layout.monospaced_prose import is_monospaced_throughout
-from sourcebook.parsing.pdf.layout.page_parts import Line, OutlineEntry, Page, Rule
-from sourcebook.parsing.pdf.layout.paragraph_continuations import join_across_columns
-from sourcebook.parsing.pdf.layout.paragraphs import Context, elements
-from sourcebook.parsing.pdf.layout.placed_tables import with_captions, with_continued_tables
-from sourcebook.parsing.pdf.layout.plot_labels import with_joined_labels
-from sourcebook.parsing.pdf.layout.rows import direction, rows
-from sourcebook.parsing.pdf.layout.ruled_tables import ruled_tables
-from sourcebook.parsing.pdf.layout.running_heads import RunningRows
-from sourcebook.parsing.pdf.layout.spreads import halves
-from sourcebook.parsing.pdf.layout.stream_order import (
+from sourcebook.parsing.pdf.layout.columns.columns import Column, columns
+from sourcebook.parsing.pdf.layout.columns.spreads import halves
+from sourcebook.parsing.pdf.layout.columns.stream_order import (
     as_written,
     reads_across_columns,
     reads_better_as_written,
 )
-from sourcebook.parsing.pdf.layout.text_frames import boxed, frames_of
-from sourcebook.parsing.pdf.layout.text_style import has_running_text, of_page, text_style
+from sourcebook.parsing.pdf.layout.columns.text_frames import boxed, frames_of
+from sourcebook.parsing.pdf.layout.elements import Element, PlacedTable, Row, Table, place
+from sourcebook.parsing.pdf.layout.headings.false_headings import without_false_headings
+from sourcebook.parsing.pdf.layout.headings.headings import plain, with_levels
+from sourcebook.parsing.pdf.layout.headings.italic_headings import with_italic_headings
+from sourcebook.parsing.pdf.layout.lines.line_numbers import with_line_numbers
+from sourcebook.parsing.pdf.layout.lines.rows import direction, rows
+from sourcebook.parsing.pdf.layout.lines.running_heads import RunningRows
+from sourcebook.parsing.pdf.layout.lines.text_style import has_running_text, of_page, text_style
+from sourcebook.parsing.pdf.layout.page_parts import Line, OutlineEntry, Page, Rule
+from sourcebook.parsing.pdf.layout.paragraphs.continuations import join_across_columns
+from sourcebook.parsing.pdf.layout.paragraphs.footnotes import with_footnotes
+from sourcebook.parsing.pdf.layout.paragraphs.monospaced_prose import is_monospaced_throughout
+from sourcebook.parsing.pdf.layout.paragraphs.paragraphs import Context, elements
+from sourcebook.parsing.pdf.layout.paragraphs.plot_labels import with_joined_labels
+from sourcebook.parsing.pdf.layout.tables.aligned_tables import with_tables
+from sourcebook.parsing.pdf.layout.tables.placed_tables import with_captions, with_continued_tables
+from sourcebook.parsing.pdf.layout.tables.ruled_tables import ruled_tables
+from sourcebook.parsing.pdf.layout.words.line_joining import hyphenated_words
 
 if TYPE_CHECKING:
     from docling_core.types.doc.document import DoclingDocument

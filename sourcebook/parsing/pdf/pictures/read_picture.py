@@ -46,7 +46,7 @@ def parse_image(content: bytes, *, settings: ParsingSettings) -> ParsedDocument:
 
     from sourcebook.parsing.docling.markdown_serializer import write_markdown
     from sourcebook.parsing.pdf.layout.build_document import build_document
-    from sourcebook.parsing.pdf.layout.running_heads import without_running_heads
+    from sourcebook.parsing.pdf.layout.lines.running_heads import without_running_heads
 
     body = without_running_heads(recognised.pages)
     written = write_markdown(build_document(body.pages, heads=body.kept), boxes=True)

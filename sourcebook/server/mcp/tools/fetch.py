@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel, Field
 
-from sourcebook.admin.items import Document, Passage
+from sourcebook.contract.documents import Document, Passage
 from sourcebook.errors import QueryError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant

@@ -12,7 +12,7 @@ from sourcebook.server.mcp.budget import clipped
 from sourcebook.server.visibility import NotFoundError
 
 if TYPE_CHECKING:
-    from sourcebook.admin.work_requests import WorkRequest
+    from sourcebook.contract.work import WorkRequest
 
 _LONGEST_ERROR = 1_000
 """Characters of the reason why a job failed."""

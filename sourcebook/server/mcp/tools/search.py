@@ -6,10 +6,9 @@ from typing import Any, Final
 
 from pydantic import BaseModel, Field
 
+from sourcebook.contract.search_results import Facets, LinkedDocument, SearchResult, SearchResults
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
-from sourcebook.search.facets import Facets
-from sourcebook.search.results import LinkedDocument, SearchResult, SearchResults
 from sourcebook.server.mcp.arguments import SearchArguments
 from sourcebook.server.mcp.budget import MOST_TOKENS, SENTENCE_TOKENS, beginning, clipped, fitting, tokens_of
 from sourcebook.server.mcp.citations import Citation, cite

@@ -4,8 +4,8 @@ import random
 from time import process_time
 
 from sourcebook.config.parsing import ParsingSettings
-from sourcebook.parsing.pdf.layout.line_joining import joined_text
 from sourcebook.parsing.pdf.layout.page_parts import Line
+from sourcebook.parsing.pdf.layout.words.line_joining import joined_text
 from sourcebook.parsing.pdf.read_pdf import parse_pdf
 from sourcebook.parsing.pdf.second_reading import second_reading
 from sourcebook.parsing.pdf.tight_boxes import _share_near

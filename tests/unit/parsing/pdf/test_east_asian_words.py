@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from sourcebook.parsing.pdf.decoded_pages import DecodedPage
 from sourcebook.parsing.pdf.east_asian_words import EastAsianFonts
+from sourcebook.parsing.pdf.layout.lines.rows import joined
 from sourcebook.parsing.pdf.layout.page_parts import Line
-from sourcebook.parsing.pdf.layout.rows import joined
 from sourcebook.parsing.pdf.painted_letters import Letter, painted_text
 from sourcebook.parsing.pdf.words import Word
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from sourcebook.parsing.pdf.layout.lines.rows import joined
 from sourcebook.parsing.pdf.layout.page_parts import Line
-from sourcebook.parsing.pdf.layout.rows import joined
 from tests.unit.parsing.pdf.pdf_writer import Mark, Shown
 from tests.unit.parsing.pdf.prose_pages import WORDS, headings, prose
 

@@ -3,9 +3,9 @@
 import pytest
 
 from sourcebook.parsing.pdf.layout.build_document import build_document
+from sourcebook.parsing.pdf.layout.headings.unlikely_titles import is_no_title
+from sourcebook.parsing.pdf.layout.lines.text_style import TextStyle
 from sourcebook.parsing.pdf.layout.page_parts import Line, Page
-from sourcebook.parsing.pdf.layout.text_style import TextStyle
-from sourcebook.parsing.pdf.layout.unlikely_titles import is_no_title
 from tests.unit.parsing.pdf.pdf_writer import Mark, Shown
 from tests.unit.parsing.pdf.prose_pages import WORDS, headings, prose
 

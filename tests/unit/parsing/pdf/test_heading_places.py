@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from sourcebook.parsing.pdf.layout.unlikely_titles import is_formula
+from sourcebook.parsing.pdf.layout.headings.unlikely_titles import is_formula
 from sourcebook.parsing.pdf.plot_points import without_plot_points
 from sourcebook.parsing.pdf.words import Word, is_bold, is_italic, is_monospaced
 from tests.unit.parsing.pdf.pdf_writer import Mark, Shown

@@ -6,7 +6,7 @@ import pytest
 
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.model.document import ParsedDocument
-from sourcebook.parsing.pdf.layout.unlikely_titles import is_formula
+from sourcebook.parsing.pdf.layout.headings.unlikely_titles import is_formula
 from sourcebook.parsing.pdf.read_pdf import parse_pdf
 from tests.unit.parsing.pdf.pdf_writer import Mark, Shown, pdf
 

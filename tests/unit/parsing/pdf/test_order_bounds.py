@@ -5,7 +5,7 @@ import pytest
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.parsing.pdf.layout.elements import Element, ElementKind, Place
 from sourcebook.parsing.pdf.layout.page_parts import Line
-from sourcebook.parsing.pdf.layout.paragraph_continuations import join_across_columns
+from sourcebook.parsing.pdf.layout.paragraphs.continuations import join_across_columns
 from sourcebook.parsing.pdf.read_pdf import parse_pdf
 from tests.unit.parsing.pdf.pdf_writer import Mark, Shown, grid, pdf
 

@@ -5,10 +5,10 @@ from random import Random
 
 import pytest
 
-from sourcebook.parsing.pdf.layout.aligned_tables import with_tables
 from sourcebook.parsing.pdf.layout.elements import Row, Table
+from sourcebook.parsing.pdf.layout.lines.rows import rows
 from sourcebook.parsing.pdf.layout.page_parts import Line
-from sourcebook.parsing.pdf.layout.rows import rows
+from sourcebook.parsing.pdf.layout.tables.aligned_tables import with_tables
 
 
 def lines(random: Random) -> list[Line]:

@@ -1,8 +1,8 @@
 """Runs that are on one line, and lists whose columns are no columns of prose."""
 
 from sourcebook.config.parsing import ParsingSettings
+from sourcebook.parsing.pdf.layout.lines.rows import rows
 from sourcebook.parsing.pdf.layout.page_parts import Line
-from sourcebook.parsing.pdf.layout.rows import rows
 from sourcebook.parsing.pdf.read_pdf import parse_pdf
 from tests.unit.parsing.pdf.pdf_writer import Shown, pdf
 

@@ -2,16 +2,16 @@
 
 import pytest
 
-from sourcebook.parsing.pdf.layout.headings import is_heading
-from sourcebook.parsing.pdf.layout.list_marks import list_mark
+from sourcebook.parsing.pdf.layout.headings.headings import is_heading
+from sourcebook.parsing.pdf.layout.lines.text_style import TextStyle
 from sourcebook.parsing.pdf.layout.page_parts import Line
-from sourcebook.parsing.pdf.layout.section_numbers import (
+from sourcebook.parsing.pdf.layout.words.list_marks import list_mark
+from sourcebook.parsing.pdf.layout.words.section_numbers import (
     begins_with_chapter,
     is_chapter_number,
     section_number,
     without_chapter,
 )
-from sourcebook.parsing.pdf.layout.text_style import TextStyle
 
 STYLE = TextStyle(10.0, False, {})
 

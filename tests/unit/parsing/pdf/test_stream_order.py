@@ -1,8 +1,8 @@
 """Pages whose order by position is doubtful are read in the order in which their text is written."""
 
 from sourcebook.config.parsing import ParsingSettings
+from sourcebook.parsing.pdf.layout.columns.stream_order import reads_better_as_written
 from sourcebook.parsing.pdf.layout.page_parts import Line
-from sourcebook.parsing.pdf.layout.stream_order import reads_better_as_written
 from sourcebook.parsing.pdf.read_pdf import parse_pdf
 from tests.unit.parsing.pdf.pdf_writer import Mark, Shown, grid, pdf
 

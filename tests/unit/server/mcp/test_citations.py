@@ -2,7 +2,7 @@
 
 import pytest
 
-from sourcebook.admin.items import Passage
+from sourcebook.contract.documents import Passage
 from sourcebook.model.place import address_of
 from sourcebook.server.mcp.citations import cite
 

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from sourcebook.admin.items import Passage
+from sourcebook.contract.documents import Passage
 from sourcebook.server.page.document_text import PART_CHARACTERS, Part, parts_of, plain_sections, rendered_sections
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from sourcebook.search.results import SearchResult
+from sourcebook.contract.search_results import SearchResult
 from sourcebook.server.page.rendering import STATIC, address, short_type, short_uri, shown_uri, web_address
 from sourcebook.server.page.search import _readable, source_address
 

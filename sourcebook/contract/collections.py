@@ -1,0 +1,82 @@
+"""Collections: what they hold, where it comes from, and how they were declared."""
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from sourcebook.contract.status import SourceStatus
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionSummary:
+    """Contents of one collection."""
+
+    name: str
+    documents: int
+    chunks: int
+    """Number of searchable passages."""
+    embeddings: int
+    """Number of distinct texts among the searchable passages."""
+    removed: int
+    """Number of removed documents."""
+    generation: int | None
+    """Id of the active generation; None before the first ingest."""
+    embedding_model: str | None
+    dimensions: int | None
+    """Numbers of a vector; None before the first ingest."""
+    declared_in: str = "file"
+    """`file`: `sourcebook.yaml`; `api`: made over the API."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionSources:
+    """The sources of one collection, in the order of the configuration."""
+
+    name: str
+    sources: tuple[SourceStatus, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionStatistics:
+    """Counts of one collection."""
+
+    name: str
+    documents: int
+    chunks: int
+    """Number of searchable passages."""
+    states: dict[str, int] = field(default_factory=dict)
+    """Number of documents by state: `ready`, `pending`, `failed`, `skipped`, `removed`."""
+    failures: dict[str, int] = field(default_factory=dict)
+    """Number of failed files, pages, documents and sources by class of the failure."""
+    kinds: dict[str, int] = field(default_factory=dict)
+    """Number of documents by kind: `file`, `page`, `recording`."""
+    media_types: dict[str, int] = field(default_factory=dict)
+    languages: dict[str, int] = field(default_factory=dict)
+    """Number of documents by ISO 639-1 code; documents of unknown language are left out."""
+    types: dict[str, int] = field(default_factory=dict)
+    """Number of documents by type, such as `adr`; documents without a type are left out."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        return asdict(self)
+
+
+SourceKind = Literal["files", "site", "repository", "collection"]
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionDeclaration:
+    """The settings of a collection, and where it was declared."""
+
+    name: str
+    declared_in: str
+    """`file`: `sourcebook.yaml`; `api`: made over the API."""
+    settings: dict[str, Any]
+    """As they were written over the API; those of the file as applied, without secrets."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        return asdict(self)

@@ -1,0 +1,21 @@
+"""Recorded judgments of documents."""
+
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedJudgment:
+    """The grade of a document for a query."""
+
+    collection: str
+    query: str
+    uri: str
+    grade: int
+    """Above 0: relevant, the higher the more. 0 or less: not relevant."""
+    judged_at: datetime
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values; the time as ISO 8601."""
+        return {**asdict(self), "judged_at": self.judged_at.isoformat()}

@@ -1,0 +1,72 @@
+"""Logged calls of language models."""
+
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedCall:
+    """A request to a language model. Prompt, answer and failure are redacted."""
+
+    id: int
+    session: str
+    """One question, or one conversation of an imported log."""
+    turn: int
+    """Place in the session, counted from 1."""
+    origin: str
+    """`ask`, or `import`."""
+    collections: list[str]
+    """Collections that were asked; none of an imported call."""
+    provider: str
+    model: str
+    prompt: str
+    """Messages that this turn added."""
+    answer: str
+    prompt_tokens: int | None
+    """Tokens that the model read; None where nobody counted them."""
+    answer_tokens: int | None
+    cost: float | None
+    """US dollars; None where the price or a number of tokens is unknown."""
+    ok: bool
+    failure: str | None
+    """Sentence where there was no answer."""
+    redacted: bool
+    """Whether something was replaced by a placeholder."""
+    seconds: float | None
+    asked_at: datetime
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values; the time as ISO 8601."""
+        return {**asdict(self), "asked_at": self.asked_at.isoformat()}
+
+
+@dataclass(frozen=True, slots=True)
+class CallStatistics:
+    """Calls of one model, summed up."""
+
+    origin: str
+    provider: str
+    model: str
+    sessions: int
+    calls: int
+    failed: int
+    redacted: int
+    """Calls in which something was replaced by a placeholder."""
+    prompt_tokens: int | None
+    """None where nobody counted some of them."""
+    answer_tokens: int | None
+    cost: float | None
+    """US dollars; None where the cost of a call is unknown."""
+    known_cost: float
+    """US dollars of the calls whose cost is known."""
+    without_cost: int
+    """Calls whose cost is unknown."""
+    median_seconds: float | None
+    first_asked_at: datetime
+    last_asked_at: datetime
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values; times as ISO 8601."""
+        times = {"first_asked_at": self.first_asked_at.isoformat(), "last_asked_at": self.last_asked_at.isoformat()}
+        return {**asdict(self), **times}

@@ -1,0 +1,24 @@
+"""Queries of the query log."""
+
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedQuery:
+    """A query that was asked of a collection, with its numbers; queries that differ in case are one."""
+
+    collection: str
+    query: str
+    """As it was last written, redacted."""
+    searches: int
+    without_results: int
+    """Number of the searches that found nothing relevant in any collection."""
+    last_results: int
+    """Number of passages on the first page of the last search."""
+    last_asked_at: datetime
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values; the time as ISO 8601."""
+        return {**asdict(self), "last_asked_at": self.last_asked_at.isoformat()}

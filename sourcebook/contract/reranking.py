@@ -1,0 +1,107 @@
+"""Settings of reranking."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, Final, Literal, get_args
+
+from sourcebook.errors import QueryError
+from sourcebook.model.device import DeviceSetting
+
+Protocol = Literal["cohere", "jina", "tei"]
+OWN_SERVERS: Final = {
+    "cohere": ("https://api.cohere.com/v2", "COHERE_API_KEY"),
+    "jina": ("https://api.jina.ai/v1", "JINA_API_KEY"),
+}
+"""Address and variable of the key of each protocol's own server."""
+
+MOST_RERANKED = 1_000
+"""Candidates that are reranked, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reranking:
+    """Reranking of the first candidates by a cross encoder of this machine or of a provider.
+
+    Raises:
+        QueryError: a number is out of range, or no model is named.
+    """
+
+    model: str
+    """Any CrossEncoder of sentence-transformers: the path of its folder, or its name on the Hugging Face hub, such as
+    `cross-encoder/ms-marco-MiniLM-L6-v2`; or a provider's name of a model."""
+    top: int = 50
+    """Number of candidates that are reranked; the candidates behind them keep their order."""
+    batch_size: int = 16
+    """Pairs that the model reads at once. After a timeout, it finishes one batch in vain."""
+    timeout: float | None = 2.0
+    """Seconds after which the order stays as it was, waiting for other searches included, loading the model not. None
+    sets no limit."""
+    max_length: int | None = None
+    """Tokens of query and passage together; longer pairs are cut. The model's own limit where None."""
+    device: DeviceSetting = "auto"
+    """Device of a model of this machine: `auto` takes a GPU where torch can use one, else the processor."""
+    provider: Protocol | None = None
+    """Protocol of the server that scores in place of a model of this machine: `cohere`, `jina` (vLLM, too) or `tei`."""
+    base_url: str | None = None
+    """URL of the server, to which `/rerank` is added; the protocol's own server where None."""
+    api_key_env: str | None = None
+    """Name of the environment's variable with the key: `COHERE_API_KEY` or `JINA_API_KEY` for their own servers, none
+    for others."""
+
+    def __post_init__(self) -> None:
+        """Check every value."""
+        if not self.model.strip():
+            raise QueryError("reranking needs the name or the folder of a model")
+        if not 1 <= self.top <= MOST_RERANKED:
+            raise QueryError(f"reranking takes the first 1 to {MOST_RERANKED:,} candidates, not {self.top:,}")
+        if self.batch_size < 1:
+            raise QueryError(f"reranking reads at least one pair at once, not {self.batch_size}")
+        if self.timeout is not None and not self.timeout > 0:
+            raise QueryError(f"the time limit of reranking is {self.timeout} seconds; it must be above 0, or None")
+        if self.device not in get_args(DeviceSetting):
+            raise QueryError(f"a model computes on {', '.join(get_args(DeviceSetting))}, not {self.device!r}")
+        if self.max_length is not None and self.max_length < 8:
+            raise QueryError(f"the pairs that are reranked have at least 8 tokens, not {self.max_length}")
+        self._check_provider()
+
+    @property
+    def server(self) -> tuple[str, str | None]:
+        """URL of the provider's server, and the variable of its key."""
+        url, variable = OWN_SERVERS.get(self.provider or "", ("", None))
+        if self.base_url is not None:
+            url, variable = self.base_url.rstrip("/"), None
+        return url, self.api_key_env or variable
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the values as a server takes them.
+
+        Raises:
+            QueryError: it says how the model computes, or from whom it comes.
+        """
+        values = asdict(self)
+        own = [values.pop(name) for name in ("provider", "base_url", "api_key_env")]
+        if values.pop("device") != "auto" or any(value is not None for value in own):
+            raise QueryError(
+                "a server chooses how its own models compute, and from whom it gets others: give a name alone"
+            )
+        return values
+
+    def _check_provider(self) -> None:
+        if self.provider is None:
+            if self.base_url is not None or self.api_key_env is not None:
+                raise QueryError("reranking with base_url or api_key_env needs a provider: cohere, jina or tei")
+            return
+        if self.provider not in {"cohere", "jina", "tei"}:
+            raise QueryError(f"the provider of reranking is cohere, jina or tei, not {self.provider!r}")
+        if self.base_url is None and self.provider not in OWN_SERVERS:
+            raise QueryError("reranking with tei needs base_url, the URL of the server")
+        from pydantic_core import PydanticCustomError  # a search without a provider imports no pydantic
+
+        from sourcebook.config.provider import server_url, variable_name
+
+        try:
+            if self.base_url is not None:
+                server_url(self.base_url)
+            if self.api_key_env is not None:
+                variable_name(self.api_key_env)
+        except PydanticCustomError as error:
+            raise QueryError(f"reranking cannot use base_url or api_key_env: {error}") from None

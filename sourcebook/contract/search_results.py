@@ -1,0 +1,246 @@
+"""Results of a search."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, overload
+
+from sourcebook.contract.explanation import Explanation
+from sourcebook.contract.presentation import all_as_html, as_html, as_text
+from sourcebook.contract.windows import Part, merged_text
+from sourcebook.model.passage_part import PassagePart
+from sourcebook.model.time_span import time_span
+
+Facets = Mapping[str, Mapping[str, int]]
+"""Number of documents by value, the most frequent value first, by facet. A document may have several tags."""
+
+
+NOTHING_RELEVANT = "Nothing relevant was found."
+
+
+@dataclass(frozen=True, slots=True)
+class OtherPassage:
+    """Another passage of a result's document that the search found; with grouping by document."""
+
+    ordinal: int
+    """Place within the document, counted from 0."""
+    score: float
+    page: int | None
+    anchor: str | None
+    start_seconds: float | None
+    end_seconds: float | None
+    rerank_score: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RedactedSpan:
+    """A placeholder in the text of a result."""
+
+    category: str
+    """Category of redaction, such as `email`."""
+    start: int
+    """Start in the text, in characters."""
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class LinkedDocument:
+    """A document that a relation leads to."""
+
+    document_id: int
+    collection: str
+    uri: str
+    title: str | None
+    kind: str
+    """Kind of the relation, such as `references`."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """One passage, with its place, its source and its scores."""
+
+    document_id: int
+    collection: str
+    uri: str
+    title: str
+    heading_path: tuple[str, ...]
+    """Titles of the headings above the snippet, outermost first."""
+    anchor: str | None
+    """Anchor of the nearest heading of level 1 to 3 above the snippet: its `id` on a page, else as GitHub makes it."""
+    page: int | None
+    """Page of the snippet, counted from 1, where the format has pages."""
+    start_seconds: float | None
+    """Start of the snippet in its recording, in seconds; None for other documents."""
+    end_seconds: float | None
+    ordinal: int
+    """Place of the passage within its document, counted from 0."""
+    text: str
+    score: float
+    """The fused score; comparable within one search only."""
+    vector_rank: int | None
+    """Rank in the vector leg, counted from 1; None where the leg did not find it."""
+    keyword_rank: int | None
+    """Rank in the keyword leg, counted from 1; None where the leg did not find it."""
+    version: int
+    """Version of the document that the passage was published from."""
+    vector_score: float | None = None
+    """Cosine similarity of query and passage, -1..1; None where the vector leg did not find it."""
+    keyword_score: float | None = None
+    """BM25 score, 0 or more; None where the keyword leg did not find it."""
+    rerank_score: float | None = None
+    """Score of the reranking model; None where the passage was not reranked."""
+    kind: str = "file"
+    """`file`, `page` or `recording`."""
+    media_type: str = ""
+    language: str | None = None
+    """ISO 639-1 code of the document's language when the passage was published."""
+    tags: tuple[str, ...] = ()
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    """Metadata of the document: plain JSON values."""
+    start_char: int = 0
+    """Start of the passage in the document's Markdown, in characters; repeated context stands further up."""
+    end_char: int = 0
+    parts: tuple[Part, ...] = ()
+    """With neighbours: the hit and the passages around it, in reading order. Another hit of the search may be among
+    them, and has no result of its own."""
+    also: tuple[OtherPassage, ...] = ()
+    """Grouped by document: the document's other passages that the search found, best first."""
+    generation: int = 0
+    """Id of the generation that the passage is of."""
+    link: str | None = None
+    """Address of the file in the web view of its Git repository, at the commit that was read; None elsewhere."""
+
+    relevance: float = 0.0
+    """How likely the passage answers the query, 0 to 1; comparable between queries and collections. 0 without a query,
+    as of similar documents."""
+    sections: tuple[PassagePart, ...] = ()
+    """Parts of the passage with headings, pages or times of their own, in reading order; empty where it has one place.
+    The result's own place is that of the part that the snippet is of."""
+    snippet: str = ""
+    """The part of the text that answers the query best: whole sentences or lines of at most 320 characters."""
+    snippet_start: int = 0
+    """Start of the snippet in the text, in characters."""
+    highlights: tuple[tuple[int, int], ...] = ()
+    """(start, end) of each word of the text that is a word of the query in whichever form, in characters."""
+    redactions: tuple[RedactedSpan, ...] = ()
+    """Placeholders in the text, such as `[EMAIL_1]`, where the collection redacts what leaves it."""
+    superseded_by: tuple[LinkedDocument, ...] = ()
+    """Documents that supersede the result's document."""
+
+    @property
+    def snippet_highlights(self) -> tuple[tuple[int, int], ...]:
+        """(start, end) of each highlight in the snippet, in characters."""
+        begin, stop = self.snippet_start, self.snippet_start + len(self.snippet)
+        return tuple((start - begin, end - begin) for start, end in self.highlights if begin <= start and end <= stop)
+
+    @property
+    def time_span(self) -> str | None:
+        """Time span of the passage in its recording, such as `12:30–14:15`; None for other documents."""
+        return time_span(self.start_seconds, self.end_seconds)
+
+    @property
+    def context_text(self) -> str:
+        """The parts as one text without repetitions; the passage's own text without neighbours."""
+        return merged_text(self.parts) if self.parts else self.text
+
+    def __str__(self) -> str:
+        """Return title, place and passage, for `print`."""
+        return as_text(self)
+
+    def _repr_html_(self) -> str:
+        """Return title, place and passage as HTML, for notebooks."""
+        return as_html(self)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values, the time span among them, and with neighbours the context."""
+        context = self.context_text if self.parts else None
+        return {
+            **asdict(self),
+            "snippet_highlights": self.snippet_highlights,
+            "time_span": self.time_span,
+            "context_text": context,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResults(Sequence[SearchResult]):
+    """A page of results, best first, and how they were found."""
+
+    results: tuple[SearchResult, ...]
+    took_ms: float
+    """Milliseconds of the whole search, query embedding included."""
+    dropped_legs: dict[str, str]
+    """Reason by leg that found nothing; the results come from the other leg alone."""
+    total_candidates: int = 0
+    """Number of passages (grouped: documents) that were ranked: at least those of the pages up to this one, not all
+    that match."""
+    offset: int = 0
+    """Number of passages (grouped: documents) before this page."""
+    next_offset: int | None = None
+    """Offset of the next page; None where this is the last one."""
+    notes: tuple[str, ...] = ()
+    """Sentences about a search that did not go as asked; empty otherwise."""
+    explanation: Explanation | None = None
+    """Words, weights, times and plans of the search; only with `explain=True`."""
+    generations: tuple[int, ...] = ()
+    """Ids of the generations that were searched, one of each collection; as `generation` of the next page they give it
+    from the same index."""
+    suggestion: str | None = None
+    """The query with known words in place of those that no passage holds; None where there is nothing to suggest."""
+    nothing_relevant: bool = False
+    """Whether passages were found and none of them is relevant; they are withheld unless `min_relevance` is given."""
+    withheld: int = 0
+    """Number of results of this page that are left out because of their relevance."""
+    facets: Facets | None = None
+    """Number of the documents found by collection, kind, media type, language, tag, year; only with `facets=True`."""
+    linked: tuple[LinkedDocument, ...] = ()
+    """With `expand`, documents that those of the page refer to, at most 20: those that most of them name first."""
+    seconds_behind: float | None = None
+    """Seconds that the index is behind the primary's, at most; None without a replica (`SOURCEBOOK_SEARCH_URL`)."""
+
+    @overload
+    def __getitem__(self, index: int) -> SearchResult: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[SearchResult]: ...
+    def __getitem__(self, index: int | slice) -> SearchResult | Sequence[SearchResult]:
+        """Return one result, or a tuple of them."""
+        return self.results[index]
+
+    def __len__(self) -> int:
+        """Return the number of results on the page."""
+        return len(self.results)
+
+    def __iter__(self) -> Iterator[SearchResult]:
+        """Iterate best first."""
+        return iter(self.results)
+
+    def __str__(self) -> str:
+        """Return title, place and passage of each result, for `print`."""
+        return "\n\n".join(map(str, self.results)) or self._why_empty()
+
+    def _why_empty(self) -> str:
+        """Return the sentence for a page without results."""
+        return NOTHING_RELEVANT if self.withheld or self.nothing_relevant else "No passage was found."
+
+    def _repr_html_(self) -> str:
+        """Return the results as a numbered list, for notebooks."""
+        return all_as_html(self.results, self.notes, self._why_empty())
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values, as `sourcebook search --json` prints them."""
+        return {
+            "results": [result.as_dict() for result in self.results],
+            "took_ms": self.took_ms,
+            "dropped_legs": self.dropped_legs,
+            "total_candidates": self.total_candidates,
+            "offset": self.offset,
+            "next_offset": self.next_offset,
+            "notes": list(self.notes),
+            "generations": list(self.generations),
+            "suggestion": self.suggestion,
+            "facets": self.facets,
+            "nothing_relevant": self.nothing_relevant,
+            "withheld": self.withheld,
+            "linked": [asdict(each) for each in self.linked],
+            "seconds_behind": self.seconds_behind,
+            "explanation": None if self.explanation is None else self.explanation.as_dict(),
+        }

@@ -1,0 +1,33 @@
+"""Bytes that were sent to a knowledge base."""
+
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """One version of an upload."""
+
+    collection: str
+    name: str
+    version: int
+    """1, 2, … by name: other bytes under the same name are the next version."""
+    sha256: str
+    """Hash of the bytes, in hexadecimal digits."""
+    bytes: int
+    tags: tuple[str, ...]
+    uri: str
+    """URI of its document: `upload://`, a random name of the collection's uploads, and the name. Collections that take
+    the document have it with that URI, also for keys that do not see this one."""
+    uploaded_by: str
+    uploaded_at: datetime
+    removed_at: datetime | None = None
+    """When it was removed, or the next version came; None for the present version."""
+    changed: bool = False
+    """Whether the call that returned it has made it, or changed its tags."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values; times as ISO 8601."""
+        values = asdict(self)
+        return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in values.items()}

@@ -1,0 +1,1 @@
+"""Which lines make a paragraph, an item, code or a footnote."""

@@ -1,0 +1,1 @@
+"""Which lines are a table, with and without drawn lines."""
