@@ -1,4 +1,4 @@
-"""A small change: the stages and checks run in this process without Dagster; another one records the run."""
+"""Ingest of a small change: the stages and checks run in this process without Dagster; another one records the run."""
 
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
@@ -31,7 +31,7 @@ def is_small(pending: Pending, selection: Selection) -> bool:
     return pending.is_small and not (selection.force or selection.thorough)
 
 
-def update(
+def ingest_directly(
     database: Database,
     collection: str,
     selection: Selection,

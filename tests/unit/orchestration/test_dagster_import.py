@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from orchestration import beside_creation
-from orchestration.beside_creation import open_or_create_database
+from orchestration import commands
+from orchestration.commands import open_or_create_database
 
 if TYPE_CHECKING:
     from sourcebook.cli.context import CommandContext
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def test_dagster_is_imported_beside_the_creation_alone(monkeypatch: pytest.MonkeyPatch, is_empty: bool) -> None:
     """A look at a database that is there imports nothing; the import ends before the database is used."""
     loaded: list[str] = []
-    monkeypatch.setattr(beside_creation, "_load", lambda: loaded.append("dagster"))
+    monkeypatch.setattr(commands, "_import_dagster", lambda: loaded.append("dagster"))
     context = SimpleNamespace(is_empty=lambda: is_empty, open_database=lambda: "the database")
     opened: object = open_or_create_database(cast("CommandContext", context))
     assert opened == "the database"
@@ -27,4 +27,4 @@ def test_dagster_is_imported_beside_the_creation_alone(monkeypatch: pytest.Monke
 def test_a_package_that_is_missing_is_reported_by_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """Here it is no fault yet, and the command's own import names it."""
     monkeypatch.setitem(sys.modules, "dagster_postgres", None)
-    beside_creation._load()
+    commands._import_dagster()
