@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class DocumentFiles(ABC):
-    """Originals of documents. They need the extra `parsing`, and the sources of the documents on this machine."""
+    """Originals of documents. They need the extra `pipeline`, and the sources of the documents on this machine."""
 
     _child: "ReadingChild | None" = None
     _child_lock = threading.Lock()
