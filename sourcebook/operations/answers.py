@@ -51,6 +51,14 @@ def ask(
     return next(event for event in events if isinstance(event, Answer))
 
 
+def answering_collections(knowledge: Opened) -> list[str]:
+    """Return the names of the collections with settings of answering."""
+    from sourcebook.answering.answering_settings import answering_names
+
+    with knowledge.database.short_connection() as connection:
+        return answering_names(connection)
+
+
 def ask_stream(
     knowledge: Opened,
     question: str,
@@ -68,9 +76,9 @@ def ask_stream(
     from sourcebook.answering.question import session_of
     from sourcebook.answering.tools import Reach
     from sourcebook.contract.ask_events import AskEvents
-    from sourcebook.search.request import SearchRequest
+    from sourcebook.contract.search import AskRequest
 
-    request = SearchRequest.checked(question, collections, filters=filters)
+    request = AskRequest.of(question=question, collections=collections, filters=filters).search
     names = checked_names(collections)
     with knowledge.database.connection() as connection:
         asked = asked_collections(connection, names, answering)

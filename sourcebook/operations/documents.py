@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from sourcebook.model.page_picture import PagePicture
     from sourcebook.model.transcript import Segment
     from sourcebook.operations.opened import Opened
+
+Labels = tuple[Sequence[str] | None, Mapping[str, Any] | None]
+"""Tags in place of those given by hand, and changes of the metadata given by hand; None leaves them."""
 
 
 def remove_document(
@@ -98,12 +101,33 @@ def change_document(
         QueryError: a tag or the metadata are not allowed, or the collection does not exist.
         DatabaseError: the database is out of reach.
     """
-    from sourcebook.admin.document_labels import change_labels
+    return relabel(knowledge, document, lambda _: (tags, metadata), collection, actor=actor)
+
+
+def relabel(
+    knowledge: Opened,
+    document: str | int | Path,
+    labels: Callable[[Document], Labels],
+    collection: str | None = None,
+    *,
+    actor: str | None = None,
+) -> Document:
+    """Give a document tags and metadata that depend on those that it has; see `change_document`.
+
+    Args:
+        document: its id, its URI, or the path of its file.
+        labels: returns the tags and the metadata; nobody else changes the document meanwhile.
+        collection: name of its collection, where several have it.
+        actor: who changes it.
+    """
+    from sourcebook.admin.document_labels import change_labels, lock_document
     from sourcebook.admin.items import find_document
 
     with knowledge.database.connection() as connection, connection.transaction():
         found = find_document(connection, document if isinstance(document, int) else str(document), collection)
         number = found.item.document_id or 0
+        lock_document(connection, number)
+        tags, metadata = labels(find_document(connection, number))
         change_labels(connection, number, tags=tags, metadata=metadata, actor=actor)
         return find_document(connection, number)
 

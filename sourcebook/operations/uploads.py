@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 from sourcebook.contract.fields import checked_names
 
 if TYPE_CHECKING:
+    from sourcebook.admin.uploads import NewUpload
     from sourcebook.contract.uploads import Upload
+    from sourcebook.files.upload_store import UploadStore
     from sourcebook.operations.opened import Opened
 
 _PIECE: Final = 1 << 20
@@ -42,21 +44,35 @@ def upload(
     """
     from io import BytesIO
 
-    from sourcebook.admin.audit import account
-    from sourcebook.admin.uploads import NewUpload, add_uploads
-    from sourcebook.files.upload_store import open_store
+    from sourcebook.admin.uploads import NewUpload
     from sourcebook.model.upload_names import upload_name, upload_tags
 
     upload_name(name), upload_tags(tags)
     file = BytesIO(content) if isinstance(content, bytes) else content
-    with open_store(knowledge.database.location.home).begin() as incoming:
+    with upload_store(knowledge).begin() as incoming:
         while piece := file.read(_PIECE):
             incoming.write(piece)
         incoming.finish()
-        new = NewUpload(name, incoming, tuple(tags))
-        with knowledge.database.connection() as connection:
-            (uploaded,) = add_uploads(connection, collection, [new], actor=actor or account())
+        (uploaded,) = add_uploads(knowledge, collection, [NewUpload(name, incoming, tuple(tags))], actor=actor)
     return uploaded
+
+
+def upload_store(knowledge: Opened) -> UploadStore:
+    """Return the store that takes the bytes of uploads."""
+    from sourcebook.files.upload_store import open_store
+
+    return open_store(knowledge.database.location.home)
+
+
+def add_uploads(
+    knowledge: Opened, collection: str, new: Sequence[NewUpload], *, actor: str | None = None
+) -> list[Upload]:
+    """Store bytes that have arrived in the store, all of them or none; see `upload`."""
+    from sourcebook.admin.audit import account
+    from sourcebook.admin.uploads import add_uploads
+
+    with knowledge.database.connection() as connection:
+        return add_uploads(connection, collection, new, actor=actor or account())
 
 
 def uploads(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from sourcebook.contract.fields import checked_names
@@ -116,3 +117,13 @@ def cancel_work(knowledge: Opened, number: int, *, actor: str | None = None) -> 
 
     with knowledge.database.connection() as connection:
         return cancel_work(connection, number, actor=actor or account())
+
+
+@contextmanager
+def heard_work(knowledge: Opened) -> Iterator[Callable[[float], Iterator[int]]]:
+    """Listen to the changes of requests: give what yields, for some seconds, the ids of those that change."""
+    from sourcebook.database.queries import queries
+
+    with knowledge.database.own_connection() as connection:
+        connection.execute(queries["listen_to_work"])
+        yield lambda seconds: (int(note.payload) for note in connection.notifies(timeout=seconds))

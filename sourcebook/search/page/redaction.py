@@ -1,0 +1,106 @@
+"""Redaction of results: texts, titles, headings and metadata of the collections whose settings ask for it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from psycopg import Connection
+
+from sourcebook.contract.search_results import OtherPassage, RedactedSpan, SearchResult
+from sourcebook.contract.windows import Part
+from sourcebook.database.queries import queries
+from sourcebook.model.passage_part import PassagePart
+from sourcebook.redaction.documents import DocumentRedaction, redact_document, redactor_of
+from sourcebook.redaction.finds import Redacted
+
+
+def redact_results(
+    connection: Connection, results: Sequence[SearchResult], redactions: Mapping[str, Mapping[str, Any]]
+) -> tuple[SearchResult, ...]:
+    """Return results with placeholders in the place of personal data and secrets.
+
+    Args:
+        connection: to the knowledge base.
+        results: of one page.
+        redactions: settings of redaction by the name of the collection; results of others stay as they are.
+
+    Raises:
+        ConfigurationError: a file of patterns cannot be read.
+        MissingDependencyError: the packages of the extra `server` are not installed.
+    """
+    wanted = list({result.document_id for result in results if result.collection in redactions})
+    if not wanted:
+        return tuple(results)
+    texts: dict[int, str] = dict(connection.execute(queries["document_texts"], {"documents": wanted}).fetchall())
+    shown = []
+    for result in results:
+        if result.collection not in redactions:
+            shown.append(result)
+            continue
+        document = texts.get(result.document_id) or ""
+        redaction = redact_document(redactor_of(redactions[result.collection]), document)
+        shown.append(_redacted(result, redaction, document))
+    return tuple(shown)
+
+
+def redact_suggestion(suggestion: str | None, redactions: Mapping[str, Mapping[str, Any]]) -> str | None:
+    """Return a suggested query, or None where it holds something that is redacted."""
+    if suggestion is None or all(not redactor_of(settings).spans(suggestion) for settings in redactions.values()):
+        return suggestion
+    return None
+
+
+def _redacted(result: SearchResult, redaction: DocumentRedaction, document: str) -> SearchResult:
+    passage = redaction.passage(document, result.text, result.start_char, result.end_char)
+    text = passage.redacted
+    start = text.place(result.snippet_start)
+    end = text.end_place(result.snippet_start + len(result.snippet))
+    headings = _headings(redaction, result.heading_path)
+    return replace(
+        result,
+        title=redaction.words(result.title),
+        heading_path=headings,
+        anchor=result.anchor if headings == result.heading_path else None,
+        text=text.text,
+        start_char=passage.start_char,
+        end_char=passage.end_char,
+        metadata=redaction.values(result.metadata),
+        parts=tuple(_part(part, redaction, document) for part in result.parts),
+        also=result.also and tuple(_place(other, redaction) for other in result.also),
+        sections=tuple(_section(section, redaction, text) for section in result.sections),
+        snippet=text.text[start:end],
+        snippet_start=start,
+        highlights=tuple(
+            (text.place(begin), text.end_place(stop))
+            for begin, stop in result.highlights
+            if not any(find.start < stop and begin < find.end for find in text.finds)
+        ),
+        redactions=tuple(
+            RedactedSpan(find.category, text.place(find.start), text.place(find.start) + len(find.placeholder))
+            for find in text.finds
+        ),
+    )
+
+
+def _headings(redaction: DocumentRedaction, path: Sequence[str]) -> tuple[str, ...]:
+    return tuple(map(redaction.words, path))
+
+
+def _part(part: Part, redaction: DocumentRedaction, document: str) -> Part:
+    passage = redaction.passage(document, part.text, part.start_char, part.end_char)
+    return replace(part, text=passage.redacted.text, start_char=passage.start_char, end_char=passage.end_char)
+
+
+def _place(other: OtherPassage, redaction: DocumentRedaction) -> OtherPassage:
+    """Return a place without its anchor, which may be made of a heading that is redacted."""
+    return replace(other, anchor=None) if redaction.redacted.finds else other
+
+
+def _section(section: PassagePart, redaction: DocumentRedaction, text: Redacted) -> PassagePart:
+    headings = _headings(redaction, section.heading_path)
+    return replace(
+        section,
+        start=text.place(section.start),
+        heading_path=headings,
+        anchor=section.anchor if headings == section.heading_path else None,
+    )
