@@ -136,6 +136,7 @@ class AsyncKnowledgeBase:
     remove_document = awaited(KnowledgeBase.remove_document)
     restore_document = awaited(KnowledgeBase.restore_document)
     change_document = awaited(KnowledgeBase.change_document)
+    relabel = awaited(KnowledgeBase.relabel)
     related = awaited(KnowledgeBase.related)
     original = awaited(KnowledgeBase.original)
     page_image = awaited(KnowledgeBase.page_image)

@@ -51,6 +51,7 @@ class KnowledgeBase(Opened):
     remove_document = single_documents.remove_document
     restore_document = single_documents.restore_document
     change_document = single_documents.change_document
+    relabel = single_documents.relabel
     related = single_documents.related
     original = single_documents.original
     page_image = single_documents.page_image

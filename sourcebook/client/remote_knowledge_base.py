@@ -81,9 +81,10 @@ class RemoteKnowledgeBase:
     forget_logged_queries = sent(reports.forget_logged_queries)
     usage = sent(reports.usage, other_requests.usage)
 
-    remove_document = sent(single_documents.remove_document)
-    restore_document = sent(single_documents.restore_document)
+    remove_document = sent(single_documents.remove_document, document_requests.for_each("remove_document"))
+    restore_document = sent(single_documents.restore_document, document_requests.for_each("restore_document"))
     change_document = sent(single_documents.change_document, document_requests.change_document)
+    relabel = sent(single_documents.relabel, document_requests.relabel)
     related = sent(single_documents.related)
     original = sent(single_documents.original, document_requests.original)
     page_image = sent(single_documents.page_image, document_requests.page_image)

@@ -61,7 +61,7 @@ def related(
             document,
             as_text(collection) if collection else None,
             kinds=[kind.value for kind in kinds or ()],
-            direction=direction.value,
+            direction=direction.value,  # type: ignore[arg-type] # it is one of them
             dangling=dangling,
             limit=limit,
         )
