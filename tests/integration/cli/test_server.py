@@ -8,7 +8,9 @@ import pytest
 
 from sourcebook.admin.access_keys import create_key
 from sourcebook.database.database import Database
+from sourcebook.database.location import DatabaseLocation
 from sourcebook.knowledge_base import KnowledgeBase
+from tests.exported import link_model
 from tests.integration.cli.command import Ran, run
 from tests.integration.http_server import serving
 
@@ -52,11 +54,15 @@ MEASURED = {"took_ms", "search_ms", "boundary", "is_cached", "seconds"}
 
 
 @pytest.fixture
-def served(boat: Path, database: Database, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+def served(
+    boat: Path, database: Database, exported_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[list[str]]:
     """The options that name a server, whose key is in the environment; no database is known here."""
     with database.connection() as connection:
         _, key = create_key(connection, "desk", ["admin", "unredacted"], actor="tests")
-    with KnowledgeBase(Database(database.location)) as knowledge, serving(knowledge, requires_key=True) as client:
+    link_model(exported_model, boat / ".sourcebook")
+    location = DatabaseLocation.find(boat / ".sourcebook")
+    with KnowledgeBase(Database(location)) as knowledge, serving(knowledge, requires_key=True) as client:
         monkeypatch.setenv("SOURCEBOOK_KEY", key)
         yield ["--server", f"http://127.0.0.1:{client.port}"]
 
