@@ -31,6 +31,7 @@ __all__ = [
     "CollectionDeclaration",
     "CollectionPlan",
     "CollectionStatus",
+    "ContextResult",
     "Document",
     "Filters",
     "Fusion",
@@ -45,19 +46,7 @@ __all__ = [
 
 _HOMES = {
     "AsyncKnowledgeBase": "sourcebook.async_knowledge_base",
-    "CollectionDeclaration": "sourcebook.admin.api_collections",
-    "CollectionPlan": "sourcebook.admin.planning.plan",
-    "CollectionStatus": "sourcebook.admin.status",
-    "ContextResult": "sourcebook.contract.context_results",
-    "Document": "sourcebook.admin.items",
-    "GenerationState": "sourcebook.indexing.generation_states",
-    "Item": "sourcebook.admin.items",
-    "Filters": "sourcebook.contract.filters",
-    "Fusion": "sourcebook.search.ranking.fusion",
-    "Reranking": "sourcebook.contract.reranking",
     "KnowledgeBase": "sourcebook.knowledge_base",
-    "SearchResult": "sourcebook.contract.search_results",
-    "SearchResults": "sourcebook.contract.search_results",
     "SourcebookError": "sourcebook.errors",
 }
 
@@ -68,6 +57,6 @@ logging.getLogger("sourcebook").addHandler(logging.NullHandler())
 
 def __getattr__(name: str) -> Any:
     """Import the public names when they are first asked for: `import sourcebook` itself costs next to nothing."""
-    if name not in _HOMES:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    return getattr(import_module(_HOMES.get(name, "sourcebook.contract")), name)

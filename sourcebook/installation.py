@@ -3,10 +3,14 @@
 import json
 import shlex
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote, urlsplit
+
+from sourcebook.errors import MissingDependencyError
 
 VERSION_HEADER: Final = "Sourcebook-Version"
 """Header of every answer of a server, with its version."""
@@ -69,3 +73,13 @@ def _origin() -> tuple[str, bool]:
     if "vcs_info" in origin:
         url = f"{origin['vcs_info']['vcs']}+{url}@{origin['vcs_info']['commit_id']}"
     return url, bool(origin.get("dir_info", {}).get("editable"))
+
+
+@contextmanager
+def needing_extra(extra: str) -> Iterator[None]:
+    """Name the command that installs an extra where a package of it is missing."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        message = f"this needs {error.name}, which is not installed: {install_command(extra)}"
+        raise MissingDependencyError(message) from error

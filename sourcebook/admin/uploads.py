@@ -19,8 +19,8 @@ from sourcebook.config.collection import FilesSource
 from sourcebook.contract.uploads import Upload
 from sourcebook.database.queries import queries
 from sourcebook.errors import EmptyUploadError, QueryError, SourcebookError, UnknownCollectionError, UnknownUploadError
-from sourcebook.files.upload_names import SCHEME, upload_name, upload_tags, upload_uri
 from sourcebook.files.upload_store import IncomingBytes, UploadStore, remove_upload_bytes
+from sourcebook.model.upload_names import SCHEME, upload_name, upload_tags, upload_uri
 
 _LOCK: Final = 0x50_0B0B
 """Key of the advisory lock between storing bytes and deleting them."""

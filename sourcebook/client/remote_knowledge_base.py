@@ -1,46 +1,28 @@
-"""A knowledge base behind a server, with the methods of `KnowledgeBase`."""
+"""A knowledge base behind a server, with the operations of `KnowledgeBase`."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from pathlib import Path
+from __future__ import annotations
+
+from collections.abc import Iterator
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Self
 
-from sourcebook.client.of_the_server import plain_reranking, storable
-from sourcebook.client.remote_answers import RemoteAnswers
-from sourcebook.client.remote_collections import RemoteCollections
-from sourcebook.client.remote_contents import RemoteContents
-from sourcebook.client.remote_contexts import RemoteContexts
-from sourcebook.client.remote_documents import RemoteDocuments
-from sourcebook.client.remote_relating import RemoteRelating
-from sourcebook.client.remote_reports import RemoteReports
-from sourcebook.client.remote_uploads import RemoteUploads
-from sourcebook.client.remote_work import RemoteWork
+from sourcebook.client import ask_requests, document_requests, other_requests, upload_requests, work_requests
+from sourcebook.client.derived import sent
 from sourcebook.client.server_connection import ServerConnection
+from sourcebook.contract.work import WorkRequest
+from sourcebook.operations import answers, contents, reports, searching
+from sourcebook.operations import collections as declarations
+from sourcebook.operations import documents as single_documents
+from sourcebook.operations import uploads as sent_files
+from sourcebook.operations import work as work_requested
 
-if TYPE_CHECKING:
-    from sourcebook.contract.filters import Filters
-    from sourcebook.contract.fusion import Fusion
-    from sourcebook.contract.reranking import Reranking
-    from sourcebook.contract.search import SearchRequest
-    from sourcebook.contract.search_results import SearchResults
 
-
-class RemoteKnowledgeBase(
-    RemoteContents,
-    RemoteReports,
-    RemoteWork,
-    RemoteCollections,
-    RemoteDocuments,
-    RemoteRelating,
-    RemoteUploads,
-    RemoteAnswers,
-    RemoteContexts,
-):
+class RemoteKnowledgeBase:
     """A knowledge base that `sourcebook serve` opens. Thread-safe.
 
-    Methods, results and errors are those of `KnowledgeBase`. A server that is away raises `DatabaseUnavailableError`,
-    a key that is missing, invalid or not enough `AccessError`. Requests that only read are tried three times.
+    Operations, results and errors are those of `KnowledgeBase`; the key names the actor. A server that is away raises
+    `DatabaseUnavailableError`, a key that is missing, invalid or not enough `AccessError`. Requests that only read are
+    tried three times, and changes are made once although they are sent again.
 
     Example:
         >>> with RemoteKnowledgeBase("https://knowledge.example", key="sb_…") as knowledge:  # doctest: +SKIP
@@ -72,155 +54,69 @@ class RemoteKnowledgeBase(
         """The version of the server, as its last answer named it; None before the first answer."""
         return self._connection.version.text
 
-    def search(
-        self,
-        query: str,
-        collections: Sequence[str] | str | None = None,
-        limit: int = 5,
-        mode: Literal["hybrid", "vector", "keyword"] = "hybrid",
-        *,
-        offset: int = 0,
-        filters: "Filters | Mapping[str, Any] | None" = None,
-        fusion: 'Fusion | Literal["weighted", "rrf"] | None' = None,
-        strategy: Literal["fixed", "auto"] = "fixed",
-        neighbours: int = 0,
-        group_by: Literal["document"] | None = None,
-        diversity: float = 0.0,
-        rerank: "Reranking | str | None" = None,
-        literal: bool | None = None,
-        typos: bool = False,
-        explain: bool = False,
-        generation: int | Sequence[int] | None = None,
-        facets: bool = False,
-        min_relevance: float | None = None,
-        snippets: Literal["words", "meaning"] = "words",
-        log: bool = True,
-        unredacted: bool = False,
-        superseded: Literal["shown", "behind"] = "shown",
-        expand: Sequence[str] | str = (),
-    ) -> "SearchResults":
-        """Return the passages that answer a query, best first; arguments are `KnowledgeBase.search`'s.
+    search = sent(searching.search)
+    similar = sent(searching.similar, other_requests.similar)
+    context = sent(searching.context)
+    prewarm = sent(searching.prewarm, other_requests.prewarm)
 
-        `rerank` names one of the models that the server was started with; `unredacted` needs a key with its scope.
+    ask = sent(answers.ask, ask_requests.ask)
+    ask_stream = sent(answers.ask_stream, ask_requests.ask_stream)
+    tool_schemas = sent(answers.tool_schemas, other_requests.tool_schemas)
+    llm_calls = sent(answers.llm_calls)
+    llm_statistics = sent(answers.llm_statistics)
+    forget_llm_calls = sent(answers.forget_llm_calls)
 
-        Raises:
-            QueryError: an argument is not allowed, or a collection or a generation does not exist for the key.
-            AccessError: the key is missing, not valid, or does not allow searches.
-            DatabaseUnavailableError: the server is out of reach, or its database is; a retry can succeed.
-            DatabaseBusyError: the database of the server is busy; a retry can succeed.
-            ModelError: a model cannot be loaded on the server.
-            DatabaseError: any other failure of the server.
-        """
-        from sourcebook.contract.filters import Filters
-        from sourcebook.contract.search import SearchRequest
+    collections = sent(contents.collections)
+    sources = sent(contents.sources)
+    statistics = sent(contents.statistics)
+    documents = sent(contents.documents, document_requests.documents)
+    show = sent(contents.show, document_requests.show)
+    status = sent(contents.status)
+    plan = sent(contents.plan, other_requests.plan)
+    generations = sent(contents.generations)
 
-        request = SearchRequest.checked(
-            query,
-            collections,
-            limit,
-            mode,
-            offset=offset,
-            filters=filters,
-            fusion=fusion,
-            strategy=strategy,
-            neighbours=neighbours,
-            group_by=group_by,
-            diversity=diversity,
-            rerank=rerank,
-            literal=literal,
-            typos=typos,
-            explain=explain,
-            generation=generation,
-            facets=facets,
-            min_relevance=min_relevance,
-            snippets=snippets,
-            log=log,
-            superseded=superseded,
-            expand=expand,
-        )
-        body = {
-            "query": storable(query),
-            "collections": _names(request),
-            "limit": limit,
-            "mode": mode,
-            "offset": offset,
-            "filters": (Filters.checked(filters) or Filters()).as_json(),
-            "fusion": asdict(request.fusion) if fusion is not None else None,
-            "strategy": strategy,
-            "neighbours": neighbours,
-            "group_by": group_by,
-            "diversity": diversity,
-            "rerank": plain_reranking(request.rerank),
-            "literal": literal,
-            "typos": typos,
-            "explain": explain,
-            "generation": list(request.generation) or None,
-            "facets": facets,
-            "min_relevance": min_relevance,
-            "snippets": snippets,
-            "log": log,
-            "unredacted": unredacted or None,
-            "superseded": superseded,
-            "expand": request.expand,
-        }
-        return self._found("/v1/search", body)
+    judge = sent(reports.judge)
+    judgments = sent(reports.judgments)
+    queries = sent(reports.queries, other_requests.queries)
+    forget_logged_queries = sent(reports.forget_logged_queries)
+    usage = sent(reports.usage, other_requests.usage)
 
-    def similar(
-        self,
-        document: str | int | Path,
-        *,
-        passage: int | None = None,
-        collection: str | None = None,
-        collections: Sequence[str] | str | None = None,
-        limit: int = 5,
-        filters: "Filters | Mapping[str, Any] | None" = None,
-        unredacted: bool = False,
-    ) -> "SearchResults":
-        """Return the documents most similar to one, or to one of its passages, best first.
+    remove_document = sent(single_documents.remove_document)
+    restore_document = sent(single_documents.restore_document)
+    change_document = sent(single_documents.change_document, document_requests.change_document)
+    related = sent(single_documents.related)
+    original = sent(single_documents.original, document_requests.original)
+    page_image = sent(single_documents.page_image, document_requests.page_image)
 
-        Args:
-            document: its id, its URI, or the end of its path; see `KnowledgeBase.similar` for the others.
-            passage: place of a passage within the document, counted from 0; the whole document where None.
-            collection: name of the document's collection, where several have it.
-            collections: names of the collections to search, or one name; every collection where None.
-            limit: number of documents, 1 to 1,000.
-            filters: conditions on the documents found; see `search`.
-            unredacted: whether what the collections redact is shown; it needs a key with the scope `unredacted`.
+    upload = sent(sent_files.upload, upload_requests.upload)
+    uploads = sent(sent_files.uploads, upload_requests.uploads)
+    upload_versions = sent(sent_files.upload_versions, upload_requests.upload_versions)
+    remove_upload = sent(sent_files.remove_upload)
+
+    collection_settings = sent(declarations.collection_settings)
+    create_collection = sent(declarations.create_collection)
+    change_collection = sent(declarations.change_collection, other_requests.change_collection)
+    delete_collection = sent(declarations.delete_collection)
+    add_source = sent(declarations.add_source)
+    remove_source = sent(declarations.remove_source)
+
+    request_work = sent(work_requested.request_work, work_requests.request_work)
+    work = sent(work_requested.work)
+    work_requests = sent(work_requested.work_requests, work_requests.work_requests)
+    cancel_work = sent(work_requested.cancel_work)
+
+    def follow_work(self, number: int) -> Iterator[WorkRequest]:
+        """Yield a request as it is now and after each change, until it has ended.
+
+        Changes that come faster than the caller takes them are reported as one. Where the server is away meanwhile, the
+        next one is waited for a few seconds.
 
         Raises:
-            UnknownDocumentError: there is no such document for the key, or several collections have it and none is
-                named.
-            QueryError: the document or the passage is not searchable, or an argument is not allowed.
-            AccessError: the key is missing, not valid, or does not allow searches.
+            QueryError: there is no such request for the key.
+            AccessError: the key is not valid, or no longer is.
             DatabaseError: the server fails or is out of reach.
         """
-        from sourcebook.contract.filters import Filters
-        from sourcebook.contract.search import SearchRequest
-
-        checked = SearchRequest.checked("similar", collections, limit, filters=filters, literal=True)
-        body = {
-            "document": document if isinstance(document, int) else storable(str(document)),
-            "passage": passage,
-            "collection": collection,
-            "collections": _names(checked),
-            "limit": limit,
-            "filters": (Filters.checked(filters) or Filters()).as_json(),
-            "unredacted": unredacted or None,
-        }
-        return self._found("/v1/similar", body)
-
-    def prewarm(self, collections: Sequence[str] | str | None = None, rerank: "Reranking | str | None" = None) -> None:
-        """Let the server load the models and read the indexes, so that the first search does not wait for it.
-
-        Args:
-            collections: names, or one name; every collection where None.
-            rerank: a reranking model that later searches use.
-
-        Raises:
-            QueryError: a collection does not exist.
-            DatabaseError: the server fails or is out of reach.
-        """
-        self.search("What is there to know?", collections, limit=1, literal=True, log=False, rerank=rerank)
+        return work_requests.follow_work(self.server, number)
 
     def close(self) -> None:
         """Close the connections to the server."""
@@ -235,14 +131,3 @@ class RemoteKnowledgeBase(
     ) -> None:
         """Close it."""
         self.close()
-
-    def _found(self, path: str, body: Mapping[str, object]) -> "SearchResults":
-        from sourcebook.client.answers import read
-        from sourcebook.contract.search_results import SearchResults
-
-        sent = {name: value for name, value in body.items() if value is not None}
-        return read(SearchResults, self._connection.post(path, sent))
-
-
-def _names(request: "SearchRequest") -> list[str] | None:
-    return None if request.collections is None else list(request.collections)

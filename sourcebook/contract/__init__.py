@@ -1,1 +1,39 @@
-"""What the faces of a knowledge base exchange: requests, results and the table of operations; no SQL and no driver."""
+"""What the faces of a knowledge base exchange: requests with their fields, and results; no SQL and no driver."""
+
+from importlib import import_module
+from typing import Any, Final
+
+_NAMES: Final = """
+access AccessKey
+answers Answer AnswerText Citation RemovedCitation Source ToolUse
+ask_events AskEvents
+collections CollectionDeclaration CollectionSources CollectionStatistics CollectionSummary
+context_results ContextResult
+documents Document DocumentHistory Item Passage Purged RemovedItem
+filters Filters
+fusion Fusion
+generations GenerationState
+judgments RecordedJudgment
+llm_log CallStatistics LoggedCall
+originals Original
+plans CollectionPlan PlannedItem
+query_log LoggedQuery
+relations RelatedDocument
+reranking Reranking
+search AskRequest ContextRequest SearchRequest
+search_results LinkedDocument SearchResult SearchResults
+status CollectionStatus
+text_vectors TextVectors
+uploads Upload
+usage Usage
+work WorkRequest
+"""
+HOMES: Final = {name: line.split()[0] for line in _NAMES.strip().splitlines() for name in line.split()[1:]}
+"""Module of each public type, which is imported when it is first asked for."""
+
+
+def __getattr__(name: str) -> Any:
+    """Return a type by its name."""
+    if name not in HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{HOMES[name]}"), name)

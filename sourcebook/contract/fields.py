@@ -188,10 +188,19 @@ def checked_names(collections: Sequence[str] | str | None) -> tuple[str, ...] | 
     return tuple(name.replace("\0", " ").encode("utf-8", "replace").decode() for name in names)
 
 
-@cache
+def listed_names(collections: Sequence[str] | str | None) -> tuple[str, ...]:
+    """Return names of collections, each once; none for every collection; see `checked_names`."""
+    return tuple(dict.fromkeys(checked_names(collections) or ()))
+
+
+_known: dict[type, Mapping[str, Declared]] = {}
+
+
 def declared(request: type) -> Mapping[str, Declared]:
     """Return the fields of a type of requests by name, those of a contained request among them."""
-    return {each.name: each for each in _declared(request)}
+    if request not in _known:
+        _known[request] = {each.name: each for each in _declared(request)}
+    return _known[request]
 
 
 def _declared(request: type) -> Iterator[Declared]:
@@ -236,7 +245,8 @@ class Request:
         unknown = next((name for name in given if name not in known), None)
         if unknown is not None:
             raise TypeError(f"there is no option {unknown!r}: {', '.join(known)}")
-        return _made(cls, {name: known[name].check(value) for name, value in given.items()})
+        made: Self = _made(cls, {name: known[name].check(value) for name, value in given.items()})
+        return made
 
     def as_json(self) -> dict[str, Any]:
         """Return the values that are not the defaults, as JSON holds them."""

@@ -101,7 +101,6 @@ class TokenizerField(Field):
 class RankingOptions(TypedDict, total=False):
     """Options that a search and a context share; `SearchRequest` says what they mean."""
 
-    mode: Mode
     filters: Filters | Mapping[str, Any] | None
     fusion: Fusion | Method | None
     strategy: StrategyChoice
@@ -269,6 +268,7 @@ class SimilarOptions(TypedDict, total=False):
 class ContextOptions(RankingOptions, total=False):
     """Options of a context."""
 
+    mode: Mode
     tokenizer: str | Path | None
     passages: int | None
 

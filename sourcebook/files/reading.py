@@ -14,8 +14,8 @@ from urllib.parse import unquote, unquote_to_bytes, urlsplit
 from sourcebook.files.confinement import open_confined
 from sourcebook.files.source import Source, UploadedFile
 from sourcebook.files.store_errors import StoreError, store_calls, store_error
-from sourcebook.files.upload_names import SCHEME
 from sourcebook.files.upload_store import open_upload
+from sourcebook.model.upload_names import SCHEME
 
 _HEAD = 4096
 _READ_WHOLE = 64_000_000

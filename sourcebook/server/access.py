@@ -12,10 +12,9 @@ from urllib.parse import urlsplit
 from fastapi import Depends, Query, Request
 from fastapi.security import HTTPBearer
 
-from sourcebook.admin.access_keys import PREFIX, find_key
-from sourcebook.contract.access import AccessKey
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant, Scope
+from sourcebook.operations.access_keys import valid_key
 from sourcebook.server.problems import ForbiddenError, NoAccessError
 from sourcebook.server.rate_limits import BUCKET, RateLimits, key_in
 
@@ -77,14 +76,6 @@ def _looked_up(request: Request) -> tuple[Grant, int | None]:
     if key is None:
         raise NoAccessError("the key is not valid: it may have expired or been revoked")
     return key.grant, key.requests_a_minute
-
-
-def valid_key(knowledge: KnowledgeBase, text: str) -> AccessKey | None:
-    """Return the key that a text is; None where it is none, has expired or was revoked."""
-    if not text.startswith(PREFIX):
-        return None
-    with knowledge.database.short_connection() as connection:
-        return find_key(connection, text)
 
 
 Knowledge = Annotated[KnowledgeBase, Depends(knowledge_of)]

@@ -1,8 +1,11 @@
 """The app: the routes, the errors and the limits around one knowledge base."""
 
 import logging
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
 from contextlib import asynccontextmanager
+from importlib import import_module
+from pkgutil import iter_modules
+from types import ModuleType
 from typing import Final
 
 import anyio.to_thread
@@ -12,11 +15,12 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import Route
 
 from sourcebook.errors import SourcebookError
-from sourcebook.files.upload_store import open_store
 from sourcebook.installation import VERSION_HEADER
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.metrics import ProcessCollector
 from sourcebook.metrics.process import ReplicaCollector
+from sourcebook.operations.uploads import upload_store
+from sourcebook.server import health, page, routes
 from sourcebook.server.access import KEY_SCHEME
 from sourcebook.server.adapters import dify, embeddings
 from sourcebook.server.body_limit import BodyLimit, upload_limit
@@ -24,31 +28,12 @@ from sourcebook.server.description import DescribedApp
 from sourcebook.server.idempotency import Idempotency
 from sourcebook.server.mcp.http import METHODS, PATH, McpEndpoint
 from sourcebook.server.outages import Outages
-from sourcebook.server.page.assembly import add_page
+from sourcebook.server.page.errors import add_page_errors
+from sourcebook.server.page.rendering import STATIC, KeptFiles
+from sourcebook.server.page.security_headers import SecurityHeaders
 from sourcebook.server.problems import add_problems, failures
 from sourcebook.server.rate_limiting import RateLimiting
 from sourcebook.server.rate_limits import RateLimits
-from sourcebook.server.routes import (
-    ask,
-    collection_changes,
-    collections,
-    context,
-    document_changes,
-    document_files,
-    documents,
-    facets,
-    judgments,
-    keys,
-    llm_log,
-    lookup,
-    operation,
-    queries,
-    related,
-    reports,
-    search,
-    uploads,
-    work,
-)
 from sourcebook.server.work_events import WorkEvents
 from sourcebook.telemetry.measurements import Part
 
@@ -134,30 +119,10 @@ def create_app(
     app.state.registry.register(ProcessCollector(totals))
     app.state.registry.register(ReplicaCollector(knowledge))
     api = APIRouter(prefix="/v1", responses=_FAILURES, dependencies=[Security(KEY_SCHEME)])
-    for module in (
-        search,
-        context,
-        facets,
-        collections,
-        collection_changes,
-        reports,
-        document_changes,
-        lookup,
-        documents,
-        related,
-        uploads,
-        judgments,
-        queries,
-        ask,
-        llm_log,
-        keys,
-        embeddings,
-        document_files,
-        work,
-    ):
-        api.include_router(module.router)
+    for router in (*routers(routes), embeddings.router):
+        api.include_router(router)
     app.include_router(api)
-    app.include_router(operation.router)
+    app.include_router(health.router)
     app.include_router(dify.router, responses=_FAILURES, dependencies=[Security(KEY_SCHEME)])
     app.router.routes.append(Route(PATH, agents, methods=METHODS))
     app.add_middleware(Idempotency, knowledge=knowledge)
@@ -165,7 +130,11 @@ def create_app(
     app.add_middleware(RateLimiting, limits=app.state.limits)
     app.add_middleware(Outages, knowledge=knowledge)
     add_problems(app)
-    add_page(app)
+    for router in routers(page):
+        app.include_router(router)
+    app.mount("/static", KeptFiles(directory=STATIC), name="static")
+    app.add_middleware(SecurityHeaders)
+    add_page_errors(app)
     if origins:
         app.add_middleware(
             CORSMiddleware,
@@ -175,6 +144,14 @@ def create_app(
             expose_headers=_READ_ACROSS,
         )
     return app
+
+
+def routers(package: ModuleType) -> Iterator[APIRouter]:
+    """Yield the routers of a package: each of its modules that answers requests has one."""
+    for found in iter_modules(package.__path__):
+        module = import_module(f"{package.__name__}.{found.name}")
+        if hasattr(module, "router"):
+            yield module.router
 
 
 @asynccontextmanager
@@ -188,6 +165,6 @@ async def _running(knowledge: KnowledgeBase, agents: McpEndpoint) -> AsyncIterat
 def _remove_unfinished_uploads(knowledge: KnowledgeBase) -> None:
     """Delete what a server that was killed has left of uploads."""
     try:
-        open_store(knowledge.database.location.home).remove_unheld()
+        upload_store(knowledge).remove_unheld()
     except (OSError, SourcebookError) as error:
         _log.warning("unfinished uploads are still in the store: %s", error)

@@ -10,7 +10,7 @@ from sourcebook.contract.documents import RemovedItem
 from sourcebook.contract.work import WorkRequest
 from sourcebook.errors import FailureClass
 from sourcebook.model.page_picture import Box
-from sourcebook.server.types import Whole
+from sourcebook.server.request_models import Sent, Whole
 
 MOST_RETRIED = 1_000
 """Documents of one request, at most."""
@@ -46,10 +46,10 @@ class RestoredDocuments(BaseModel):
     work: list[WorkRequest]
 
 
-class DocumentPatch(BaseModel):
+class DocumentPatch(Sent):
     """Tags and metadata that are given to a document by hand."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra={"examples": [_PATCH]})
+    model_config = ConfigDict(json_schema_extra={"examples": [_PATCH]})
 
     tags: Annotated[list[_Tag], Field(max_length=MOST_TAGS)] | None = Field(
         default=None, description="The tags given by hand, in place of those before."
@@ -59,10 +59,10 @@ class DocumentPatch(BaseModel):
     )
 
 
-class RetryRequest(BaseModel):
+class RetryRequest(Sent):
     """Failed items to try again: documents by id or URI, or those of a collection."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra={"examples": [_EXAMPLE]})
+    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
 
     documents: list[Whole | Annotated[str, Field(min_length=1, max_length=10_000)]] = Field(
         default=[], max_length=MOST_RETRIED, description="Ids; or URIs, where `collection` is given, too."
@@ -77,10 +77,10 @@ class RetryAnswer(BaseModel):
     work: list[WorkRequest]
 
 
-class ExportRequest(BaseModel):
+class ExportRequest(Sent):
     """Documents that are exported together."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra={"examples": [{"documents": [1]}]})
+    model_config = ConfigDict(json_schema_extra={"examples": [{"documents": [1]}]})
 
     documents: list[Whole] = Field(min_length=1, max_length=MOST_EXPORTED, description="Ids.")
     unredacted: StrictBool = Field(

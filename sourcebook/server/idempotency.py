@@ -17,9 +17,10 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from sourcebook.admin.idempotent_answers import Claim, KeptAnswer, claim_key, keep_answer, release_key
+from sourcebook.admin.idempotent_answers import Claim, KeptAnswer
 from sourcebook.errors import SourcebookError
 from sourcebook.knowledge_base import KnowledgeBase
+from sourcebook.operations.kept_answers import claim_key, settle_key
 from sourcebook.server.access import grant_of
 from sourcebook.server.problems import answer_to, problem
 
@@ -87,8 +88,7 @@ class Idempotency:
         caller = grant_of(request).identity
         query = request.url.query
         named = f"{request.method} {request.url.path}{'?' if query else ''}{query}"
-        with self._knowledge.database.connection() as connection:
-            return claim_key(connection, caller, key, named, hashlib.sha256(body).digest())
+        return claim_key(self._knowledge, caller, key, named, hashlib.sha256(body).digest())
 
     async def _run(self, claim: Claim, scope: Scope, receive: Receive, send: Send) -> None:
         """Let the app answer, and keep its answer before the caller sees it."""
@@ -98,19 +98,18 @@ class Idempotency:
             await self._app(scope, receive, held.send)
             answer = held.answer
             if answer is not None:
-                await self._in_thread(partial(keep_answer, claim=claim, answer=answer))
+                await self._settle(claim, answer)
                 is_kept = True
         finally:
             if not is_kept:
                 with anyio.CancelScope(shield=True):
-                    await self._in_thread(partial(release_key, claim=claim))
+                    await self._settle(claim, None)
         await held.let_go()
 
-    async def _in_thread(self, work: partial[None]) -> None:
+    async def _settle(self, claim: Claim, answer: KeptAnswer | None) -> None:
         def run() -> None:
             try:
-                with self._knowledge.database.connection() as connection:
-                    work(connection)
+                settle_key(self._knowledge, claim, answer)
             except (SourcebookError, psycopg.Error) as error:  # the request is done: its key waits for a minute
                 _log.warning("the answer to an idempotency key was not kept: %s", error)
 

@@ -15,8 +15,8 @@ from starlette.requests import Request
 
 from sourcebook.admin.uploads import NewUpload
 from sourcebook.errors import SourcebookError, UploadNameError
-from sourcebook.files.upload_names import upload_name
 from sourcebook.files.upload_store import IncomingBytes, UploadStore
+from sourcebook.model.upload_names import upload_name
 
 _PIECE: Final = 1 << 20
 """Bytes that are written at once."""

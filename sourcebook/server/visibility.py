@@ -5,13 +5,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
-from sourcebook.admin.collections import collection_names
 from sourcebook.admin.overview import KeptSource
 from sourcebook.contract.documents import Document, Item
 from sourcebook.contract.status import SourceStatus
 from sourcebook.errors import AmbiguousDocumentError, QueryError, SourcebookError, UnknownDocumentError, WithheldError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
+from sourcebook.operations.overviews import collection_names
 
 NO_COLLECTION: Final = "there is no such collection"
 _NO_DOCUMENT: Final = "there is no such document"
@@ -44,16 +44,21 @@ def seen_collections(knowledge: KnowledgeBase, grant: Grant, names: list[str] | 
         NotFoundError: a collection does not exist for the caller, or none does.
     """
     if names:
-        known = set(_known(knowledge))
+        known = set(collection_names(knowledge))
         if any(name not in known or not grant.sees(name) for name in names):
             raise NotFoundError(NO_COLLECTION)
         return names
     if grant.collections is None:
         return None
-    seen = grant.seen(_known(knowledge))
+    seen = known_collections(knowledge, grant)
     if not seen:
         raise NotFoundError(NO_COLLECTION)
     return seen
+
+
+def known_collections(knowledge: KnowledgeBase, grant: Grant) -> list[str]:
+    """Return the names of the collections that exist for a caller, in alphabetical order."""
+    return grant.seen(collection_names(knowledge))
 
 
 def searched_collections(
@@ -213,8 +218,3 @@ def shown_detail(grant: Grant, detail: str) -> str:
     """Return the detail of a planned item without the name of a collection that does not exist for the caller."""
     taken = _TAKEN.fullmatch(detail)
     return detail if taken is None or grant.sees(taken[2]) else f"{taken[1]}{_UNSEEN}"
-
-
-def _known(knowledge: KnowledgeBase) -> list[str]:
-    with knowledge.database.short_connection() as connection:
-        return collection_names(connection)

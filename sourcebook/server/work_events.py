@@ -19,9 +19,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
 
 from sourcebook.contract.work import WorkRequest
-from sourcebook.database.queries import queries
 from sourcebook.errors import DatabaseError
 from sourcebook.knowledge_base import KnowledgeBase
+from sourcebook.operations.work import heard_work
 
 SECONDS_BETWEEN_SIGNS: Final = 15.0
 """Seconds without an event after which a comment shows that the stream lives."""
@@ -90,12 +90,11 @@ class WorkEvents:
     def _listen(self) -> None:
         while self._is_needed():
             try:
-                with self._knowledge.database.own_connection() as connection:
-                    connection.execute(queries["listen_to_work"])
+                with heard_work(self._knowledge) as wait:
                     self._wake(None)  # what changed before was not heard
                     while self._followers:
-                        for note in connection.notifies(timeout=_SECONDS_TO_LISTEN):
-                            self._wake(int(note.payload))
+                        for number in wait(_SECONDS_TO_LISTEN):
+                            self._wake(number)
             except (psycopg.Error, DatabaseError) as error:
                 _log.warning("changes of work requests are not heard (%s); next attempt in 1 s", error)
                 self._wake(None)

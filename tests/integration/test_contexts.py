@@ -185,7 +185,7 @@ def test_every_face_gives_the_same_context(base: Stages, knowledge: KnowledgeBas
 
 @pytest.mark.parametrize("max_tokens", [500, 1_000, 4_000])
 def test_the_tool_of_agents_keeps_its_budget(base: Stages, knowledge: KnowledgeBase, max_tokens: int) -> None:
-    asked = ContextArguments(question=QUESTION, max_tokens=max_tokens, min_relevance=0)
+    asked = ContextArguments.of(question=QUESTION, max_tokens=max_tokens, min_relevance=0)
     answer = get_context(knowledge, Grant("local caller"), asked)
     assert token_bound(as_json(plain(answer))) <= max_tokens
     assert answer.sources

@@ -279,7 +279,7 @@ def test_odd_addresses_are_answered_and_break_nothing(base: Stages) -> None:
             ("/documents/-1", 404),
             ("/documents/99999999999999999999999", 404),
             ("/documents?cursor=%00", 400),
-            ("/static/..%2fassembly.py", 404),
+            ("/static/..%2frendering.py", 404),
             ("/static/%00", 404),
         ):
             answer = client.get(path, Accept="text/html")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from sourcebook.admin.access_keys import create_key
-from sourcebook.server.cursors import cursor_of
+from sourcebook.model.cursors import cursor_of
 from tests.integration.http_server import Client, serving
 from tests.integration.inert_pages import Page
 from tests.integration.page_forms import Browser, fields_of

@@ -130,7 +130,7 @@ def test_work_is_followed_to_its_end(base: Stages, remote: RemoteKnowledgeBase) 
 def test_work_is_followed_past_a_server_that_starts_again(
     base: Stages, knowledge: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sourcebook.client.remote_work._PAUSES", (0.05, 0.05))
+    monkeypatch.setattr("sourcebook.client.work_requests._PAUSES", (0.05, 0.05))
     number = knowledge.request_work("handbook").id
     with serving(knowledge, requires_key=False) as client:
         remote = RemoteKnowledgeBase(f"http://127.0.0.1:{client.port}")
@@ -165,7 +165,7 @@ def test_a_page_is_the_picture_of_the_library(
 def test_lists_of_work_come_in_pages(
     knowledge: KnowledgeBase, remote: RemoteKnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sourcebook.client.remote_work._PAGE", 2)
+    monkeypatch.setattr("sourcebook.client.work_requests._PAGE", 2)
     for _ in range(5):
         knowledge.request_work("handbook")
     for limit in (1, 2, 3, 4, 5, 6):
@@ -208,7 +208,7 @@ def test_documents_are_changed_removed_and_restored(
 def test_uploads_are_stored_listed_and_removed(
     knowledge: KnowledgeBase, remote: RemoteKnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sourcebook.client.remote_uploads._PAGE", 2)
+    monkeypatch.setattr("sourcebook.client.upload_requests._PAGE", 2)
     first = remote.upload("handbook", "policies/leave & more.md", b"# Leave\n\nThirty days.", tags=["policy"])
     second = remote.upload("handbook", "policies/leave & more.md", io.BytesIO(b"# Leave\n\nForty days."))
     assert (first.version, second.version, second.tags, second.bytes) == (1, 2, ("policy",), 20)

@@ -156,7 +156,7 @@ def test_lists_of_documents_are_equal(
         {"text": "%\0_"},
     ]
     for page in (1_000, 1, 2):
-        monkeypatch.setattr("sourcebook.client.remote_contents._PAGE", page)
+        monkeypatch.setattr("sourcebook.client.document_requests._PAGE", page)
         for options in lists:
             assert remote.documents(**options) == knowledge.documents(**options), (page, options)
     assert {item.state for item in remote.documents(removed=True)} >= {"ready", "failed", "removed"}

@@ -129,8 +129,8 @@ def assert_every_face_says_so(knowledge: KnowledgeBase) -> None:
     assert made.notes[-1] == said
     for answer in (
         made,
-        get_context(knowledge, caller, ContextArguments(question="harbour gauge")),
-        search_documents(knowledge, caller, SearchArguments(query="harbour gauge")),
+        get_context(knowledge, caller, ContextArguments.of(question="harbour gauge")),
+        search_documents(knowledge, caller, SearchArguments.of(query="harbour gauge")),
     ):
         assert answer.notes is not None
         assert answer.notes[-1] == said

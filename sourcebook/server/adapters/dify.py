@@ -14,8 +14,9 @@ from sourcebook.contract.search_results import SearchResult
 from sourcebook.server.access import Knowledge, Reader
 from sourcebook.server.adapters.dify_conditions import MetadataCondition, as_filter
 from sourcebook.server.problems import NoAccessError
+from sourcebook.server.request_models import Share, as_whole
 from sourcebook.server.searching import search_as_asked
-from sourcebook.server.types import SearchQuery, Share, as_whole
+from sourcebook.server.types import SearchQuery
 from sourcebook.server.visibility import NotFoundError
 
 _MOST = 100
@@ -105,7 +106,7 @@ _FAILURES: dict[int | str, dict[str, Any]] = {
 def retrieval(wanted: RetrievalWanted, request: Request, knowledge: Knowledge, grant: Reader) -> Response:
     """Return passages that answer a query in Dify's protocol for external knowledge."""
     request.state.sent = wanted.model_dump(include={"knowledge_id", "query", "metadata_condition"})
-    asked = SearchQuery(
+    asked = SearchQuery.of(
         query=wanted.query,
         collections=[wanted.knowledge_id],
         limit=wanted.retrieval_setting.top_k,

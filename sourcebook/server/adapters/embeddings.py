@@ -11,19 +11,17 @@ from starlette.responses import Response
 from sourcebook.contract.text_vectors import MOST_TEXTS, TextVectors
 from sourcebook.errors import QueryError
 from sourcebook.server.access import Knowledge, Reader
-from sourcebook.server.types import as_whole
+from sourcebook.server.request_models import Sent, as_whole
 from sourcebook.server.visibility import NotFoundError, seen_collections
 
 router = APIRouter(tags=["adapters"])
 Text = Annotated[str, Field(min_length=1)]
 
 
-class EmbeddingsWanted(BaseModel):
+class EmbeddingsWanted(Sent):
     """Texts to embed."""
 
     model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
         json_schema_extra={"examples": [{"model": "all-MiniLM-L6-v2", "input": ["The gauge runs on batteries."]}]},
     )
 

@@ -1,30 +1,21 @@
 """Arguments of the tools; an unknown one is refused by its name."""
 
-from dataclasses import fields
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictInt, model_validator
+from pydantic import ConfigDict, Field, StrictBool, StrictInt, model_validator
 
 from sourcebook.config.relation_kinds import RelationKind
-from sourcebook.contract.filters import Filters
-from sourcebook.server.context_types import ContextQuery
 from sourcebook.server.mcp.budget import FEWEST_TOKENS, MOST_TOKENS, USUAL_TOKENS
-from sourcebook.server.types import SearchQuery
+from sourcebook.server.request_models import Sent
+from sourcebook.server.types import ContextQuery, SearchQuery
 
 _LARGEST_ID = (1 << 63) - 1
 _MOST_DOCUMENTS = 100
 _LONGEST_TEXT = 1_000_000
 """Characters of a document that an agent sends."""
-_CONDITIONS = ", ".join(field.name for field in fields(Filters))
 
 
-class _Arguments(BaseModel):
-    """Arguments of a tool."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class _Budgeted(_Arguments):
+class _Budgeted(Sent):
     """Arguments of a tool whose answer may be cut."""
 
     max_tokens: StrictInt = Field(
@@ -35,22 +26,16 @@ class _Budgeted(_Arguments):
 class SearchArguments(_Budgeted, SearchQuery):
     """Arguments of `search_documents`: every option of `KnowledgeBase.search`."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra={"examples": []})
-
-    filters: dict[str, Any] | None = Field(
-        default=None,
-        description=f'Conditions on the documents, such as {{"languages": "en", "kinds": ["page"]}}: {_CONDITIONS}.',
-    )
+    model_config = ConfigDict(json_schema_extra={"examples": []})
 
 
 class ContextArguments(_Budgeted, ContextQuery):
     """Arguments of `get_context`: every option of `KnowledgeBase.context`, but the tokenizer and formats of blocks."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra={"examples": []})
+    model_config = ConfigDict(json_schema_extra={"examples": []})
 
     format: Literal["markdown", "xml"] = "markdown"
     tokenizer: Literal["bound"] = Field(default="bound", description="An upper bound for every model counts.")
-    filters: dict[str, Any] | None = Field(default=None, description=f"Conditions on the documents: {_CONDITIONS}.")
 
 
 class ListArguments(_Budgeted):
@@ -105,13 +90,13 @@ class RelatedArguments(_Budgeted):
     dangling: bool = Field(default=False, description="Relations, too, whose document is not there.")
 
 
-class CancelArguments(_Arguments):
+class CancelArguments(Sent):
     """Arguments of `cancel_job`."""
 
     job: StrictInt = Field(ge=1, le=_LARGEST_ID, description="Id of the job.")
 
 
-class _Waiting(_Arguments):
+class _Waiting(Sent):
     """Arguments of a tool that answers with a job."""
 
     wait: bool = Field(
@@ -124,10 +109,8 @@ class JobArguments(CancelArguments, _Waiting):
     """Arguments of `get_job`."""
 
 
-class NewDocument(BaseModel):
+class NewDocument(Sent):
     """A document that an agent sends."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str = Field(
         min_length=1,
@@ -172,13 +155,13 @@ class RemoveSourceArguments(_Waiting):
     location: str = Field(min_length=1, max_length=4_096, description="The source's `location`, from list_sources.")
 
 
-class ChatGptSearchArguments(_Arguments):
+class ChatGptSearchArguments(Sent):
     """Arguments of ChatGPT's `search`."""
 
     query: str = Field(description="Words or a question.")
 
 
-class ChatGptFetchArguments(_Arguments):
+class ChatGptFetchArguments(Sent):
     """Arguments of ChatGPT's `fetch`."""
 
     id: str = Field(description="An id from `search`.")

@@ -9,7 +9,7 @@ from sourcebook.contract.documents import Item
 from sourcebook.errors import QueryError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
-from sourcebook.server.cursors import LONGEST_CURSOR, cursor_of, place_of
+from sourcebook.model.cursors import LONGEST_CURSOR, cursor_of, place_of
 from sourcebook.server.mcp.arguments import FetchArguments
 from sourcebook.server.mcp.budget import MOST_TOKENS
 from sourcebook.server.mcp.tools.fetch import part_of

@@ -7,15 +7,15 @@ from typing import Final
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from sourcebook.admin.collections import collection_names
-from sourcebook.admin.overview import CollectionOverview, collection_growth, collection_overviews
+from sourcebook.admin.overview import CollectionOverview
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
+from sourcebook.operations.overviews import growth, overviews
 from sourcebook.server.access import Knowledge
 from sourcebook.server.page.plots import daily, running
 from sourcebook.server.page.rendering import render
 from sourcebook.server.page.visitors import Visitor
-from sourcebook.server.visibility import seen_collections, shown_sources
+from sourcebook.server.visibility import known_collections, seen_collections, shown_sources
 
 router = APIRouter(include_in_schema=False)
 _DAYS: Final = 90
@@ -49,10 +49,8 @@ def shown_collections(
         name: what the form has as name.
         url: what the form has as address of a site.
     """
-    with knowledge.database.connection() as connection:
-        overviews = collection_overviews(connection, visitor.seen(collection_names(connection)))
     values = {"problem": problem, "name": name, "url": url}
-    shown = [_as_seen(visitor, each) for each in overviews]
+    shown = [_as_seen(visitor, each) for each in overviews(knowledge, known_collections(knowledge, visitor))]
     return render(request, "collections.html", status, collections=shown, is_linked=True, **values)
 
 
@@ -62,12 +60,11 @@ def show_collection(name: str, request: Request, knowledge: Knowledge, visitor: 
     seen_collections(knowledge, visitor, [name])
     last = datetime.now(UTC).date()
     first = last - timedelta(days=_DAYS - 1)
-    with knowledge.database.connection() as connection:
-        (overview,) = collection_overviews(connection, [name])
-        growth = collection_growth(connection, name)
+    (overview,) = overviews(knowledge, [name])
+    grown = growth(knowledge, name)
     changes = {
-        "Documents": {each.day: float(each.documents) for each in growth},
-        "Passages": {each.day: float(each.passages) for each in growth},
+        "Documents": {each.day: float(each.documents) for each in grown},
+        "Passages": {each.day: float(each.passages) for each in grown},
     }
     plots = [daily(noun, "", running(found, first, last), first, last) for noun, found in changes.items()]
     return render(

@@ -8,11 +8,11 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from sourcebook.admin.document_history import document_history, uploaded_versions
 from sourcebook.contract.documents import Passage
+from sourcebook.model.cursors import cursor_of
 from sourcebook.model.place import place_words
+from sourcebook.operations.overviews import document_history
 from sourcebook.server.access import Knowledge
-from sourcebook.server.cursors import cursor_of
 from sourcebook.server.downloads import is_shown
 from sourcebook.server.page.document_files import has_pages
 from sourcebook.server.page.document_text import parts_of, plain_sections, rendered_sections
@@ -40,9 +40,7 @@ def show_document(
     """Show one part of a document: the one asked for, or the one in which a passage begins."""
     known = existing_document(knowledge, visitor, document)
     found = shown_document(visitor, known)
-    with knowledge.database.connection() as connection:
-        history = document_history(connection, found.item.document_id or 0)
-        uploads = uploaded_versions(connection, found.item)
+    history, uploads = document_history(knowledge, found.item)
     parts = parts_of(found.text, found.passages)
     holding = [n for n, each in enumerate(parts, 1) if any(held.ordinal == passage for held in each.passages)]
     number = holding[0] if holding else min(part, len(parts))

@@ -1,19 +1,19 @@
 """Forms of a document's page: tags and metadata given by hand, removal and its undoing."""
 
-from typing import Any
+from collections.abc import Callable
 
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from sourcebook.admin.document_labels import change_labels, lock_document
-from sourcebook.admin.items import find_document
 from sourcebook.contract.documents import Document
 from sourcebook.errors import QueryError
 from sourcebook.knowledge_base import KnowledgeBase
+from sourcebook.operations.documents import Labels, relabel
 from sourcebook.server.access import Knowledge
 from sourcebook.server.document_types import DocumentNumber
 from sourcebook.server.page.forms import Form, WriterForm, led_to
-from sourcebook.server.visibility import own_document, visible_document
+from sourcebook.server.routes import document_changes
+from sourcebook.server.visibility import visible_document
 
 router = APIRouter(include_in_schema=False)
 
@@ -24,7 +24,7 @@ def change_tags(document: DocumentNumber, knowledge: Knowledge, form: WriterForm
     added, taken = form.one("add").strip(), form.one("remove")
     if not added and not taken:
         raise QueryError("write the tag that the document is to have")
-    return _changed(knowledge, form, document, added=added, taken=taken)
+    return _changed(knowledge, form, document, lambda found: (_tags(found, added, taken), None))
 
 
 @router.post("/documents/{document}/metadata")
@@ -33,46 +33,27 @@ def change_metadata(document: DocumentNumber, knowledge: Knowledge, form: Writer
     name = form.one("name").strip()
     if not name:
         raise QueryError("write the name that the metadata are to have")
-    return _changed(knowledge, form, document, metadata={name: form.one("value").strip() or None})
+    return _changed(knowledge, form, document, lambda _: (None, {name: form.one("value").strip() or None}))
 
 
 @router.post("/documents/{document}/remove")
 def remove_document(document: DocumentNumber, knowledge: Knowledge, form: WriterForm) -> Response:
     """Remove a document until it is restored, and lead back to it."""
-    found = own_document(knowledge, form.visitor, document)
-    knowledge.remove_document(document, found.item.collection, actor=form.visitor.actor)
+    document_changes.remove_document(document, knowledge, form.visitor)
     return led_to(f"/documents/{document}")
 
 
 @router.post("/documents/{document}/restore")
 def restore_document(document: DocumentNumber, knowledge: Knowledge, form: WriterForm) -> Response:
     """Undo a removal, and lead to the work that makes the document searchable again."""
-    found = own_document(knowledge, form.visitor, document)
-    restored = knowledge.restore_document(document, found.item.collection, actor=form.visitor.actor)
-    made = [
-        knowledge.request_work(
-            item.collection, documents=[item.uri], idempotency_key=form.once, actor=form.visitor.actor
-        )
-        for item in restored
-    ]
+    made = document_changes.restored(knowledge, form.visitor, document, form.once).work
     return led_to(f"/work/{made[0].id}" if len(made) == 1 else f"/documents/{document}")
 
 
-def _changed(
-    knowledge: KnowledgeBase,
-    form: Form,
-    document: int,
-    *,
-    added: str = "",
-    taken: str = "",
-    metadata: dict[str, Any] | None = None,
-) -> Response:
+def _changed(knowledge: KnowledgeBase, form: Form, document: int, labels: Callable[[Document], Labels]) -> Response:
     """Change what was given to a document by hand, though somebody else changes it at the same time."""
     number = visible_document(knowledge, form.visitor, document).item.document_id or 0
-    with knowledge.database.connection() as connection, connection.transaction():
-        lock_document(connection, number)
-        tags = None if not added and not taken else _tags(find_document(connection, number), added, taken)
-        change_labels(connection, number, tags=tags, metadata=metadata, actor=form.visitor.actor)
+    relabel(knowledge, number, labels, actor=form.visitor.actor)
     return led_to(f"/documents/{document}#about")
 
 

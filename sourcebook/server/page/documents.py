@@ -6,18 +6,18 @@ from typing import Annotated, Final, get_args
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from sourcebook.admin.collections import collection_names
-from sourcebook.admin.overview import collection_overviews
 from sourcebook.errors import QueryError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
+from sourcebook.model.cursors import LONGEST_CURSOR, cursor_of, place_of
+from sourcebook.operations.overviews import overviews
 from sourcebook.server.access import Knowledge
-from sourcebook.server.cursors import LONGEST_CURSOR, cursor_of, place_of
 from sourcebook.server.page.forms import WriterForm, led_to
 from sourcebook.server.page.rendering import render
 from sourcebook.server.page.visitors import Visitor
+from sourcebook.server.routes.document_changes import retried
 from sourcebook.server.routes.documents import Kind, State, list_documents
-from sourcebook.server.visibility import seen_collections
+from sourcebook.server.visibility import known_collections, seen_collections
 
 router = APIRouter(include_in_schema=False)
 _A_PAGE: Final = 50
@@ -45,15 +45,14 @@ def show_documents(
     page = list_documents(
         knowledge,
         visitor,
-        collection=[collection] if collection else None,
+        names=[collection] if collection else None,
         state=states,
         kind=kinds,
         text=text or None,
         limit=_A_PAGE,
         cursor=cursor or None,
     )
-    with knowledge.database.connection() as connection:
-        names = visitor.seen(collection_names(connection))
+    names = known_collections(knowledge, visitor)
     asked = {"collection": collection, "state": state, "kind": kind, "text": text}
     return render(
         request,
@@ -84,16 +83,7 @@ def retry_documents(knowledge: Knowledge, form: WriterForm) -> Response:
             wanted[name].append(uri)
         if wanted:
             seen_collections(knowledge, form.visitor, list(wanted))
-    made = [
-        knowledge.request_work(
-            name,
-            documents=sorted(set(uris)),
-            only_failed=True,
-            idempotency_key=form.once,
-            actor=form.visitor.actor,
-        )
-        for name, uris in sorted(wanted.items())
-    ]
+    made = retried(knowledge, form.visitor, wanted, form.once)
     if not made:
         raise QueryError("no document was ticked: tick some, or retry all")
     return led_to(f"/work/{made[0].id}" if len(made) == 1 else "/work")
@@ -103,6 +93,5 @@ def _with_failures(knowledge: KnowledgeBase, visitor: Grant, asked: list[str] | 
     """Return the collections among those asked for, or among all of the visitor's, in which something failed."""
     if asked is not None:
         return seen_collections(knowledge, visitor, asked) or []
-    with knowledge.database.connection() as connection:
-        overviews = collection_overviews(connection, visitor.seen(collection_names(connection)))
-    return [each.summary.name for each in overviews if each.problems]
+    found = overviews(knowledge, known_collections(knowledge, visitor))
+    return [each.summary.name for each in found if each.problems]

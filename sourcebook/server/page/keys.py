@@ -6,8 +6,7 @@ from typing import Any, Final, cast
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from sourcebook.admin.access_keys import MOST_REQUESTS, create_key, list_keys, revoke_key
-from sourcebook.admin.collections import collection_names
+from sourcebook.admin.access_keys import MOST_REQUESTS
 from sourcebook.contract.access import AccessKey
 from sourcebook.errors import QueryError
 from sourcebook.knowledge_base import KnowledgeBase
@@ -15,7 +14,9 @@ from sourcebook.model.access import SCOPES, Grant, Scope
 from sourcebook.server.access import Knowledge
 from sourcebook.server.page.forms import Administering, AdministratorForm, Form, led_to
 from sourcebook.server.page.rendering import render
-from sourcebook.server.visibility import NotFoundError, check_unredacted, seen_collections
+from sourcebook.server.routes.keys import end_key as revoke
+from sourcebook.server.routes.keys import made_key, seen_keys
+from sourcebook.server.visibility import known_collections
 
 router = APIRouter(include_in_schema=False)
 LIFETIMES: Final = {"7": "7 days", "30": "30 days", "90": "90 days", "365": "a year", "": "without end"}
@@ -44,38 +45,26 @@ def make_key(request: Request, knowledge: Knowledge, form: AdministratorForm) ->
 @router.post("/keys/{number}/revoke")
 def end_key(number: int, knowledge: Knowledge, form: AdministratorForm) -> Response:
     """Revoke a key: the next request with it is refused."""
-    with knowledge.database.connection() as connection:
-        known = [key for key in list_keys(connection) if key.id == number and form.visitor.sees_all(key.collections)]
-        if not known:
-            raise NotFoundError("there is no such key")
-        if known[0].revoked_at is None:
-            revoke_key(connection, number, actor=form.visitor.actor)
+    revoke(number, knowledge, form.visitor)
     return led_to("/keys")
 
 
 def _made(knowledge: KnowledgeBase, form: Form) -> tuple[AccessKey, str]:
-    names = form.many("collection")
-    check_unredacted(form.visitor, form.one("scope") == "unredacted")
-    if names:
-        seen_collections(knowledge, form.visitor, names)
-    elif form.visitor.collections is not None:
-        raise QueryError("choose collections: your own key does not see all of them")
     limit = form.one("limit").strip()
     if limit and not (limit.isascii() and limit.isdigit()):
         raise QueryError("the limit is a number of requests a minute, or nothing for that of the server")
     lifetime = form.one("days")
     if lifetime not in LIFETIMES:
         raise QueryError("choose how long the key lasts")
-    with knowledge.database.connection() as connection:
-        return create_key(
-            connection,
-            form.one("name"),
-            (cast("Scope", form.one("scope")),),
-            names or None,
-            lasts=timedelta(days=int(lifetime)) if lifetime else None,
-            limit=min(int(limit[:_DIGITS]), MOST_REQUESTS + 1) if limit else None,
-            actor=form.visitor.actor,
-        )
+    return made_key(
+        knowledge,
+        form.visitor,
+        form.one("name"),
+        (cast("Scope", form.one("scope")),),
+        form.many("collection") or None,
+        lasts=timedelta(days=int(lifetime)) if lifetime else None,
+        limit=min(int(limit[:_DIGITS]), MOST_REQUESTS + 1) if limit else None,
+    )
 
 
 def _shown(
@@ -90,12 +79,10 @@ def _shown(
     filled: Form | None = None,
 ) -> Response:
     """Return the page with the keys, the newest first, those that still open something before the others."""
-    with knowledge.database.connection() as connection:
-        keys = [key for key in reversed(list_keys(connection)) if visitor.sees_all(key.collections)]
-        names = visitor.seen(collection_names(connection))
+    keys = seen_keys(knowledge, visitor)[::-1]
     values: dict[str, Any] = {
         "keys": sorted(keys, key=lambda key: key.state != "valid"),
-        "collections": names,
+        "collections": known_collections(knowledge, visitor),
         "sees_all": visitor.collections is None,
         "scopes": SCOPES,
         "lifetimes": LIFETIMES,

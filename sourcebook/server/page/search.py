@@ -8,7 +8,6 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from sourcebook.admin.collections import collection_names
 from sourcebook.contract.presentation import printable
 from sourcebook.contract.search_results import SearchResult, SearchResults
 from sourcebook.errors import QueryError
@@ -17,7 +16,7 @@ from sourcebook.server.access import Knowledge
 from sourcebook.server.page.document_files import has_pages
 from sourcebook.server.page.rendering import address, is_partial, render, shown_uri, web_address
 from sourcebook.server.page.visitors import Visitor
-from sourcebook.server.visibility import seen_collections
+from sourcebook.server.visibility import known_collections, seen_collections
 
 router = APIRouter(include_in_schema=False)
 A_PAGE: Final = 10
@@ -81,8 +80,7 @@ def show_search(
     everything: Annotated[bool, Query(alias="all")] = False,
 ) -> Response:
     """Show the results of a query; to a script that asks while somebody types, the results alone."""
-    with knowledge.database.connection() as connection:
-        known = visitor.seen(collection_names(connection))
+    known = known_collections(knowledge, visitor)
     chosen = {
         "collection": collection, "kind": kind, "doctype": doctype, "type": type, "language": language, "tag": tag
     }  # fmt: skip

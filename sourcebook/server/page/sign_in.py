@@ -5,7 +5,8 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query, Request
 from starlette.responses import RedirectResponse, Response
 
-from sourcebook.server.access import Knowledge, valid_key
+from sourcebook.operations.access_keys import valid_key
+from sourcebook.server.access import Knowledge
 from sourcebook.server.page.rendering import render
 from sourcebook.server.page.visitors import KEY_COOKIE, SECONDS_SIGNED_IN, Fields, keep, repeats_token
 

@@ -6,8 +6,7 @@ from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from sourcebook.admin.collections import collection_names
-from sourcebook.files.upload_names import upload_tags
+from sourcebook.model.upload_names import upload_tags
 from sourcebook.server.access import Knowledge
 from sourcebook.server.body_limit import upload_limit
 from sourcebook.server.page.forms import Writing, check_origin, check_token, led_to
@@ -15,7 +14,7 @@ from sourcebook.server.page.rendering import render
 from sourcebook.server.problems import MEDIA_TYPE
 from sourcebook.server.routes.uploads import store_uploads
 from sourcebook.server.upload_bodies import FormStart, UploadBody, receive_files
-from sourcebook.server.visibility import seen_collections
+from sourcebook.server.visibility import known_collections, seen_collections
 
 router = APIRouter(include_in_schema=False)
 _FIELDS = frozenset({"token", "tag"})
@@ -25,8 +24,7 @@ _FIELDS = frozenset({"token", "tag"})
 @router.get("/upload")
 def choose_collection(request: Request, knowledge: Knowledge, visitor: Writing) -> Response:
     """Show the collections that files may be added to; the form itself where there is one."""
-    with knowledge.database.connection() as connection:
-        names = visitor.seen(collection_names(connection))
+    names = known_collections(knowledge, visitor)
     if len(names) == 1:
         return led_to(f"/collections/{names[0]}/upload")
     return render(request, "upload_to.html", collections=names)

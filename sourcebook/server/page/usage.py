@@ -8,14 +8,13 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from sourcebook.admin.collections import collection_names
 from sourcebook.admin.usage import summed
 from sourcebook.contract.usage import Usage
 from sourcebook.server.access import Knowledge
 from sourcebook.server.page.plots import Plot, daily
 from sourcebook.server.page.rendering import render
 from sourcebook.server.page.visitors import Visitor
-from sourcebook.server.visibility import seen_collections
+from sourcebook.server.visibility import known_collections, seen_collections
 
 router = APIRouter(include_in_schema=False)
 PERIODS: Final = (7, 30, 90, 365)
@@ -31,8 +30,7 @@ def show_usage(
     days: Annotated[int, Query(ge=1, le=3_660)] = 30,
 ) -> Response:
     """Show the usage of the last days, today included; of collections that were purged only to those who see all."""
-    with knowledge.database.connection() as connection:
-        names = visitor.seen(collection_names(connection))
+    names = known_collections(knowledge, visitor)
     chosen = None if visitor.collections is None else names
     if collection:
         chosen = seen_collections(knowledge, visitor, [collection])

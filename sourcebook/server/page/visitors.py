@@ -14,7 +14,8 @@ from starlette.responses import Response
 
 from sourcebook.errors import QueryError, SourcebookError
 from sourcebook.model.access import Grant
-from sourcebook.server.access import grant_of, knowledge_of, valid_key
+from sourcebook.operations.access_keys import valid_key
+from sourcebook.server.access import grant_of, knowledge_of
 from sourcebook.server.problems import NoAccessError
 
 KEY_COOKIE: Final = "sourcebook_key"

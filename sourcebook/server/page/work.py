@@ -7,7 +7,6 @@ from fastapi import APIRouter, Query, Request
 from fastapi.sse import format_sse_event
 from starlette.responses import Response
 
-from sourcebook.admin.collections import collection_names
 from sourcebook.admin.work_requests import STATES
 from sourcebook.contract.work import WorkRequest
 from sourcebook.errors import QueryError
@@ -17,8 +16,8 @@ from sourcebook.server.access import Knowledge
 from sourcebook.server.page.forms import WriterForm, led_to
 from sourcebook.server.page.rendering import part_of_page, render, short_uri, web_address
 from sourcebook.server.page.visitors import SignInError, Visitor, visitor_of
-from sourcebook.server.routes.work import events_of, visible_work
-from sourcebook.server.visibility import NotFoundError, seen_collections
+from sourcebook.server.routes.work import cancel_work_request, events_of, visible_work
+from sourcebook.server.visibility import NotFoundError, known_collections, seen_collections
 from sourcebook.server.work_events import EventStream, WorkEvents, stream, stream_of_list
 
 router = APIRouter(include_in_schema=False)
@@ -93,8 +92,7 @@ def _listed(
     """
     if state and state not in STATES:
         raise QueryError("there is no such state of work")
-    with knowledge.database.connection() as connection:
-        names = visitor.seen(collection_names(connection))
+    names = known_collections(knowledge, visitor)
     chosen: Sequence[str] | None = visitor.collections if visitor.collections is None else names
     if collection:
         chosen = seen_collections(knowledge, visitor, [collection])
@@ -163,8 +161,7 @@ def ask_for_work(knowledge: Knowledge, form: WriterForm) -> Response:
 @router.post("/work/{number}/cancel")
 def cancel_request(number: int, knowledge: Knowledge, form: WriterForm) -> Response:
     """Cancel a request, and lead back to it."""
-    visible_work(knowledge, form.visitor, number)
-    knowledge.cancel_work(number, actor=form.visitor.actor)
+    cancel_work_request(number, knowledge, form.visitor)
     return led_to(f"/work/{number}")
 
 

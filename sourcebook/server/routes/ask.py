@@ -4,26 +4,27 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import anyio.to_thread
 import pydantic_core
 from anyio import CapacityLimiter
 from fastapi import APIRouter, Request
 from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, StrictBool
+from pydantic import ConfigDict, Field, StrictBool
 from starlette.responses import Response
 
-from sourcebook.answering.answering_settings import answering_names
 from sourcebook.contract.answers import Answer, AnswerText, AskEvent, ToolUse
 from sourcebook.contract.ask_events import AskEvents
-from sourcebook.contract.search import MOST_CHARACTERS
+from sourcebook.contract.search import AskRequest
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.model.problem_types import ProblemType
+from sourcebook.operations.answers import answering_collections
 from sourcebook.providers.failures import ProviderError
 from sourcebook.server.access import Knowledge, Reader
 from sourcebook.server.problems import answer_to, problem
+from sourcebook.server.request_models import Carried, carrying
 from sourcebook.server.visibility import NotFoundError, seen_collections
 from sourcebook.server.work_events import SECONDS_BETWEEN_SIGNS, EventStream
 
@@ -33,7 +34,6 @@ _ERROR: Final = "error"
 _LEFT: Final = 499
 """Status of an answer to a client that has left, for the log of requests."""
 _FAILS: Final = "the server of the language model refuses or fails; the log of this server says why"
-_EXAMPLE: Final[dict[str, JsonValue]] = {"question": "How long do the batteries last?", "collections": ["handbook"]}
 _EVENT: Final = {
     "type": "object",
     "required": ["event", "data"],
@@ -50,16 +50,14 @@ Result = TypeVar("Result")
 _log = logging.getLogger(__name__)
 
 
-class AskQuery(BaseModel):
-    """A question to a language model."""
+@carrying(AskRequest)
+class AskQuery(Carried):
+    """A question to a language model; by default to that of every collection that names one."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra={"examples": [_EXAMPLE]})
-
-    question: str = Field(min_length=1, max_length=MOST_CHARACTERS, pattern=r"\S")
-    collections: list[str] | str | None = Field(
-        default=None, description="Names, or one name; by default every collection that names a language model."
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"question": "How long do the batteries last?", "collections": ["handbook"]}]}
     )
-    filters: dict[str, Any] | None = Field(default=None, description="Conditions on the documents.")
+
     stream: StrictBool = Field(default=False, description="Whether the answer comes as server-sent events.")
 
 
@@ -89,8 +87,7 @@ def _events(knowledge: KnowledgeBase, grant: Grant, asked: AskQuery) -> AskEvent
     named = [asked.collections] if isinstance(asked.collections, str) else asked.collections
     collections = seen_collections(knowledge, grant, named)
     if not named and collections is not None:
-        with knowledge.database.short_connection() as connection:
-            names = set(answering_names(connection))
+        names = set(answering_collections(knowledge))
         collections = [name for name in collections if name in names]
         if not collections:
             raise NotFoundError("there is no collection that names a language model")

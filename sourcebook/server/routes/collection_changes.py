@@ -1,18 +1,20 @@
 """Routes that make, change and delete collections, and their sources."""
 
 import json
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 from urllib.parse import quote
 
 from fastapi import APIRouter, Body, Header, Path, Query
+from pydantic import ConfigDict, Field, JsonValue
 from starlette.responses import JSONResponse, Response
 
+from sourcebook.config.field_types import NAME_RULE
 from sourcebook.contract.collections import CollectionDeclaration
 from sourcebook.errors import ChangedSettingsError, SettingsError
 from sourcebook.model.access import Grant
 from sourcebook.server.access import Administrator, Knowledge, Reader, Writer
-from sourcebook.server.collection_types import NewCollection, NewSource
 from sourcebook.server.problems import ForbiddenError, failures
+from sourcebook.server.request_models import Sent
 from sourcebook.server.routes.collections import Name
 from sourcebook.server.routes.documents import etag
 from sourcebook.server.visibility import seen_collections, shown_settings
@@ -21,6 +23,34 @@ router = APIRouter(prefix="/collections", tags=["collections"])
 _Changed = Annotated[str, Path(description="Name of a collection that the API has made.", examples=["website"])]
 _CONFLICT: Final = failures(409)
 _CHANGED: Final = failures(409, 412)
+_NEW: Final[dict[str, JsonValue]] = {
+    "name": "website",
+    "settings": {"sites": [{"url": "https://docs.example.com/", "max_pages": 200}]},
+}
+_SOURCE: Final[dict[str, JsonValue]] = {"kind": "site", "source": {"url": "https://blog.example.com/"}}
+
+
+class NewCollection(Sent):
+    """A collection to make."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [_NEW]})
+
+    name: str = Field(min_length=1, max_length=63, description=f"Its name: {NAME_RULE}.")
+    settings: dict[str, Any] = Field(
+        default_factory=dict,
+        description="Settings as in `sourcebook.yaml`, less what would reach into the server; none for uploads alone.",
+    )
+
+
+class NewSource(Sent):
+    """A source to add to a collection."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [_SOURCE]})
+
+    kind: Literal["files", "site", "repository", "collection"]
+    source: dict[str, Any] = Field(
+        description="Its settings, as an entry of `files`, `sites`, `repositories` or `from` in `sourcebook.yaml`."
+    )
 
 
 @router.post(

@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from sourcebook.contract.collections import CollectionSummary
 from sourcebook.contract.generations import GenerationState
 from sourcebook.contract.status import CollectionStatus
+from sourcebook.model.cursors import LONGEST_CURSOR
 from sourcebook.server.access import Knowledge, Reader
 from sourcebook.server.visibility import NotFoundError, seen_collections, shown_sources
 
@@ -16,6 +17,12 @@ router = APIRouter(tags=["collections"])
 Named = Annotated[list[str] | None, Query(alias="collection", description="Names; every collection by default.")]
 
 Name = Annotated[str, Path(description="Name of the collection.", examples=["handbook"])]
+
+
+Cursor = Annotated[
+    str | None,
+    Query(max_length=LONGEST_CURSOR, pattern="^[A-Za-z0-9_-]+$", description="The `next_cursor` of the page before."),
+]
 
 
 class CollectionList(BaseModel):

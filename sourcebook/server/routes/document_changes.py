@@ -1,15 +1,18 @@
 """Routes that change documents: tags and metadata by hand, removal and its undoing, retries."""
 
 from collections import defaultdict
+from collections.abc import Mapping
 from typing import Annotated
 
 from fastapi import APIRouter, Header, Request
 from starlette.responses import Response
 
-from sourcebook.admin.document_labels import change_labels, lock_document
-from sourcebook.admin.items import find_document
+from sourcebook.contract.documents import Document
+from sourcebook.contract.work import WorkRequest
 from sourcebook.errors import QueryError
 from sourcebook.knowledge_base import KnowledgeBase
+from sourcebook.model.access import Grant
+from sourcebook.operations.documents import Labels, relabel
 from sourcebook.server.access import Knowledge, Writer
 from sourcebook.server.document_types import (
     MOST_RETRIED,
@@ -45,7 +48,7 @@ def retry_documents(asked: RetryRequest, request: Request, knowledge: Knowledge,
         raise QueryError("name documents to retry, or a `collection` with failed items")
     if asked.collection is not None:
         seen_collections(knowledge, grant, [asked.collection])
-    wanted: dict[str, list[str]] = defaultdict(list)
+    wanted: Mapping[str, list[str]] = defaultdict(list)
     for document in asked.documents:
         if isinstance(document, str):
             if asked.collection is None:
@@ -57,13 +60,10 @@ def retry_documents(asked: RetryRequest, request: Request, knowledge: Knowledge,
             raise NotFoundError("there is no such document")
         wanted[item.collection].append(item.uri)
     if asked.collection is not None and not asked.documents:
-        wanted[asked.collection] = _failed(knowledge, asked)
-    work = [
-        knowledge.request_work(name, documents=sorted(set(uris)), only_failed=True, actor=grant.actor)
-        for name, uris in sorted(wanted.items())
-        if uris or asked.failure is None
-    ]
-    return RetryAnswer(work=work)
+        wanted = {asked.collection: _failed(knowledge, asked)}
+    if asked.failure is not None:  # no document would stand for all of them
+        wanted = {name: uris for name, uris in wanted.items() if uris}
+    return RetryAnswer(work=retried(knowledge, grant, wanted))
 
 
 @router.patch(
@@ -84,13 +84,15 @@ def change_document(
     """
     request.state.sent = [asked.tags, asked.metadata]
     number = visible_document(knowledge, grant, document).item.document_id or 0
-    with knowledge.database.connection() as connection, connection.transaction():
-        lock_document(connection, number)
-        _, tag = document_answer(shown_document(grant, find_document(connection, number)))
-        if if_match is not None and if_match.strip() != "*" and not names_tag(if_match, tag):
-            raise PreconditionError("the document has changed: get it again")
-        change_labels(connection, number, tags=asked.tags, metadata=asked.metadata, actor=grant.actor)
-        content, tag = document_answer(shown_document(grant, find_document(connection, number)))
+
+    def labels(found: Document) -> Labels:
+        if if_match is not None and if_match.strip() != "*":
+            _, tag = document_answer(shown_document(grant, found))
+            if not names_tag(if_match, tag):
+                raise PreconditionError("the document has changed: get it again")
+        return asked.tags, asked.metadata
+
+    content, tag = document_answer(shown_document(grant, relabel(knowledge, number, labels, actor=grant.actor)))
     return Response(content, media_type="application/json", headers={"ETag": tag})
 
 
@@ -109,10 +111,44 @@ def remove_document(document: DocumentNumber, knowledge: Knowledge, grant: Write
 @router.post("/{document:number}/restore", status_code=202, operation_id="restore_document")
 def restore_document(document: DocumentNumber, knowledge: Knowledge, grant: Writer) -> RestoredDocuments:
     """Undo a removal, and ask for the work that makes the document searchable again."""
+    return restored(knowledge, grant, document)
+
+
+def restored(knowledge: KnowledgeBase, grant: Grant, document: int, once: str | None = None) -> RestoredDocuments:
+    """Restore a document, and ask for its work; see `restore_document`.
+
+    Args:
+        knowledge: the knowledge base.
+        grant: what the caller may do.
+        document: its id.
+        once: the caller's own name of the request for work.
+    """
     found = own_document(knowledge, grant, document)
-    restored = knowledge.restore_document(document, found.item.collection, actor=grant.actor)
-    work = [knowledge.request_work(item.collection, documents=[item.uri], actor=grant.actor) for item in restored]
-    return RestoredDocuments(restored=restored, work=work)
+    items = knowledge.restore_document(document, found.item.collection, actor=grant.actor)
+    work = [
+        knowledge.request_work(each.collection, documents=[each.uri], idempotency_key=once, actor=grant.actor)
+        for each in items
+    ]
+    return RestoredDocuments(restored=items, work=work)
+
+
+def retried(
+    knowledge: KnowledgeBase, grant: Grant, wanted: Mapping[str, list[str]], once: str | None = None
+) -> list[WorkRequest]:
+    """Ask for failed items to be tried again; return the requests for work.
+
+    Args:
+        knowledge: the knowledge base.
+        grant: what the caller may do.
+        wanted: URIs by collection; none for all of its failed items.
+        once: the caller's own name of the requests.
+    """
+    return [
+        knowledge.request_work(
+            name, documents=sorted(set(uris)), only_failed=True, idempotency_key=once, actor=grant.actor
+        )
+        for name, uris in sorted(wanted.items())
+    ]
 
 
 def _failed(knowledge: KnowledgeBase, asked: RetryRequest) -> list[str]:

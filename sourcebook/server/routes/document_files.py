@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
+from sourcebook.operations.overviews import document_markdown
 from sourcebook.server.access import Knowledge, Reader, Unredacted
 from sourcebook.server.document_types import DocumentNumber, ExportRequest, PagePlaces
 from sourcebook.server.downloads import file_answer, file_headers, stream_answer
@@ -143,11 +144,9 @@ def export_documents(asked: ExportRequest, knowledge: Knowledge, grant: Reader) 
 def _exported(knowledge: KnowledgeBase, grant: Grant, document: int, *, unredacted: bool) -> tuple[str, str, bytes]:
     """Return the name of the folder of a document's collection, the name of its file, and the file."""
     from sourcebook.transfer.file_names import safe_name  # not with the server: the others read sources
-    from sourcebook.transfer.one_document import document_markdown
 
     check_unredacted(grant, unredacted)
     item = existing_document(knowledge, grant, document).item
     is_own = item.taken_from is None or grant.sees(item.taken_from)
-    with knowledge.database.connection() as connection:
-        name, text = document_markdown(connection, item.document_id or 0, with_source=is_own, unredacted=unredacted)
+    name, text = document_markdown(knowledge, item.document_id or 0, with_source=is_own, unredacted=unredacted)
     return safe_name(item.collection), name, text.encode(errors="replace")

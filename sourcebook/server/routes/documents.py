@@ -3,16 +3,22 @@
 import hashlib
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Header, Path, Query
+from fastapi import APIRouter, Header, Query
+from pydantic import BaseModel
 from starlette.responses import Response
 
+from sourcebook.admin.related import MOST
 from sourcebook.config.document_types import TypeName
+from sourcebook.config.relation_kinds import RelationKind
 from sourcebook.contract.documents import Document
-from sourcebook.errors import FailureClass
+from sourcebook.contract.relations import RelatedDocument
+from sourcebook.errors import FailureClass, QueryError
+from sourcebook.model.cursors import cursor_of, place_of
 from sourcebook.server.access import Knowledge, Reader, Unredacted
-from sourcebook.server.cursors import LONGEST_CURSOR, cursor_of, place_of
+from sourcebook.server.document_types import DocumentNumber
+from sourcebook.server.routes.collections import Cursor, Named
 from sourcebook.server.types import ChunkList, DocumentAnswer, DocumentPage
-from sourcebook.server.visibility import seen_collections, shown_items, visible_document
+from sourcebook.server.visibility import existing_document, seen_collections, shown_items, visible_document
 
 router = APIRouter(prefix="/documents", tags=["documents"])
 
@@ -20,14 +26,21 @@ MOST_BEFORE = 1_000_000
 """Items before a page, at most."""
 State = Literal["ready", "pending", "failed", "skipped", "removed", "processing"]
 Kind = Literal["file", "page", "recording", "source"]
-Number = Annotated[int, Path(description="Id of the document.", examples=[1])]
+LONGEST_NAME = 4_000
+"""Characters of a name, at most: the line of a request holds them, each of twelve bytes, and the longest path."""
+
+
+class RelatedAnswer(BaseModel):
+    """Documents that a document is related to."""
+
+    related: list[RelatedDocument]
 
 
 @router.get("", operation_id="list_documents")
 def list_documents(
     knowledge: Knowledge,
     grant: Reader,
-    collection: Annotated[list[str] | None, Query(description="Names; every collection by default.")] = None,
+    names: Named = None,
     state: Annotated[list[State] | None, Query(description="Only items in one of these states.")] = None,
     kind: Annotated[list[Kind] | None, Query(description="Only items of one of these kinds.")] = None,
     type_: Annotated[
@@ -52,16 +65,11 @@ def list_documents(
             "`source` limits the list, which has no cursor then.",
         ),
     ] = 0,
-    cursor: Annotated[
-        str | None,
-        Query(
-            max_length=LONGEST_CURSOR, pattern="^[A-Za-z0-9_-]+$", description="The `next_cursor` of the page before."
-        ),
-    ] = None,
+    cursor: Cursor = None,
 ) -> DocumentPage:
     """Return documents, and files and pages that are no documents, by collection and URI."""
     found = knowledge.documents(
-        seen_collections(knowledge, grant, collection),
+        seen_collections(knowledge, grant, names),
         states=state or (),
         kinds=kind or (),
         text=_storable(text),
@@ -89,7 +97,7 @@ def list_documents(
     responses={304: {"description": "Nothing has changed since the answer with the `ETag` that was sent."}},
 )
 def get_document(
-    document: Number,
+    document: DocumentNumber,
     knowledge: Knowledge,
     grant: Reader,
     unredacted: Unredacted = False,
@@ -103,9 +111,55 @@ def get_document(
 
 
 @router.get("/{document:number}/chunks", operation_id="get_chunks")
-def get_chunks(document: Number, knowledge: Knowledge, grant: Reader, unredacted: Unredacted = False) -> ChunkList:
+def get_chunks(
+    document: DocumentNumber, knowledge: Knowledge, grant: Reader, unredacted: Unredacted = False
+) -> ChunkList:
     """Return the searchable passages of a document, in reading order."""
     return ChunkList(chunks=list(visible_document(knowledge, grant, document, unredacted=unredacted).passages))
+
+
+@router.get("/lookup", operation_id="lookup_document")
+def lookup_document(
+    knowledge: Knowledge,
+    grant: Reader,
+    name: Annotated[
+        str | None,
+        Query(
+            min_length=1,
+            max_length=LONGEST_NAME,
+            description="Its URI, or the end of its path.",
+            examples=["handbook/power.md"],
+        ),
+    ] = None,
+    number: Annotated[int | None, Query(alias="id", description="Its id, in place of a name.")] = None,
+    collection: Annotated[str | None, Query(description="Its collection, where several have it.")] = None,
+    unredacted: Unredacted = False,
+) -> Document:
+    """Return a document by its name, with its text, its metadata, its tags and its passages."""
+    wanted = number if number is not None else name
+    if wanted is None or (name is not None and number is not None):
+        raise QueryError("name a document by its name or by its id")
+    return visible_document(knowledge, grant, wanted, collection, unredacted=unredacted)
+
+
+@router.get("/{document:number}/related", operation_id="get_related")
+def get_related(
+    document: DocumentNumber,
+    knowledge: Knowledge,
+    grant: Reader,
+    kind: Annotated[list[RelationKind] | None, Query(description="Only relations of one of these kinds.")] = None,
+    direction: Annotated[
+        Literal["both", "out", "in"],
+        Query(description="`out`: what the document says of others; `in`: what others say of it."),
+    ] = "both",
+    dangling: Annotated[bool, Query(description="Relations, too, whose document is not there.")] = False,
+    limit: Annotated[int, Query(ge=1, le=MOST)] = 100,
+) -> RelatedAnswer:
+    """Return what a document refers to, requires, supersedes or is part of, and what does so with it."""
+    existing_document(knowledge, grant, document)
+    return RelatedAnswer(
+        related=knowledge.related(document, kinds=kind or (), direction=direction, dangling=dangling, limit=limit)
+    )
 
 
 def document_answer(found: Document) -> tuple[bytes, str]:

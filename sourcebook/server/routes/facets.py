@@ -1,38 +1,29 @@
 """The route for the facets of a search, without its results."""
 
-from typing import Any, Literal
-
 from fastapi import APIRouter, Request
-from pydantic import BaseModel, ConfigDict, Field, StrictBool
+from pydantic import BaseModel, ConfigDict, Field
 
-from sourcebook.contract.search import MOST_CHARACTERS
+from sourcebook.contract.search import SearchRequest
 from sourcebook.contract.search_results import Facets
 from sourcebook.server.access import Knowledge, Reader
+from sourcebook.server.request_models import Carried, carrying
 from sourcebook.server.searching import search_as_asked
-from sourcebook.server.types import FusionSettings, SearchQuery, Share, Whole
+from sourcebook.server.types import SearchQuery
 
 router = APIRouter(tags=["search"])
 
 
-class FacetQuery(BaseModel):
+@carrying(
+    SearchRequest,
+    only={
+        "query", "collections", "mode", "filters", "fusion", "strategy", "literal", "typos", "generation",
+        "min_relevance",
+    },
+)  # fmt: skip
+class FacetQuery(Carried):
     """A search whose documents are counted: the options of `SearchQuery` that decide what is found."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra={"examples": [{"query": "batteries"}]})
-
-    query: str = Field(min_length=1, max_length=MOST_CHARACTERS, pattern=r"\S", description="Words or a question.")
-    collections: list[str] | str | None = Field(
-        default=None, description="Names, or one name; every collection by default."
-    )
-    mode: Literal["hybrid", "vector", "keyword"] = "hybrid"
-    filters: dict[str, Any] | None = Field(
-        default=None, description="Conditions on the documents.", examples=[{"tags": ["policy"], "language": "en"}]
-    )
-    fusion: FusionSettings | Literal["weighted", "rrf"] | None = None
-    strategy: Literal["fixed", "auto"] = "fixed"
-    literal: StrictBool | None = None
-    typos: StrictBool = False
-    generation: Whole | list[Whole] | None = None
-    min_relevance: Share | None = Field(default=None, description="Relevance of a result, at least.")
+    model_config = ConfigDict(json_schema_extra={"examples": [{"query": "batteries"}]})
 
 
 class FacetAnswer(BaseModel):
@@ -54,8 +45,7 @@ def facets(asked: FacetQuery, request: Request, knowledge: Knowledge, grant: Rea
     The search enters no query log.
     """
     request.state.sent = [asked.query, asked.collections, asked.filters]
-    options = {name: getattr(asked, name) for name in FacetQuery.model_fields}
-    search = SearchQuery(**options, limit=1, facets=True, log=False)
+    search = SearchQuery.of(**asked.options(), limit=1, facets=True, log=False)
     found = search_as_asked(knowledge, grant, search, request.app.state.rerankers)
     return FacetAnswer(
         facets=found.facets or {},

@@ -13,8 +13,8 @@ from sourcebook.errors import QueryError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.server.access import Knowledge, Reader, Writer
+from sourcebook.server.request_models import Sent, Whole, as_whole
 from sourcebook.server.routes.collections import Named
-from sourcebook.server.types import Whole, as_whole
 from sourcebook.server.visibility import NotFoundError, seen_collections, visible_document
 
 router = APIRouter(prefix="/judgments", tags=["judgments"])
@@ -22,12 +22,10 @@ router = APIRouter(prefix="/judgments", tags=["judgments"])
 _Grade = Annotated[int, Field(strict=True, ge=-HIGHEST_GRADE, le=HIGHEST_GRADE), BeforeValidator(as_whole)]
 
 
-class JudgmentSent(BaseModel):
+class JudgmentSent(Sent):
     """A judgment; every option of `KnowledgeBase.judge`."""
 
     model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
         json_schema_extra={"examples": [{"query": "How long do the batteries last?", "document": "handbook/power.md"}]},
     )
 

@@ -1,5 +1,6 @@
 """Routes for keys, those that open nothing that the administrator does not see, and for the audit."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Annotated
@@ -7,13 +8,15 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from sourcebook.admin.access_keys import MOST_REQUESTS, create_key, list_keys, revoke_key
-from sourcebook.admin.audit import AuditEvent, audit_events
+from sourcebook.admin.access_keys import MOST_REQUESTS
+from sourcebook.admin.audit import AuditEvent
 from sourcebook.contract.access import AccessKey
 from sourcebook.errors import QueryError
-from sourcebook.model.access import Scope
+from sourcebook.knowledge_base import KnowledgeBase
+from sourcebook.model.access import Grant, Scope
+from sourcebook.operations import access_keys
 from sourcebook.server.access import Administrator, Knowledge, Operator
-from sourcebook.server.types import as_whole
+from sourcebook.server.request_models import Sent, as_whole
 from sourcebook.server.visibility import NotFoundError, check_unredacted, seen_collections
 
 router = APIRouter(tags=["keys"])
@@ -32,10 +35,10 @@ class KeyList(BaseModel):
     keys: list[ShownKey]
 
 
-class KeyWanted(BaseModel):
+class KeyWanted(Sent):
     """A key to create."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_extra={"examples": [{"name": "website"}]})
+    model_config = ConfigDict(json_schema_extra={"examples": [{"name": "website"}]})
 
     name: str = Field(min_length=1, max_length=80, description="What a person calls it; no other valid key has it.")
     scopes: list[Scope] = Field(
@@ -71,8 +74,7 @@ class AuditPage(BaseModel):
 @router.get("/keys", operation_id="list_keys")
 def all_keys(knowledge: Knowledge, grant: Administrator) -> KeyList:
     """Return every key, revoked and expired ones included, without what opens anything."""
-    with knowledge.database.connection() as connection:
-        return KeyList(keys=[_shown(key) for key in list_keys(connection) if grant.sees_all(key.collections)])
+    return KeyList(keys=[_shown(key) for key in seen_keys(knowledge, grant)])
 
 
 @router.post("/keys", status_code=201, operation_id="create_key")
@@ -82,21 +84,10 @@ def new_key(
     """Create a key. An `Idempotency-Key` has no effect here: the answer is kept nowhere, and the name is taken once."""
     request.state.sent = [wanted.name, wanted.collections]
     response.headers["Cache-Control"] = "no-store"
-    check_unredacted(grant, "unredacted" in wanted.scopes)
-    if wanted.collections is not None:
-        seen_collections(knowledge, grant, wanted.collections)
-    elif grant.collections is not None:
-        raise QueryError("name collections: your own key does not see all of them")
-    with knowledge.database.connection() as connection:
-        key, text = create_key(
-            connection,
-            wanted.name,
-            wanted.scopes,
-            wanted.collections,
-            lasts=None if wanted.expires_in is None else timedelta(seconds=wanted.expires_in),
-            limit=wanted.requests_a_minute,
-            actor=grant.actor,
-        )
+    lasts = None if wanted.expires_in is None else timedelta(seconds=wanted.expires_in)
+    key, text = made_key(
+        knowledge, grant, wanted.name, wanted.scopes, wanted.collections, lasts=lasts, limit=wanted.requests_a_minute
+    )
     return CreatedKey(text=text, key=_shown(key))
 
 
@@ -105,13 +96,10 @@ def end_key(
     key: Annotated[int, Path(description="Id of the key.", examples=[1])], knowledge: Knowledge, grant: Administrator
 ) -> ShownKey:
     """Revoke a key by its id: the next request with it is refused."""
-    with knowledge.database.connection() as connection:
-        found = [each for each in list_keys(connection) if each.id == key and grant.sees_all(each.collections)]
-        if not found:
-            raise NotFoundError("there is no such key")
-        if found[0].revoked_at is not None:
-            return _shown(found[0])
-        return _shown(revoke_key(connection, key, actor=grant.actor))
+    found = next((each for each in seen_keys(knowledge, grant) if each.id == key), None)
+    if found is None:
+        raise NotFoundError("there is no such key")
+    return _shown(found if found.revoked_at else access_keys.revoke_key(knowledge, key, actor=grant.actor))
 
 
 @router.get("/audit", operation_id="audit")
@@ -124,10 +112,39 @@ def audit(
     ] = None,
 ) -> AuditPage:
     """Return what was changed, by whom and when, the newest first."""
-    with knowledge.database.connection() as connection:
-        found = audit_events(connection, limit + 1, before=None if cursor is None else int(cursor))
+    found = access_keys.audit(knowledge, limit + 1, before=None if cursor is None else int(cursor))
     following = str(found[limit - 1].id) if len(found) > limit else None
     return AuditPage(events=found[:limit], next_cursor=following)
+
+
+def seen_keys(knowledge: KnowledgeBase, grant: Grant) -> list[AccessKey]:
+    """Return the keys that open nothing that a caller does not see, in the order of creation."""
+    return [key for key in access_keys.keys(knowledge) if grant.sees_all(key.collections)]
+
+
+def made_key(
+    knowledge: KnowledgeBase,
+    grant: Grant,
+    name: str,
+    scopes: Sequence[Scope],
+    collections: list[str] | None,
+    *,
+    lasts: timedelta | None,
+    limit: int | None,
+) -> tuple[AccessKey, str]:
+    """Create a key that opens nothing that its maker does not see; see `access_keys.create_key`.
+
+    Raises:
+        WithheldError: it is to lift redaction, which its maker may not.
+        NotFoundError: a collection does not exist for its maker.
+        QueryError: it is to see every collection, which its maker does not; or an argument is not allowed.
+    """
+    check_unredacted(grant, "unredacted" in scopes)
+    if collections is not None:
+        seen_collections(knowledge, grant, collections)
+    elif grant.collections is not None:
+        raise QueryError("name collections: your own key does not see all of them")
+    return access_keys.create_key(knowledge, name, scopes, collections, lasts=lasts, limit=limit, actor=grant.actor)
 
 
 def _shown(key: AccessKey) -> ShownKey:

@@ -6,10 +6,11 @@ from typing import Annotated, Final, Literal
 
 import pydantic_core
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 from starlette.responses import Response
 
 from sourcebook.contract.collections import CollectionSources, CollectionStatistics
+from sourcebook.contract.plans import CollectionPlan
 from sourcebook.contract.usage import Usage
 from sourcebook.server.access import Knowledge, Reader
 from sourcebook.server.routes.collections import Named
@@ -36,41 +37,10 @@ class SourcesList(BaseModel):
     collections: list[CollectionSources]
 
 
-class PlannedWork(BaseModel):
-    """One item that an ingest would work on; see `PlannedItem`, whose module a server need not have."""
-
-    uri: str
-    reason: str = Field(examples=["new"])
-    detail: str
-    media_type: str | None
-    size: int = Field(description="Bytes; 0 where unknown.")
-    known_size: int | None
-    passages: int = Field(description="Passages of the version that is known.")
-    is_parsed: bool
-    is_published: bool
-    is_generated_index: bool
-    is_unread: bool
-
-
-class Plan(BaseModel):
-    """The work of the next ingest of a collection; see `CollectionPlan`."""
-
-    name: str
-    items: list[PlannedWork]
-    counts: dict[str, int] = Field(description="Numbers of items by reason.")
-    changed_settings: list[str]
-    texts_to_embed: int
-    texts_cached: int
-    seconds: float
-    has_past_runs: bool
-    unlisted: list[str] = Field(description="Reasons why sources cannot be listed; their items are missing.")
-    givers: list[str] = Field(description="Collections with pending work whose documents this one takes.")
-
-
 class PlanList(BaseModel):
     """The work of the next ingest of each collection."""
 
-    collections: list[Plan]
+    collections: list[CollectionPlan]
 
 
 class UsageList(BaseModel):

@@ -1,15 +1,14 @@
-"""Routes that search: passages for a query, documents similar to one."""
-
-from typing import Any
+"""Routes that search: passages for a query, a context of them, documents similar to one."""
 
 import pydantic_core
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
+from sourcebook.contract.context_results import ContextResult
 from sourcebook.contract.search_results import SearchResults
 from sourcebook.server.access import Knowledge, Reader
-from sourcebook.server.searching import search_as_asked
-from sourcebook.server.types import SearchAnswer, SearchQuery, SimilarQuery
+from sourcebook.server.searching import context_as_asked, search_as_asked
+from sourcebook.server.types import ContextQuery, SearchAnswer, SearchQuery, SimilarQuery
 from sourcebook.server.visibility import check_unredacted, searched_collections, visible_document
 
 router = APIRouter(tags=["search"])
@@ -20,6 +19,13 @@ def search(asked: SearchQuery, request: Request, knowledge: Knowledge, grant: Re
     """Return the passages that answer a query, best first."""
     request.state.sent = [asked.query, asked.collections, asked.filters]
     return _answer(search_as_asked(knowledge, grant, asked, request.app.state.rerankers))
+
+
+@router.post("/context", response_model=ContextResult, operation_id="context")
+def context(asked: ContextQuery, request: Request, knowledge: Knowledge, grant: Reader) -> Response:
+    """Return the passages that answer a question as a context for a language model, within a budget of tokens."""
+    request.state.sent = [asked.question, asked.collections, asked.filters, asked.tokenizer]
+    return _answer(context_as_asked(knowledge, grant, asked, request.app.state.rerankers))
 
 
 @router.post("/similar", response_model=SearchAnswer, operation_id="similar")
@@ -40,7 +46,6 @@ def similar(asked: SimilarQuery, request: Request, knowledge: Knowledge, grant: 
     return _answer(found)
 
 
-def _answer(found: SearchResults) -> Response:
+def _answer(found: SearchResults | ContextResult) -> Response:
     """Return results as JSON; not through the type of the answer, which would check each value once more."""
-    values: dict[str, Any] = found.as_dict()
-    return Response(pydantic_core.to_json(values, inf_nan_mode="null"), media_type="application/json")
+    return Response(pydantic_core.to_json(found.as_dict(), inf_nan_mode="null"), media_type="application/json")

@@ -11,18 +11,17 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
 
-from sourcebook.admin.uploads import add_uploads
 from sourcebook.contract.uploads import Upload
 from sourcebook.contract.work import WorkRequest
 from sourcebook.errors import EmptyUploadError, UnknownUploadError, UploadError, UploadNameError, UploadSpaceError
-from sourcebook.files.upload_names import upload_name, upload_tags
-from sourcebook.files.upload_store import open_store
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
+from sourcebook.model.cursors import cursor_of, place_of
+from sourcebook.model.upload_names import upload_name, upload_tags
+from sourcebook.operations.uploads import add_uploads, upload_store
 from sourcebook.server.access import Knowledge, Reader, Writer
-from sourcebook.server.cursors import LONGEST_CURSOR, cursor_of, place_of
 from sourcebook.server.problems import MEDIA_TYPE, Problem, problem
-from sourcebook.server.routes.collections import Name
+from sourcebook.server.routes.collections import Cursor, Name, Named
 from sourcebook.server.upload_bodies import FIELD, RefusedBodyError, UploadBody, receive_bytes, receive_files
 from sourcebook.server.visibility import NotFoundError, seen_collections
 
@@ -130,18 +129,13 @@ async def put_upload(
 def list_uploads(
     knowledge: Knowledge,
     grant: Reader,
-    collection: Annotated[list[str] | None, Query(description="Names; every collection by default.")] = None,
+    names: Named = None,
     limit: Annotated[int, Query(ge=1, le=999)] = 50,
-    cursor: Annotated[
-        str | None,
-        Query(
-            max_length=LONGEST_CURSOR, pattern="^[A-Za-z0-9_-]+$", description="The `next_cursor` of the page before."
-        ),
-    ] = None,
+    cursor: Cursor = None,
 ) -> UploadPage:
     """Return the present version of each upload, by collection and name."""
     found = knowledge.uploads(
-        seen_collections(knowledge, grant, collection),
+        seen_collections(knowledge, grant, names),
         limit=limit + 1,
         after=None if cursor is None else place_of(cursor),
     )
@@ -196,7 +190,7 @@ async def store_uploads(
     await run_in_threadpool(seen_collections, knowledge, grant, [collection])
     checked = upload_tags(tags)
     try:
-        store = await run_in_threadpool(open_store, knowledge.database.location.home)
+        store = await run_in_threadpool(upload_store, knowledge)
         body = UploadBody(store, checked)
         try:
             await receive(body)
@@ -230,9 +224,7 @@ def _is_unicode(raw_path: bytes) -> bool:
 
 
 def _keep(knowledge: KnowledgeBase, collection: str, body: UploadBody, actor: str) -> UploadAnswer:
-    with knowledge.database.connection() as connection:
-        uploads = add_uploads(connection, collection, body.uploads, actor=actor)
-    return _answer(knowledge, collection, uploads, actor)
+    return _answer(knowledge, collection, add_uploads(knowledge, collection, body.uploads, actor=actor), actor)
 
 
 def _answer(knowledge: KnowledgeBase, collection: str, uploads: list[Upload], actor: str) -> UploadAnswer:

@@ -1,19 +1,21 @@
 """Routes for work: asking for it, following it, cancelling it."""
 
-from typing import Annotated, Final, get_args
+from typing import Annotated, Final, Literal, get_args
 
 from fastapi import APIRouter, Header, Path, Query, Request
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, StrictBool
 from starlette.responses import Response
 
+from sourcebook.config.document_types import TypeName
 from sourcebook.contract.work import WorkRequest, WorkState
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.server.access import Knowledge, Reader, needing, present_grant
 from sourcebook.server.problems import NoAccessError
-from sourcebook.server.routes.collections import Name
+from sourcebook.server.request_models import Sent
+from sourcebook.server.routes.collections import Name, Named
 from sourcebook.server.visibility import NotFoundError, seen_collections
 from sourcebook.server.work_events import EventStream, WorkEvents, stream
-from sourcebook.server.work_types import SyncQuery, WorkPage
 
 router = APIRouter(tags=["work"])
 Writer = Annotated[Grant, needing("write")]
@@ -29,6 +31,46 @@ _EVENT: Final = {
 }
 _IDS: Final = 1 << 63
 """Numbers from here on are no id that the database can be asked for."""
+
+_EXAMPLE: Final[dict[str, JsonValue]] = {"kinds": ["site"]}
+_MOST: Final = 1_000
+"""Documents and sources of one request, at most."""
+
+
+def _storable(text: str) -> str:
+    text.encode()  # a lone surrogate cannot be, and raises a ValueError
+    return text
+
+
+_Text = Annotated[str, Field(min_length=1, max_length=8_000, pattern=r"^[^\x00]*$"), AfterValidator(_storable)]
+
+
+class SyncQuery(Sent):
+    """The part of a collection to bring up to date; the whole of it by default."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
+
+    documents: list[_Text] = Field(default=[], max_length=_MOST, description="URIs; every document where empty.")
+    sources: list[_Text] = Field(
+        default=[], max_length=_MOST, description="Locations of sources; every source where empty."
+    )
+    kinds: list[Literal["files", "site", "uploads"]] = Field(
+        default=[], max_length=3, description="Kinds of sources; every kind where empty."
+    )
+    types: list[TypeName] = Field(
+        default=[], max_length=50, description="Types of documents: those that are there now, beside `documents`."
+    )
+    only_failed: StrictBool = Field(
+        default=False, description="Only failed items, without waiting for their retry time."
+    )
+    force: StrictBool = Field(default=False, description="Process the items even where nothing changed.")
+
+
+class WorkPage(BaseModel):
+    """A page of work requests, the newest first."""
+
+    requests: list[WorkRequest]
+    next_cursor: str | None = Field(description="The `cursor` of the next page; null on the last one.")
 
 
 @router.post("/collections/{name}/sync", status_code=202, operation_id="sync")
@@ -55,7 +97,7 @@ def sync(
 def list_work_requests(
     knowledge: Knowledge,
     grant: Reader,
-    collection: Annotated[list[str] | None, Query(description="Names; every collection by default.")] = None,
+    names: Named = None,
     state: Annotated[list[WorkState] | None, Query(description="Only requests in one of these states.")] = None,
     limit: Annotated[int, Query(ge=1, le=999)] = 50,
     cursor: Annotated[
@@ -64,7 +106,7 @@ def list_work_requests(
 ) -> WorkPage:
     """Return requests for work, the newest first."""
     found = knowledge.work_requests(
-        seen_collections(knowledge, grant, collection),
+        seen_collections(knowledge, grant, names),
         states=state or (),
         before=None if cursor is None else int(cursor),
         limit=limit + 1,

@@ -9,9 +9,9 @@ from sourcebook.config.speech import SpeechSettings
 from sourcebook.database.queries import queries
 from sourcebook.errors import FailureClass
 from sourcebook.files.source import FetchedRepository, Source, UploadedFile
-from sourcebook.files.upload_names import upload_uri
 from sourcebook.git.tree import Tree
 from sourcebook.model.selection import EVERYTHING, Selection
+from sourcebook.model.upload_names import upload_uri
 
 
 def collection_sources(connection: Connection, collection: str, selection: Selection = EVERYTHING) -> list[Source]:

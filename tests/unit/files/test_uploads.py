@@ -14,7 +14,6 @@ import pytest
 
 from sourcebook.errors import UploadError, UploadNameError, UploadSpaceError
 from sourcebook.files.reading import file_name
-from sourcebook.files.upload_names import upload_name, upload_tags, upload_uri
 from sourcebook.files.upload_store import (
     UploadStore,
     open_upload,
@@ -22,6 +21,7 @@ from sourcebook.files.upload_store import (
     store_location,
     upload_path,
 )
+from sourcebook.model.upload_names import upload_name, upload_tags, upload_uri
 
 BYTES = b"The batteries last fourteen months. " * 1_000
 DIGEST = hashlib.sha256(BYTES).digest()

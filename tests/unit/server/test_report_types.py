@@ -5,13 +5,12 @@ from dataclasses import fields
 from typing import get_args
 
 from sourcebook.contract.access import AccessKey
-from sourcebook.contract.plans import CollectionPlan, PlannedItem
 from sourcebook.contract.usage import DIMENSIONS
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.server.routes.facets import FacetQuery
 from sourcebook.server.routes.judgments import JudgmentSent
 from sourcebook.server.routes.keys import ShownKey
-from sourcebook.server.routes.reports import Dimension, Plan, PlannedWork
+from sourcebook.server.routes.reports import Dimension
 from sourcebook.server.types import SearchQuery
 
 PAGE = {
@@ -31,14 +30,9 @@ PAGE |= {"superseded", "expand"}
 """Options of a search that say which results are shown, and how; facets have none."""
 
 
-def test_a_plan_has_every_field() -> None:
-    assert list(Plan.model_fields) == [field.name for field in fields(CollectionPlan)]
-    assert list(PlannedWork.model_fields) == [field.name for field in fields(PlannedItem)]
-
-
 def test_a_judgment_has_every_option_with_its_default() -> None:
     options = dict(inspect.signature(KnowledgeBase.judge).parameters)
-    assert set(JudgmentSent.model_fields) == set(options) - {"self", "actor"}
+    assert set(JudgmentSent.model_fields) == set(options) - {"knowledge", "actor"}
     for name, field in JudgmentSent.model_fields.items():
         assert field.is_required() or field.default == options[name].default
 

@@ -1,38 +1,69 @@
 """Every face has every field: a new one of the library must be added to the types of the server."""
 
 import inspect
-from dataclasses import asdict, fields
+from dataclasses import MISSING, asdict, fields
+from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from sourcebook.cli.commands.serve import serve
+from sourcebook.contract.fields import Numbers, Whole, declared
 from sourcebook.contract.fusion import Fusion
 from sourcebook.contract.reranking import Reranking
+from sourcebook.contract.search import AskRequest, ContextRequest, SearchRequest
 from sourcebook.contract.search_results import SearchResult, SearchResults
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.server.listening import DEFAULT_PORT, is_local
-from sourcebook.server.types import (
-    FoundPassage,
-    FusionSettings,
-    RerankingSettings,
-    SearchAnswer,
-    SearchQuery,
-    SimilarQuery,
-)
+from sourcebook.server.request_models import Carried, FusionSettings, RerankingSettings
+from sourcebook.server.routes.ask import AskQuery
+from sourcebook.server.routes.facets import FacetQuery
+from sourcebook.server.types import ContextQuery, FoundPassage, SearchAnswer, SearchQuery, SimilarQuery
 
 
 @pytest.mark.parametrize(
-    ("model", "method"), [(SearchQuery, KnowledgeBase.search), (SimilarQuery, KnowledgeBase.similar)]
+    ("model", "request_type"),
+    [(SearchQuery, SearchRequest), (ContextQuery, ContextRequest), (AskQuery, AskRequest), (FacetQuery, SearchRequest)],
 )
-def test_a_request_has_every_option_of_the_method_with_its_default(
-    model: type[SearchQuery | SimilarQuery], method: object
-) -> None:
-    assert callable(method)
-    options = {
-        name: parameter.default for name, parameter in inspect.signature(method).parameters.items() if name != "self"
-    }
-    assert set(model.model_fields) == set(options)
-    for name, field in model.model_fields.items():
+def test_a_request_has_the_bounds_of_the_contract(model: type[Carried], request_type: type) -> None:
+    schema = model.model_json_schema()["properties"]
+    for name, each in declared(request_type).items():
+        if name not in model.model_fields:
+            continue
+        field, allowed = each.field, str(schema[name])
+        if isinstance(field, Whole) and not isinstance(field, Numbers):
+            assert f"'minimum': {field.least}" in allowed
+            assert f"'maximum': {field.most}" in allowed
+        assert all(repr(choice) in allowed for choice in each.choices)
+        assert model.model_fields[name].is_required() == (each.default is MISSING)
+
+
+@pytest.mark.parametrize(
+    ("values", "wrong"),
+    [
+        ({"limit": 0}, "limit"),
+        ({"limit": True}, "limit"),
+        ({"typos": 1}, "typos"),
+        ({"diversity": 1.5}, "diversity"),
+        ({"mode": "loud"}, "mode"),
+        ({"expand": ["friends"]}, "expand"),
+        ({"limt": 3}, "limt"),
+    ],
+)
+def test_what_the_contract_refuses_is_refused(values: dict[str, Any], wrong: str) -> None:
+    with pytest.raises(ValidationError, match=wrong):
+        SearchQuery.of(query="gauge", **values)
+
+
+def test_whole_numbers_may_be_written_with_a_point() -> None:
+    assert SearchQuery.of(query="gauge", limit=5.0).limit == 5
+
+
+def test_similar_documents_have_every_option_of_the_method_with_its_default() -> None:
+    options = {name: each.default for name, each in inspect.signature(KnowledgeBase.similar).parameters.items()}
+    del options["knowledge"]
+    assert set(SimilarQuery.model_fields) == set(options)
+    for name, field in SimilarQuery.model_fields.items():
         assert field.is_required() == (options[name] is inspect.Parameter.empty)
         assert field.is_required() or field.default == options[name]
 

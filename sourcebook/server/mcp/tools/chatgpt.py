@@ -49,7 +49,7 @@ class ChatGptFetchAnswer(BaseModel):
 def search(knowledge: KnowledgeBase, grant: Grant, asked: ChatGptSearchArguments) -> ChatGptSearchAnswer:
     """Return the documents that answer a query."""
     found = search_as_asked(
-        knowledge, grant, SearchQuery(query=asked.query, limit=_DOCUMENTS, group_by="document", mode="hybrid"), ()
+        knowledge, grant, SearchQuery.of(query=asked.query, limit=_DOCUMENTS, group_by="document"), ()
     )
     return ChatGptSearchAnswer(
         results=[

@@ -8,9 +8,9 @@ from pydantic import BaseModel, Field
 from sourcebook.contract.context_results import ContextResult
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
-from sourcebook.server.context_making import context_as_asked
 from sourcebook.server.mcp.arguments import ContextArguments
 from sourcebook.server.mcp.budget import tokens_of
+from sourcebook.server.searching import context_as_asked
 
 _SHARE: Final = 0.85
 """Share of the budget for the text at first; the rest is for sources, and for what JSON adds."""

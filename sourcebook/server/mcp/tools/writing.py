@@ -7,9 +7,9 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from sourcebook.errors import ConflictError
-from sourcebook.files.upload_names import upload_name, upload_tags
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
+from sourcebook.model.upload_names import upload_name, upload_tags
 from sourcebook.server.mcp.arguments import (
     CrawlArguments,
     IngestArguments,

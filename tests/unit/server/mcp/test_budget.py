@@ -40,7 +40,7 @@ def test_a_beginning_fits_and_ends_with_a_line() -> None:
 @pytest.mark.parametrize("lines", [1, 20, 400])
 def test_results_fit_and_none_is_lost(budget: int, lines: int) -> None:
     found = SearchResults(tuple(found_passage(number, LINE * lines) for number in range(60)), 1.0, {})
-    asked = SearchArguments(query="seal", limit=60, offset=7, max_tokens=budget)
+    asked = SearchArguments.of(query="seal", limit=60, offset=7, max_tokens=budget)
     answer = fitted(found, asked)
     assert token_bound(as_json(plain(answer))) <= budget
     assert [hit.document for hit in answer.results] == list(range(len(answer.results)))
@@ -58,7 +58,7 @@ def test_what_is_long_beside_the_text_is_left_out_and_said() -> None:
         1, LINE, metadata={"authors": ["A. Keeper"] * 500}, title="Seals " * 900, heading_path=("Housing " * 90,) * 50
     )
     facets = {"tag": {f"tag {number}": 1 for number in range(100)}, "kind": {"file": 1}}
-    answer = fitted(SearchResults((hit,), 1.0, {}, facets=facets), SearchArguments(query="seal", max_tokens=2_000))
+    answer = fitted(SearchResults((hit,), 1.0, {}, facets=facets), SearchArguments.of(query="seal", max_tokens=2_000))
     assert token_bound(as_json(plain(answer))) <= 2_000
     assert answer.results[0].metadata is None
     assert answer.facets is not None
@@ -69,7 +69,7 @@ def test_what_is_long_beside_the_text_is_left_out_and_said() -> None:
 
 def test_a_result_too_long_for_any_part_is_not_asked_for_forever() -> None:
     found = SearchResults((found_passage(1, LINE, uri="https://example.org/" + "x" * 8_000),), 1.0, {})
-    answer = fitted(found, SearchArguments(query="seal", max_tokens=500))
+    answer = fitted(found, SearchArguments.of(query="seal", max_tokens=500))
     assert (answer.results, answer.next_offset) == ([], None)
     assert "longer than max_tokens" in (answer.how_to_go_on or "")
 

@@ -1,0 +1,96 @@
+"""Keys for those who reach the knowledge base over a network, and the audit of what was changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sourcebook.admin.audit import AuditEvent
+    from sourcebook.contract.access import AccessKey
+    from sourcebook.model.access import Scope
+    from sourcebook.operations.opened import Opened
+
+
+def keys(knowledge: Opened) -> list[AccessKey]:
+    """Return every key in the order of creation, revoked and expired ones included."""
+    from sourcebook.admin.access_keys import list_keys
+
+    with knowledge.database.connection() as connection:
+        return list_keys(connection)
+
+
+def create_key(
+    knowledge: Opened,
+    name: str,
+    scopes: Sequence[Scope] = ("read",),
+    collections: Sequence[str] | None = None,
+    *,
+    lasts: timedelta | None = None,
+    limit: int | None = None,
+    actor: str | None = None,
+) -> tuple[AccessKey, str]:
+    """Create a key; return it, and the text that is shown once and kept nowhere.
+
+    Args:
+        name: what a person calls it; no other valid key has it.
+        scopes: `read`, `write`, `admin`, of which each includes those before it; `unredacted` lifts redaction.
+        collections: names of the only collections that it sees; every collection where None.
+        lasts: time until it expires; None: never.
+        limit: requests a minute; None: the limit of the server.
+        actor: who asks, for the audit.
+
+    Raises:
+        QueryError: an argument is not allowed, the name is taken, or a collection does not exist.
+        DatabaseError: the database is out of reach.
+    """
+    from sourcebook.admin.access_keys import create_key
+    from sourcebook.admin.audit import account
+
+    with knowledge.database.connection() as connection:
+        return create_key(connection, name, scopes, collections, lasts=lasts, limit=limit, actor=actor or account())
+
+
+def revoke_key(knowledge: Opened, key: str | int, *, actor: str | None = None) -> AccessKey:
+    """Revoke a key: the next request with it is refused.
+
+    Args:
+        key: its id, as a number or a text, or its name.
+        actor: who asks, for the audit.
+
+    Raises:
+        QueryError: no valid key has this id or name.
+        DatabaseError: the database is out of reach.
+    """
+    from sourcebook.admin.access_keys import revoke_key
+    from sourcebook.admin.audit import account
+
+    with knowledge.database.connection() as connection:
+        return revoke_key(connection, key, actor=actor or account())
+
+
+def valid_key(knowledge: Opened, text: str) -> AccessKey | None:
+    """Return the key that a text is; None where it is none, has expired or was revoked."""
+    from sourcebook.admin.access_keys import PREFIX, find_key
+
+    if not text.startswith(PREFIX):
+        return None
+    with knowledge.database.short_connection() as connection:
+        return find_key(connection, text)
+
+
+def audit(knowledge: Opened, limit: int = 100, *, before: int | None = None) -> list[AuditEvent]:
+    """Return what was changed, by whom and when, the newest first.
+
+    Args:
+        limit: number of events.
+        before: only events with a lower id.
+
+    Raises:
+        DatabaseError: the database is out of reach.
+    """
+    from sourcebook.admin.audit import audit_events
+
+    with knowledge.database.connection() as connection:
+        return audit_events(connection, limit, before=before)

@@ -1,0 +1,179 @@
+"""Answers of a language model, and the log of its calls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from sourcebook.contract.fields import checked_names
+from sourcebook.operations.contents import show
+from sourcebook.operations.searching import search
+
+if TYPE_CHECKING:
+    from sourcebook.answering.tools import ToolFormat
+    from sourcebook.config.answering import AnsweringSettings
+    from sourcebook.contract.answers import Answer
+    from sourcebook.contract.ask_events import AskEvents
+    from sourcebook.contract.filters import Filters
+    from sourcebook.contract.llm_log import CallStatistics, LoggedCall
+    from sourcebook.operations.opened import Opened
+
+
+def ask(
+    knowledge: Opened,
+    question: str,
+    collections: Sequence[str] | str | None = None,
+    *,
+    filters: Filters | Mapping[str, Any] | None = None,
+    answering: AnsweringSettings | Mapping[str, Any] | None = None,
+) -> Answer:
+    """Return the answer of a language model from the passages that are found, with citations that were checked.
+
+    Where nothing relevant is found, no model is asked and the answer is a refusal.
+
+    Args:
+        question: the question, at most 10,000 characters.
+        collections: names, or one name; every collection with settings of answering where None.
+        filters: conditions on the documents; see `search`.
+        answering: settings of answering in place of those of the collections, such as
+            `{"base_url": "http://127.0.0.1:8080/v1", "model": "smollm2"}`.
+
+    Raises:
+        QueryError: an argument is not allowed, or a collection does not exist or has no settings of answering.
+        ModelError: the server of the model refuses, fails or stops halfway, or an embedding model cannot be loaded.
+        DatabaseError: the database is out of reach.
+    """
+    from sourcebook.contract.answers import Answer
+
+    events = ask_stream(knowledge, question, collections, filters=filters, answering=answering)
+    return next(event for event in events if isinstance(event, Answer))
+
+
+def answering_collections(knowledge: Opened) -> list[str]:
+    """Return the names of the collections with settings of answering."""
+    from sourcebook.answering.answering_settings import answering_names
+
+    with knowledge.database.short_connection() as connection:
+        return answering_names(connection)
+
+
+def ask_stream(
+    knowledge: Opened,
+    question: str,
+    collections: Sequence[str] | str | None = None,
+    *,
+    filters: Filters | Mapping[str, Any] | None = None,
+    answering: AnsweringSettings | Mapping[str, Any] | None = None,
+) -> AskEvents:
+    """Yield what happens on the way to an answer, its text sentence by sentence as it is checked, and the answer.
+
+    Arguments and errors are those of `ask`. Closing the iterator ends the request to the model, also while another
+    thread waits for it.
+    """
+    from sourcebook.answering.answering_settings import asked_collections
+    from sourcebook.answering.question import session_of
+    from sourcebook.answering.tools import Reach
+    from sourcebook.contract.ask_events import AskEvents
+    from sourcebook.contract.search import AskRequest
+
+    request = AskRequest.of(question=question, collections=collections, filters=filters).search
+    names = checked_names(collections)
+    with knowledge.database.connection() as connection:
+        asked = asked_collections(connection, names, answering)
+    reach = Reach(partial(search, knowledge), partial(show, knowledge), list(asked.names) or None, request.filters)
+    usage = knowledge._ready().usage
+    session = session_of(question, asked, reach, knowledge.database.connection, usage)
+    return AskEvents(session.events(), session.leave)
+
+
+def tool_schemas(knowledge: Opened, format: ToolFormat = "openai") -> list[dict[str, Any]]:  # noqa: A002 - as in `context`
+    """Return the tools `search` and `fetch` as a model's protocol describes functions, for agents of one's own.
+
+    Args:
+        format: `openai` for chat completions, `responses` for OpenAI's API of responses, `anthropic` for messages.
+
+    Raises:
+        QueryError: there is no such format.
+    """
+    from sourcebook.answering.tools import tool_schemas
+
+    return tool_schemas(format)
+
+
+def llm_calls(
+    knowledge: Opened,
+    collections: Sequence[str] | str | None = None,
+    *,
+    since: timedelta | None = None,
+    session: str | None = None,
+    failed: bool = False,
+    before: int | None = None,
+    limit: int = 50,
+) -> list[LoggedCall]:
+    """Return the logged calls of language models, the newest first.
+
+    Args:
+        collections: only calls that asked no other collections than these names, or this name; all where None.
+        since: only calls of this last time, such as `timedelta(days=7)`.
+        session: only calls of this session.
+        failed: only calls without an answer.
+        before: only calls with a lower id, such as the last of the page before.
+        limit: the most calls, 1 to 10,000.
+
+    Raises:
+        QueryError: a collection does not exist, or the limit is not allowed.
+        DatabaseError: the database is out of reach.
+    """
+    from sourcebook.answering.logged_calls import logged_calls
+
+    with knowledge.database.connection() as connection:
+        return logged_calls(
+            connection,
+            checked_names(collections),
+            age=since,
+            session=session,
+            failed=failed,
+            before=before,
+            limit=limit,
+        )
+
+
+def llm_statistics(
+    knowledge: Opened, collections: Sequence[str] | str | None = None, *, since: timedelta | None = None
+) -> list[CallStatistics]:
+    """Return the sums of the logged calls of language models by origin, service and model.
+
+    Args:
+        collections: only calls that asked no other collections than these names, or this name; all where None.
+        since: only calls of this last time, such as `timedelta(days=7)`.
+
+    Raises:
+        QueryError: a collection does not exist.
+        DatabaseError: the database is out of reach.
+    """
+    from sourcebook.answering.logged_calls import call_statistics
+
+    with knowledge.database.connection() as connection:
+        return call_statistics(connection, checked_names(collections), age=since)
+
+
+def forget_llm_calls(
+    knowledge: Opened, collections: Sequence[str] | str | None = None, *, actor: str | None = None
+) -> int:
+    """Delete logged calls of language models; return their number.
+
+    Args:
+        collections: only calls that asked no other collections than these names, or this name; all where None.
+        actor: who asks, for the audit; the account of this process by default.
+
+    Raises:
+        QueryError: a collection does not exist.
+        DatabaseError: the database is out of reach.
+    """
+    from sourcebook.admin.audit import account
+    from sourcebook.answering.logged_calls import forget_calls
+
+    with knowledge.database.connection() as connection:
+        return forget_calls(connection, checked_names(collections), actor=actor or account())

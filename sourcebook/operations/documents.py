@@ -1,0 +1,247 @@
+"""Documents: removal and its undoing, labels by hand, relations, and the files that they were made from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from sourcebook.operations.contents import show
+
+if TYPE_CHECKING:
+    from sourcebook.contract.documents import Document, RemovedItem
+    from sourcebook.contract.originals import Original
+    from sourcebook.contract.relations import RelatedDocument
+    from sourcebook.model.page_picture import PagePicture
+    from sourcebook.operations.opened import Opened
+
+Labels = tuple[Sequence[str] | None, Mapping[str, Any] | None]
+"""Tags in place of those given by hand, and changes of the metadata given by hand; None leaves them."""
+
+
+def remove_document(
+    knowledge: Opened, document: str | int | Path, collection: str | None = None, *, actor: str | None = None
+) -> list[RemovedItem]:
+    """Remove a document although its source still has it; no ingest brings it back until `restore_document`.
+
+    It is no longer found, also in collections that take it by its tags. Its rows are kept, with the time of the
+    removal, until a purge.
+
+    Args:
+        document: its id, its URI, the path of its file, or an end of it that no other one has.
+        collection: the only collection to remove it from; None for all that have it.
+        actor: who removes it.
+
+    Returns:
+        The document, once for each collection that it was removed from.
+
+    Raises:
+        UnknownDocumentError: there is no such document.
+        QueryError: the collection does not exist, or the document follows another one: a message, an archive, or
+            the collection that it is taken from.
+        DatabaseError: the database is out of reach.
+    """
+    from sourcebook.admin.removal import remove_items
+
+    with knowledge.database.connection() as connection:
+        return remove_items(connection, str(document), collection, actor=actor)
+
+
+def restore_document(
+    knowledge: Opened, document: str | int | Path, collection: str | None = None, *, actor: str | None = None
+) -> list[RemovedItem]:
+    """Undo `remove_document`; the next ingest makes the document searchable: `request_work` asks for one.
+
+    Args:
+        document: its id, its URI, the path of its file, or an end of it that no other one has.
+        collection: the only collection to restore it in; None for all that had it.
+        actor: who restores it.
+
+    Returns:
+        The document, once for each collection that it is restored in.
+
+    Raises:
+        UnknownDocumentError: there is no such document.
+        QueryError: see `remove_document`.
+        DatabaseError: the database is out of reach.
+    """
+    from sourcebook.admin.removal import restore_items
+
+    with knowledge.database.connection() as connection:
+        return restore_items(connection, str(document), collection, actor=actor)
+
+
+def change_document(
+    knowledge: Opened,
+    document: str | int | Path,
+    collection: str | None = None,
+    *,
+    tags: Sequence[str] | None = None,
+    metadata: Mapping[str, Any] | None = None,
+    actor: str | None = None,
+) -> Document:
+    """Give a document tags and metadata by hand; return it as it is then.
+
+    They lie over its own, whatever its source says later, and stay with it when its file is changed or renamed.
+    Searches see them at once; collections that take documents by their tags follow with their next ingest.
+
+    Args:
+        document: its id, its URI, or the path of its file.
+        collection: name of its collection, where several have it.
+        tags: the tags given by hand, in place of those given before, at most 50 of 100 characters; None leaves
+            them. Tags of its source and its front matter stay.
+        metadata: changes of the metadata given by hand, 20,000 bytes as JSON at most; a name with None is no longer
+            given. A name hides the document's own value of that name.
+        actor: who changes it.
+
+    Raises:
+        UnknownDocumentError: there is no such document, or several collections have it and none is named.
+        QueryError: a tag or the metadata are not allowed, or the collection does not exist.
+        DatabaseError: the database is out of reach.
+    """
+    return relabel(knowledge, document, lambda _: (tags, metadata), collection, actor=actor)
+
+
+def relabel(
+    knowledge: Opened,
+    document: str | int | Path,
+    labels: Callable[[Document], Labels],
+    collection: str | None = None,
+    *,
+    actor: str | None = None,
+) -> Document:
+    """Give a document tags and metadata that depend on those that it has; see `change_document`.
+
+    Args:
+        document: its id, its URI, or the path of its file.
+        labels: returns the tags and the metadata; nobody else changes the document meanwhile.
+        collection: name of its collection, where several have it.
+        actor: who changes it.
+    """
+    from sourcebook.admin.document_labels import change_labels, lock_document
+    from sourcebook.admin.items import find_document
+
+    with knowledge.database.connection() as connection, connection.transaction():
+        found = find_document(connection, document if isinstance(document, int) else str(document), collection)
+        number = found.item.document_id or 0
+        lock_document(connection, number)
+        tags, metadata = labels(find_document(connection, number))
+        change_labels(connection, number, tags=tags, metadata=metadata, actor=actor)
+        return find_document(connection, number)
+
+
+def related(
+    knowledge: Opened,
+    document: str | int | Path,
+    collection: str | None = None,
+    *,
+    kinds: Sequence[str] | str = (),
+    direction: Literal["both", "out", "in"] = "both",
+    dangling: bool = False,
+    limit: int = 100,
+) -> list[RelatedDocument]:
+    """Return what a document is related to: what supersedes or requires what first, references last.
+
+    Args:
+        document: its id, its URI, or the path of its file.
+        collection: name of its collection, where several have it.
+        kinds: `references`, `requires`, `implements`, `supersedes`, `creates`, `part_of`, or one of them; every
+            kind where empty.
+        direction: `out` for what the document says of others, `in` for what others say of it, `both`.
+        dangling: whether relations are returned, too, whose document is not there.
+        limit: number of relations, 1 to 1,000.
+
+    Raises:
+        UnknownDocumentError: there is no such document, or several collections have it and none is named.
+        QueryError: an argument is not allowed, or the collection does not exist.
+        DatabaseError: the database is out of reach.
+    """
+    from sourcebook.admin.items import find_document
+    from sourcebook.admin.related import check_options, related_documents
+
+    chosen = (kinds,) if isinstance(kinds, str) else tuple(kinds)
+    check_options(chosen, direction, limit)
+    name = document if isinstance(document, int) else str(document)
+    with knowledge.database.connection() as connection:
+        item = find_document(connection, name, collection, unredacted=True).item
+        if item.document_id is None:
+            return []
+        return related_documents(
+            connection,
+            item.document_id,
+            item.collection,
+            kinds=chosen,
+            direction=direction,
+            dangling=dangling,
+            limit=limit,
+        )
+
+
+def original(
+    knowledge: Opened, document: str | int | Path, collection: str | None = None, *, unredacted: bool = False
+) -> Original:
+    """Open the bytes that a document was made from, read again from its source and compared with the ledger.
+
+    Args:
+        document: its id, its URI, or the path of its file.
+        collection: name of its collection, where several have it.
+        unredacted: whether they are given out also where the collection redacts what is in them.
+
+    Returns:
+        The bytes with name and media type, to be used in a `with` block, which closes them.
+
+    Raises:
+        UnknownDocumentError: there is no such document, or several collections have it and none is named.
+        OriginalGoneError: the source has other bytes by now, or none, or only the text of a page was kept.
+        OriginalError: the source cannot be read now.
+        WithheldError: the collection redacts, and `unredacted` is False.
+        DatabaseError: the database is out of reach.
+    """
+    from sourcebook.admin.originals import open_original
+    from sourcebook.admin.redacted_documents import collection_redactions
+    from sourcebook.errors import WithheldError
+
+    item = show(knowledge, document, collection).item
+    with knowledge.database.connection() as connection:
+        if not unredacted and collection_redactions(connection, [item.collection]):
+            raise WithheldError(
+                "its collection redacts what leaves it: originals and pages stay inside without unredacted"
+            )
+        return open_original(connection, item.document_id or 0, knowledge._reading_child().member)
+
+
+def page_image(
+    knowledge: Opened,
+    document: str | int | Path,
+    page: int,
+    collection: str | None = None,
+    *,
+    scale: float | None = 1.5,
+    passage: int | None = None,
+    unredacted: bool = False,
+) -> PagePicture:
+    """Return a page of a PDF as a picture of at most 2,000 pixels a side, drawn in a process of its own.
+
+    Args:
+        document: its id, its URI, or the path of its file.
+        page: number of the page, from 1.
+        collection: name of its collection, where several have it.
+        scale: pixels a point (1/72 inch), up to 10; None for no picture, only the size and the places.
+        passage: place of a passage within the document, counted from 0, that is marked; none where None.
+        unredacted: see `original`.
+
+    Raises:
+        UnknownDocumentError: there is no such document, or several collections have it and none is named.
+        QueryError: it is no PDF, cannot be shown, or has no such page or passage.
+        OriginalGoneError: see `original`.
+        OriginalError: see `original`.
+        WithheldError: see `original`.
+        DatabaseError: the database is out of reach.
+    """
+    from sourcebook.admin.page_images import check_scale, draw_page, passage_text
+
+    check_scale(scale)
+    found = show(knowledge, document, collection, unredacted=unredacted)
+    text = passage_text(found, passage)
+    with original(knowledge, found.item.document_id or 0, unredacted=unredacted) as opened:
+        return draw_page(opened, page, scale, text, knowledge._reading_child())

@@ -1,0 +1,54 @@
+"""What a page of collections and of documents shows at once, by counts that are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sourcebook.admin.overview import CollectionOverview, Growth
+    from sourcebook.contract.documents import DocumentHistory, Item
+    from sourcebook.contract.uploads import Upload
+    from sourcebook.operations.opened import Opened
+
+
+def collection_names(knowledge: Opened) -> list[str]:
+    """Return the names of the collections, in alphabetical order, or say at once that the database is out of reach."""
+    from sourcebook.admin.collections import collection_names
+
+    with knowledge.database.short_connection() as connection:
+        return collection_names(connection)
+
+
+def overviews(knowledge: Opened, names: Sequence[str]) -> list[CollectionOverview]:
+    """Return what collections hold, where it comes from, and what waits."""
+    from sourcebook.admin.overview import collection_overviews
+
+    with knowledge.database.connection() as connection:
+        return collection_overviews(connection, names)
+
+
+def growth(knowledge: Opened, name: str) -> list[Growth]:
+    """Return the documents and passages of a collection that each day added or took away."""
+    from sourcebook.admin.overview import collection_growth
+
+    with knowledge.database.connection() as connection:
+        return collection_growth(connection, name)
+
+
+def document_history(knowledge: Opened, item: Item) -> tuple[DocumentHistory | None, list[Upload]]:
+    """Return the history of a document, and the versions of the upload that it is."""
+    from sourcebook.admin.document_history import document_history, uploaded_versions
+
+    with knowledge.database.connection() as connection:
+        return document_history(connection, item.document_id or 0), uploaded_versions(connection, item)
+
+
+def document_markdown(
+    knowledge: Opened, document: int, *, with_source: bool = True, unredacted: bool = False
+) -> tuple[str, str]:
+    """Return the name of the file of a document, and the document as Markdown with front matter."""
+    from sourcebook.transfer.documents import document_markdown
+
+    with knowledge.database.connection() as connection:
+        return document_markdown(connection, document, with_source=with_source, unredacted=unredacted)

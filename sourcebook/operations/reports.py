@@ -1,0 +1,141 @@
+"""Judgments, the query log, and the use of models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sourcebook.contract.fields import listed_names
+from sourcebook.errors import QueryError
+from sourcebook.operations.contents import show
+
+if TYPE_CHECKING:
+    from sourcebook.contract.judgments import RecordedJudgment
+    from sourcebook.contract.query_log import LoggedQuery
+    from sourcebook.contract.usage import Usage
+    from sourcebook.operations.opened import Opened
+
+
+def judge(
+    knowledge: Opened,
+    query: str,
+    document: str | int | Path,
+    grade: int | None = 1,
+    *,
+    collection: str | None = None,
+    actor: str | None = None,
+) -> None:
+    """Record how well a document answers a query; `evaluate` asks these queries where it is given no files.
+
+    Args:
+        query: the query, as it was asked.
+        document: id, URI or path of the document.
+        grade: 0 where it does not answer, above 0 the better it does; None deletes the judgment.
+        collection: name of the document's collection, where several have it.
+        actor: who judges, for the audit; the account of this process by default.
+
+    Raises:
+        UnknownDocumentError: there is no such document, or several collections have it and none is named.
+        QueryError: the query is empty or too long, the grade is too large, or there is no judgment to delete.
+        DatabaseError: the database is out of reach.
+    """
+    from sourcebook.admin.audit import account
+    from sourcebook.admin.judgments import forget_judgment, record_judgment
+
+    item, actor = show(knowledge, document, collection).item, actor or account()
+    with knowledge.database.connection() as connection:
+        if grade is not None:
+            record_judgment(connection, item.collection, query, item.uri, grade, actor=actor)
+        elif not forget_judgment(connection, item.collection, query, item.uri, actor=actor):
+            raise QueryError(f"{item.uri} was not judged for {query!r}: sourcebook judge  lists the judgments")
+
+
+def judgments(knowledge: Opened, collections: Sequence[str] | str | None = None) -> list[RecordedJudgment]:
+    """Return the recorded judgments, query by query.
+
+    Args:
+        collections: names, or one name; every collection where None.
+
+    Raises:
+        DatabaseError: the database is out of reach.
+    """
+    from sourcebook.admin.judgments import recorded_judgments
+
+    with knowledge.database.connection() as connection:
+        return recorded_judgments(connection, listed_names(collections))
+
+
+def queries(
+    knowledge: Opened,
+    collections: Sequence[str] | str | None = None,
+    *,
+    without_results: bool = False,
+    since: timedelta | None = None,
+    limit: int | None = None,
+) -> list[LoggedQuery]:
+    """Return the queries of the log, the most frequent first; searches of the last ten seconds may be missing.
+
+    Args:
+        collections: names, or one name; every collection where None.
+        without_results: only queries whose last search had no results.
+        since: only searches of this last time, such as `timedelta(days=7)`.
+        limit: the most queries; all where None.
+
+    Raises:
+        QueryError: a collection does not exist, or the limit is below 1.
+        DatabaseError: the database is out of reach.
+    """
+    from sourcebook.admin.logged_queries import logged_queries
+
+    with knowledge.database.connection() as connection:
+        return logged_queries(
+            connection, listed_names(collections), without_results=without_results, age=since, limit=limit
+        )
+
+
+def forget_logged_queries(
+    knowledge: Opened, collections: Sequence[str] | str | None = None, *, actor: str | None = None
+) -> int:
+    """Delete the query log; return the number of searches that it held.
+
+    Args:
+        collections: names, or one name; every collection where None.
+        actor: who asks, for the audit; the account of this process by default.
+
+    Raises:
+        QueryError: a collection does not exist.
+        DatabaseError: the database is out of reach.
+    """
+    from sourcebook.admin.audit import account
+    from sourcebook.admin.logged_queries import forget_logged_queries
+
+    with knowledge.database.connection() as connection:
+        return forget_logged_queries(connection, listed_names(collections), actor=actor or account())
+
+
+def usage(
+    knowledge: Opened,
+    collections: Sequence[str] | str | None = None,
+    *,
+    since: timedelta | None = None,
+    by: Sequence[str] | None = None,
+) -> list[Usage]:
+    """Return what models were used for, the latest day first; that of the last ten seconds may be missing.
+
+    Args:
+        collections: names, or one name; every collection where None.
+        since: only days of this last time, such as `timedelta(days=7)`; days are those of UTC.
+        by: what to keep apart, of `day`, `collection`, `provider`, `model` and `operation`; all of them where
+            None, and one sum of everything where empty.
+
+    Raises:
+        QueryError: a collection does not exist, or `by` names something else.
+        DatabaseError: the database is out of reach.
+    """
+    from sourcebook.admin.usage import usage
+    from sourcebook.contract.usage import DIMENSIONS
+
+    with knowledge.database.connection() as connection:
+        return usage(connection, listed_names(collections), since=since, by=DIMENSIONS if by is None else by)

@@ -1,0 +1,129 @@
+"""Requests for work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from sourcebook.contract.fields import checked_names
+
+if TYPE_CHECKING:
+    from sourcebook.contract.work import WorkRequest
+    from sourcebook.operations.opened import Opened
+
+
+def request_work(
+    knowledge: Opened,
+    collection: str,
+    *,
+    documents: Sequence[str] = (),
+    sources: Sequence[str] = (),
+    kinds: Sequence[str] = (),
+    types: Sequence[str] = (),
+    only_failed: bool = False,
+    force: bool = False,
+    idempotency_key: str | None = None,
+    actor: str | None = None,
+) -> WorkRequest:
+    """Ask for a collection, or a part of it, to be brought up to date; return the request at once.
+
+    `sourcebook up`, a Dagster deployment, or `sourcebook ingest --requests` does the work.
+
+    Args:
+        collection: name of the collection.
+        documents: URIs; every document where empty.
+        sources: locations of sources; every source where empty.
+        kinds: kinds of sources, `files`, `site` or `uploads`; every kind where empty.
+        types: types of documents, such as `adr`: those that are there now, beside `documents`.
+        only_failed: only failed items, without waiting for their retry time.
+        force: process the items even where nothing changed.
+        idempotency_key: the caller's own name of the request: asking again with it returns the same request.
+        actor: who asks.
+
+    Raises:
+        QueryError: the collection does not exist, no document is of the types, or the idempotency key was used for
+            another request.
+        DatabaseError: the database is out of reach.
+    """
+    from sourcebook.admin.audit import account
+    from sourcebook.admin.work_requests import ask_for_work, documents_of_types
+
+    arguments = {
+        "documents": list(documents),
+        "sources": list(sources),
+        "kinds": list(kinds),
+        "only_failed": only_failed,
+        "force": force,
+    }
+    with knowledge.database.connection() as connection:
+        if types:
+            arguments["documents"] = [*documents, *documents_of_types(connection, collection, types)]
+        return ask_for_work(
+            connection, collection, arguments, asked_by=actor or account(), idempotency_key=idempotency_key
+        )
+
+
+def work(knowledge: Opened, number: int) -> WorkRequest | None:
+    """Return a request by its id as it is now; None where there is none.
+
+    Raises:
+        DatabaseError: the database is out of reach.
+    """
+    from sourcebook.admin.work_requests import find_work
+
+    with knowledge.database.connection() as connection:
+        return find_work(connection, number)
+
+
+def work_requests(
+    knowledge: Opened,
+    collections: Sequence[str] | str | None = None,
+    *,
+    states: Sequence[str] = (),
+    before: int | None = None,
+    limit: int = 50,
+) -> list[WorkRequest]:
+    """Return requests for work, the newest first.
+
+    Args:
+        collections: names, or one name; every collection where None.
+        states: only requests in these states, of `waiting`, `running`, `succeeded`, `failed`, `cancelled`.
+        before: only requests with a lower id, such as the last of the page before.
+        limit: the most requests, 1 to 1,000.
+
+    Raises:
+        QueryError: an argument is not allowed.
+        DatabaseError: the database is out of reach.
+    """
+    from sourcebook.admin.work_requests import list_work
+
+    with knowledge.database.connection() as connection:
+        return list_work(connection, checked_names(collections), states=states, before=before, limit=limit)
+
+
+def cancel_work(knowledge: Opened, number: int, *, actor: str | None = None) -> WorkRequest | None:
+    """Cancel a waiting request, or ask the worker of a running one to stop; None where there is no such request.
+
+    Args:
+        number: id of the request.
+        actor: who cancels it.
+
+    Raises:
+        DatabaseError: the database is out of reach.
+    """
+    from sourcebook.admin.audit import account
+    from sourcebook.admin.work_requests import cancel_work
+
+    with knowledge.database.connection() as connection:
+        return cancel_work(connection, number, actor=actor or account())
+
+
+@contextmanager
+def heard_work(knowledge: Opened) -> Iterator[Callable[[float], Iterator[int]]]:
+    """Listen to the changes of requests: give what yields, for some seconds, the ids of those that change."""
+    from sourcebook.database.queries import queries
+
+    with knowledge.database.own_connection() as connection:
+        connection.execute(queries["listen_to_work"])
+        yield lambda seconds: (int(note.payload) for note in connection.notifies(timeout=seconds))

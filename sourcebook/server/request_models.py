@@ -1,0 +1,152 @@
+"""Types of requests as FastAPI and the SDK of MCP read them, made of the fields that the contract declares."""
+
+import dataclasses
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, Self, TypeVar, cast, get_args
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, create_model
+
+from sourcebook.contract import fields, search
+from sourcebook.contract.fields import Declared, declared
+from sourcebook.contract.filters import Filters
+from sourcebook.contract.fusion import FIRST_DEPTH, Method
+from sourcebook.contract.reranking import MOST_RERANKED
+from sourcebook.model.access import Scope
+
+_CONDITIONS: Final = ", ".join(each.name for each in dataclasses.fields(Filters))
+
+
+def as_whole(value: Any) -> Any:
+    """Return 5.0, which JSON does not tell from 5, as a whole number."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Whole = Annotated[int, BeforeValidator(as_whole), Field(strict=True)]
+Number = Annotated[float, Field(strict=True)]
+Share = Annotated[Number, Field(ge=0, le=1)]
+
+
+class Sent(BaseModel):
+    """A request: unknown fields are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class FusionSettings(Sent):
+    """How the rankings of vector and keyword search are joined."""
+
+    method: Method = "weighted"
+    vector: Number = Field(default=1.0, ge=0, description="Weight of the vector leg; 0 leaves it out.")
+    keyword: Number = Field(default=1.0, ge=0, description="Weight of the keyword leg; 0 leaves it out.")
+    k: Whole = Field(default=60, ge=1, le=10_000, description="Constant of reciprocal rank fusion.")
+    depth: Whole = Field(default=FIRST_DEPTH, ge=10, le=1_000, description="Entries of each leg fused at first.")
+    by_language: StrictBool = True
+
+
+class RerankingSettings(Sent):
+    """Reranking of the first candidates by a cross encoder that is installed on the server."""
+
+    model: str
+    top: Whole = Field(default=50, ge=1, le=MOST_RERANKED, description="Candidates that are reranked.")
+    batch_size: Whole = Field(default=16, ge=1, le=MOST_RERANKED)
+    timeout: Annotated[Number, Field(gt=0, le=60)] | None = Field(
+        default=2.0, description="Seconds; null for no limit."
+    )
+    max_length: Annotated[int, Field(strict=True, ge=8), BeforeValidator(as_whole)] | None = None
+
+
+class Carried(Sent):
+    """A request whose fields are those of a request of the contract; see `carrying`."""
+
+    carried: ClassVar[type]
+
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    @classmethod
+    def of(cls, **given: Any) -> Self:
+        """Return the request with these values.
+
+        Raises:
+            ValidationError: one of them is not allowed.
+        """
+        return cls(**given)
+
+    def options(self) -> dict[str, Any]:
+        """Return the values of the contract's fields, by name."""
+        return {name: getattr(self, name) for name in declared(self.carried) if name in type(self).model_fields}
+
+
+Made = TypeVar("Made", bound=Carried)
+
+
+def carrying(request: type, only: Collection[str] | None = None) -> Callable[[type[Made]], type[Made]]:
+    """Return the decorator that gives a type the fields of a request, beside those that it has itself.
+
+    Args:
+        request: the request of the contract.
+        only: names of the fields that it gets; every one by default.
+    """
+
+    def complete(made: type[Made]) -> type[Made]:
+        made.carried = request
+        values: dict[str, Any] = {
+            name: _field(each)
+            for name, each in declared(request).items()
+            if name not in made.model_fields and (only is None or name in only)
+        }
+        return create_model(made.__name__, __base__=made, __doc__=made.__doc__, __module__=made.__module__, **values)
+
+    return complete
+
+
+def _field(each: Declared) -> tuple[Any, Any]:
+    """Return the type of a field in JSON, and its default with what describes it."""
+    found, default = _type(each), ... if each.default is dataclasses.MISSING else each.default
+    if isinstance(each.field, fields.Numbers | search.FusionField):
+        found, default = found | None, None
+    elif each.is_optional:
+        found = found | None
+    examples = None if each.field.example is None else [each.field.example]
+    return found, Field(default=default, description=_description(each), examples=examples)
+
+
+def _description(each: Declared) -> str:
+    """Return the sentence of a field; another one where the value in JSON is another than in the command line."""
+    match each.field:
+        case search.FilterField():
+            return f'Conditions on the documents, such as {{"languages": "en", "kinds": ["page"]}}: {_CONDITIONS}.'
+        case search.TokenizerField():
+            return "bound, an encoding such as o200k_base, or a model of OpenAI."
+    if each.name in get_args(Scope):
+        return f"{each.field.help[:-1]}; needs the scope `{each.name}`."
+    return each.field.help
+
+
+def _type(each: Declared) -> Any:
+    match each.field:
+        case fields.Text(most=most):
+            return Annotated[str, Field(min_length=1, max_length=most, pattern=r"\S")]
+        case fields.Numbers():  # without bounds: an id that none has does not exist, as another's
+            return Whole | list[Whole]
+        case fields.Whole(least=least, most=most):
+            return Annotated[int, Field(strict=True, ge=least, le=most), BeforeValidator(as_whole)]
+        case fields.Share():
+            return Share
+        case fields.Switch():
+            return StrictBool
+        case fields.Choice():
+            choice: Any = cast("Any", Literal)[each.choices]
+            return tuple[choice, ...] | choice if isinstance(each.field, fields.Choices) else choice
+        case fields.Names():
+            return list[str] | str
+        case search.FilterField():
+            return dict[str, Any]
+        case search.FusionField():
+            return FusionSettings | Method
+        case search.RerankingField():
+            return RerankingSettings | str
+        case search.TokenizerField():
+            return Annotated[str, Field(max_length=100)]
+    raise TypeError(f"{each.name} has no type in JSON")
