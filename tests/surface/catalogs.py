@@ -5,7 +5,7 @@ from pathlib import Path
 from typer.testing import CliRunner
 
 from sourcebook import KnowledgeBase
-from sourcebook.cli.app import app
+from sourcebook.command.app import app
 from tests.surface.scratch import public_folder
 
 _CATALOGS = {

@@ -6,7 +6,7 @@ import typer.main
 from typer.core import TyperGroup
 from typer.testing import CliRunner
 
-from sourcebook.cli.app import app
+from sourcebook.command.app import app
 
 _TERMINAL = {"COLUMNS": "100", "TERM": "dumb", "NO_COLOR": "1"}
 

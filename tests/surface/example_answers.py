@@ -17,7 +17,7 @@ from sourcebook import KnowledgeBase
 from tests.checkout import CHECKOUT, EXAMPLES
 from tests.surface.scratch import public_folder
 
-_PROGRAM: Final = (sys.executable, "-c", "from sourcebook.cli import main; main()")
+_PROGRAM: Final = (sys.executable, "-c", "from sourcebook.command import main; main()")
 _QUESTION: Final = "How many hours did the station last on batteries when the island's electricity failed?"
 _PORT: Final = "19110"
 """Port of the web site in the configuration of the examples."""

@@ -25,8 +25,8 @@ from typer.core import TyperGroup
 from typer.testing import CliRunner
 
 import sourcebook
-from sourcebook.cli.app import app
 from sourcebook.client import RemoteKnowledgeBase
+from sourcebook.command.app import app
 from sourcebook.model.access import Grant
 from sourcebook.server.app import create_app
 from sourcebook.server.mcp.protocol import make_server
