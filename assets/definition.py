@@ -8,7 +8,7 @@ from typing import Any
 import dagster as dg
 
 from resources.partition import collection_partitions
-from sourcebook.database.schema import migrations
+from sourcebook.database.schema import newest_version
 from sourcebook.model import revisions
 from sourcebook.parsing.registry import parsers_revision
 
@@ -29,7 +29,7 @@ _AT_THE_END = {"total": "{items} after the run, without failed ones", "seconds":
 
 def _code_versions() -> dict[str, str]:
     """Return the revision of each asset's code, as the ledger records it beside the results."""
-    schema = f"schema/{max(migration.version for migration in migrations())}"
+    schema = f"schema/{newest_version()}"
     return {
         "raw_files": schema,
         "crawled_pages": f"cleaner/{revisions.CLEANER}",

@@ -40,8 +40,7 @@ from sourcebook.database.lock import check_shard, collection_lock, shard_count
 from sourcebook.database.queries import queries
 from sourcebook.database.stage_runs import record_stage_run
 from sourcebook.errors import ConfigurationError, ModelError, SourcebookError
-from sourcebook.indexing.first_provider import check_first_provider
-from sourcebook.indexing.generations import wanted_embedding
+from sourcebook.indexing.generations import check_first_provider, wanted_embedding
 from sourcebook.model.selection import Selection
 from sourcebook.model.shard import Shard, shards_of
 from sourcebook.stages.raw_files.repositories import fetch_repositories

@@ -14,7 +14,7 @@ from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.database.failures import typed_errors
 from sourcebook.database.location import LIBRARY_DATABASE, DatabaseLocation
 from sourcebook.database.queries import queries
-from sourcebook.database.schema import OLDEST_PGVECTOR, migrations, schema_version
+from sourcebook.database.schema import OLDEST_PGVECTOR, check_version, newest_version, schema_version
 from sourcebook.errors import DatabaseError, MissingDependencyError
 from sourcebook.installation import install_command
 
@@ -85,20 +85,20 @@ def _pgvector(connection: Connection) -> Check:
 
 
 def _schema(connection: Connection) -> Check:
-    newest = max(migration.version for migration in migrations())
     found = schema_version(connection)
     if found is None:
         return ok("schema", "made at the first ingest")
-    if found > newest:
-        remedy = "install a newer Sourcebook, from its checkout or its wheel"
-        return fail("schema", f"version {found}, this Sourcebook knows {newest}", remedy)
-    if found != newest:
-        return warn("schema", f"version {found}, the newest is {newest}", "sourcebook apply")
+    try:
+        check_version(found, "the database")
+    except DatabaseError as error:
+        return fail("schema", error.detail, error.remedy)
+    if found != newest_version():
+        return warn("schema", f"version {found}, the newest is {newest_version()}", "sourcebook apply")
     return ok("schema", f"version {found}")
 
 
 def _records(connection: Connection) -> list[Check]:
-    if schema_version(connection) != max(migration.version for migration in migrations()):
+    if schema_version(connection) != newest_version():
         return []
     number, reason = unrecorded(connection)
     if not number:

@@ -12,7 +12,7 @@ def parse_parquet(content: bytes) -> ParsedDocument:
     """Parse a Parquet file: columns, types, number of rows and first rows.
 
     Raises:
-        ParseError: The file is damaged or encrypted, or the package pyarrow is not installed.
+        ParseError: the file is damaged or encrypted, or the package pyarrow is not installed.
     """
     try:
         import pyarrow as pa
