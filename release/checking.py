@@ -9,7 +9,7 @@ from release.running import ReleaseError, make_environment, run
 ENVIRONMENTS: Final = {
     "": "import sourcebook",
     "client": "from sourcebook.client import RemoteKnowledgeBase; RemoteKnowledgeBase('http://127.0.0.1:8320').close()",
-    "cli": "import sys; sys.argv = ['sourcebook', '--version']; from sourcebook.command import main; main()",
+    "server": "import sys; sys.argv = ['sourcebook', '--version']; from sourcebook.command import main; main()",
 }
 """By extra, what an environment with it and nothing else must run; the last prints the version as the command does."""
 

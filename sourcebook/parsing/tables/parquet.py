@@ -19,7 +19,7 @@ def parse_parquet(content: bytes) -> ParsedDocument:
         import pyarrow.parquet as pq
     except ImportError as error:
         raise ParseError(
-            "the package pyarrow reads Parquet files; install sourcebook[transfer], or export the table as .csv",
+            "the package pyarrow reads Parquet files; install sourcebook[server], or export the table as .csv",
             FailureClass.UNSUPPORTED,
         ) from error
 

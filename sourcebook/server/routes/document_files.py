@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
+from sourcebook.operations.overviews import document_markdown
 from sourcebook.server.access import Knowledge, Reader, Unredacted
 from sourcebook.server.document_types import DocumentNumber, ExportRequest, PagePlaces
 from sourcebook.server.downloads import file_answer, file_headers, stream_answer
@@ -142,7 +143,6 @@ def export_documents(asked: ExportRequest, knowledge: Knowledge, grant: Reader) 
 
 def _exported(knowledge: KnowledgeBase, grant: Grant, document: int, *, unredacted: bool) -> tuple[str, str, bytes]:
     """Return the name of the folder of a document's collection, the name of its file, and the file."""
-    from sourcebook.transfer.documents import document_markdown
     from sourcebook.transfer.file_names import safe_name  # not with the server: the others read sources
 
     check_unredacted(grant, unredacted)
