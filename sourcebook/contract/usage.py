@@ -1,4 +1,4 @@
-"""What models were used for."""
+"""Use of models."""
 
 from dataclasses import asdict, dataclass
 from datetime import date
