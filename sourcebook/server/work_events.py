@@ -42,6 +42,9 @@ class EventStream(StreamingResponse):
 
     media_type = "text/event-stream"
 
+    def __init__(self, events: AsyncIterator[bytes], cache: str = "no-cache") -> None:
+        super().__init__(events, headers={"Cache-Control": cache, "X-Accel-Buffering": "no"})
+
 
 @dataclass(eq=False, slots=True)
 class _Follower:

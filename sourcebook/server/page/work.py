@@ -147,7 +147,7 @@ def _event_stream(events: WorkEvents, told: AsyncIterator[bytes]) -> EventStream
         if not events.is_over:  # the page asks again where the server was told to end
             yield format_sse_event(data_str=".", event="ended")
 
-    return EventStream(all_told(), headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
+    return EventStream(all_told(), "no-store")
 
 
 @router.post("/work")
