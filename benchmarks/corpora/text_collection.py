@@ -15,7 +15,7 @@ from sourcebook.config.collection import ChunkingSettings, EmbeddingSettings
 from sourcebook.indexing.generations import create_generation
 from sourcebook.indexing.indexes import maintain_indexes
 from sourcebook.model.generation import Generation
-from sourcebook.search.search_scope import SearchScope, find_scope
+from sourcebook.search.scope import SearchScope, find_scope
 from sourcebook.stages.index_upkeep import maintain_index
 
 CHUNKS_OF_A_DOCUMENT = 5

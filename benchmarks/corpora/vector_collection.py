@@ -12,7 +12,7 @@ from benchmarks.corpora.vectors import DIMENSIONS, Rows
 from sourcebook.config.collection import ChunkingSettings, EmbeddingSettings
 from sourcebook.indexing.generations import create_generation
 from sourcebook.model.generation import Generation
-from sourcebook.search.search_scope import ScopedGeneration
+from sourcebook.search.scope import ScopedGeneration
 
 CHUNKS_OF_A_DOCUMENT = 5
 

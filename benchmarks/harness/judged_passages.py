@@ -10,13 +10,14 @@ from psycopg import Connection
 from benchmarks.corpora.asked_questions import Asked, Kind, is_reported
 from benchmarks.harness.calibration import Numbers, fit_logistic
 from sourcebook.contract.fusion import Fusion
-from sourcebook.search.fusion import Candidate, LegResult, RankedList
-from sourcebook.search.keyword_leg import KeywordLeg
 from sourcebook.search.query_vectors import QueryVectors
-from sourcebook.search.relevance import DECIDING, Background, Coefficients, Evidence, RelevanceModel
-from sourcebook.search.relevant_page import matched_words
-from sourcebook.search.search_scope import SearchScope, find_scope
-from sourcebook.search.vector_leg import VectorLeg
+from sourcebook.search.ranking.fusion import Candidate, RankedList
+from sourcebook.search.ranking.keyword_leg import KeywordLeg
+from sourcebook.search.ranking.leg import LegResult
+from sourcebook.search.ranking.passages import matched_words
+from sourcebook.search.ranking.relevance import DECIDING, Background, Coefficients, Evidence, RelevanceModel
+from sourcebook.search.ranking.vector_leg import VectorLeg
+from sourcebook.search.scope import SearchScope, find_scope
 
 _CANDIDATES = 10
 _DOCUMENTS = """
@@ -101,7 +102,7 @@ def _evidence(
         "other_both": replace(both, is_known=False),
         "other_vectors": replace(both, is_known=False, weights={}),
     }
-    held = matched_words(connection, scope, both.weights, candidates)
+    held = matched_words(connection, scope.ids, both.weights, [each.chunk_id for each in candidates])
     matched = {chunk: each.words for chunk, each in held.items()}
     return [
         {name: each.evidence(candidate, matched.get(candidate.chunk_id, ())) for name, each in backgrounds.items()}

@@ -13,9 +13,9 @@ from benchmarks.harness.bench import Bench
 from benchmarks.harness.report import Row, say
 from sourcebook.contract.filters import Filters
 from sourcebook.indexing.indexes import HNSW_BREADTH, HNSW_FROM, HNSW_LINKS, build_vector_index
-from sourcebook.search.filtering.conditions import condition_of
-from sourcebook.search.search_scope import EntryCondition
-from sourcebook.search.vector_leg import nearest
+from sourcebook.search.ranking.filter_conditions import condition_of
+from sourcebook.search.ranking.vector_leg import nearest
+from sourcebook.search.scope import EntryCondition
 
 _ENTRIES, _DEPTH = 100_000, 100
 _SIZES = (HNSW_FROM // 2, HNSW_FROM, 10_000, 20_000)

@@ -7,8 +7,8 @@ from benchmarks.harness.latency import ask_each
 from benchmarks.harness.report import Row, say
 from benchmarks.peers.bm25_designs import DEPTH, Design, designs
 from benchmarks.peers.sql_rankings import every_entry_scored
-from sourcebook.search.fusion import LegRanking
 from sourcebook.search.query_terms import QueryTerm, query_terms
+from sourcebook.search.ranking.leg import LegRanking
 
 _QUESTIONS = 60
 _ALIKE = 1e-4

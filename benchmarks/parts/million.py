@@ -25,10 +25,10 @@ from benchmarks.peers.sql_rankings import every_entry_scored
 from sourcebook.indexing.generations import active_generation
 from sourcebook.indexing.graphs import present_layout, settle_graphs
 from sourcebook.model.generation import Generation
-from sourcebook.search.keyword_leg import keyword_ranking
 from sourcebook.search.query_terms import query_terms
-from sourcebook.search.search_scope import find_scope
-from sourcebook.search.vector_leg import nearest
+from sourcebook.search.ranking.keyword_leg import keyword_ranking
+from sourcebook.search.ranking.vector_leg import nearest
+from sourcebook.search.scope import find_scope
 from sourcebook.stages.index_upkeep import MOST_OUTSIDE, maintain_index
 from sourcebook.stages.search_index import publish
 

@@ -11,7 +11,7 @@ from benchmarks.harness.judged_passages import LEGS, JudgedSearch, fit_model, ju
 from benchmarks.harness.library import Library
 from benchmarks.harness.report import Row, say
 from sourcebook.search.query_vectors import QueryVectors
-from sourcebook.search.relevance import FITTED, RELEVANT_FROM, RelevanceModel
+from sourcebook.search.ranking.relevance import FITTED, RELEVANT_FROM, RelevanceModel
 
 _LARGEST_ERROR = 0.08
 _LARGEST_CHANGE = 0.3

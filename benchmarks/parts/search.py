@@ -13,13 +13,13 @@ from benchmarks.harness.latency import CLIENTS, Latency, ask_at_once, ask_each
 from benchmarks.harness.library import COLLECTION, Library
 from benchmarks.harness.report import Row, middle, say, spread
 from sourcebook.async_knowledge_base import AsyncKnowledgeBase
+from sourcebook.contract.search import DEFAULT_FUSION
 from sourcebook.knowledge_base import KnowledgeBase
-from sourcebook.search.keyword_leg import keyword_ranking
 from sourcebook.search.query_terms import query_terms
 from sourcebook.search.query_vectors import QueryVectors
-from sourcebook.search.request import DEFAULT_FUSION
-from sourcebook.search.search_scope import find_scope
-from sourcebook.search.vector_leg import nearest
+from sourcebook.search.ranking.keyword_leg import keyword_ranking
+from sourcebook.search.ranking.vector_leg import nearest
+from sourcebook.search.scope import find_scope
 
 _QUESTIONS = 300
 _CHUNKS_PER_FILE = 2.5

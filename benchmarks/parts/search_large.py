@@ -13,9 +13,9 @@ from benchmarks.harness.latency import CLIENTS, ask_at_once, ask_each
 from benchmarks.harness.report import Row, say
 from benchmarks.peers.sql_rankings import every_entry_scored, rank_by_full_text
 from sourcebook.knowledge_base import KnowledgeBase
-from sourcebook.search.keyword_leg import keyword_ranking
 from sourcebook.search.query_terms import query_terms
-from sourcebook.search.vector_leg import nearest
+from sourcebook.search.ranking.keyword_leg import keyword_ranking
+from sourcebook.search.ranking.vector_leg import nearest
 
 _DEPTH = 100
 _COMPARED = 60

@@ -14,8 +14,8 @@ from benchmarks.harness.report import Row, grid, say
 from sourcebook.evaluation.intervals import estimate_means
 from sourcebook.evaluation.measures import score
 from sourcebook.knowledge_base import KnowledgeBase
-from sourcebook.search.request import parse_query
-from sourcebook.search.strategy import strategy_of
+from sourcebook.search.query_syntax import parse_query
+from sourcebook.search.ranking.strategy import strategy_of
 
 _DEPTH = 10
 _LEAST = -0.003

@@ -9,9 +9,9 @@ from psycopg import Connection, sql
 
 from benchmarks.corpora.text_collection import TextShelf
 from benchmarks.peers.sql_rankings import any_of, every_entry_scored, rank_by_full_text, sparse_vector
-from sourcebook.search.fusion import LegRanking
-from sourcebook.search.keyword_leg import keyword_ranking
 from sourcebook.search.query_terms import QueryTerm
+from sourcebook.search.ranking.keyword_leg import keyword_ranking
+from sourcebook.search.ranking.leg import LegRanking
 
 DEPTH = 100
 _POSTINGS_OF_AN_ARRAY = 128

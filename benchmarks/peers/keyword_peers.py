@@ -14,10 +14,10 @@ from sourcebook.database.database import Database
 from sourcebook.evaluation.intervals import estimate_means
 from sourcebook.evaluation.measures import score
 from sourcebook.evaluation.scores import Estimate
-from sourcebook.search.fusion import LegRanking
-from sourcebook.search.keyword_leg import keyword_ranking
 from sourcebook.search.query_terms import query_terms
-from sourcebook.search.search_scope import find_scope
+from sourcebook.search.ranking.keyword_leg import keyword_ranking
+from sourcebook.search.ranking.leg import LegRanking
+from sourcebook.search.scope import find_scope
 
 DEPTH = 100
 _ORACLE_DEPTH = 300

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from psycopg import Connection
 
-from sourcebook.search.fusion import LegRanking
 from sourcebook.search.query_terms import QueryTerm
+from sourcebook.search.ranking.leg import LegRanking
 
 _BY_FULL_TEXT_RANK = """
 SELECT chunk_id, ts_rank('{1, 1, 1, 1}', lexemes, %(query)s::tsquery, 1) AS score

@@ -8,9 +8,9 @@ from psycopg.rows import class_row
 
 from sourcebook.admin.audit import record_event
 from sourcebook.contract.judgments import RecordedJudgment
+from sourcebook.contract.search import MOST_CHARACTERS
 from sourcebook.database.queries import queries
 from sourcebook.errors import QueryError
-from sourcebook.search.request import MOST_CHARACTERS
 
 HIGHEST_GRADE: Final = 1_000
 """Largest absolute value of a grade."""

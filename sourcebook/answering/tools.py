@@ -12,7 +12,7 @@ from sourcebook.answering.prompt import shown
 from sourcebook.answering.sources import Sources
 from sourcebook.contract.answers import Source, ToolUse
 from sourcebook.errors import QueryError, UnknownDocumentError
-from sourcebook.search.relevance import DECIDING
+from sourcebook.search.ranking.relevance import DECIDING
 
 if TYPE_CHECKING:
     from sourcebook.contract.documents import Document

@@ -10,9 +10,10 @@ from sourcebook.context.fence import Fence
 from sourcebook.context.layout import LaidSource, Run, lay_out
 from sourcebook.context.passages import ContextPassage
 from sourcebook.context.rendering import FORMATS, Format, Rendered
-from sourcebook.context.request import ContextRequest
 from sourcebook.context.tally import Tally
+from sourcebook.context.tokens import TokenCounter
 from sourcebook.contract.context_results import LeftOut, Reason
+from sourcebook.contract.search import ContextRequest
 
 _FULL: Final = 0.9
 """Share of the budget from which a context is full: what fits no more is left out whole."""
@@ -53,6 +54,7 @@ class Assembly:
     """The choice of passages for one request."""
 
     request: ContextRequest
+    counter: TokenCounter
     hashes: Hashes
     form: Format
     chosen: list[ContextPassage] = field(default_factory=list)
@@ -73,11 +75,11 @@ class Assembly:
 
     def __post_init__(self) -> None:
         """Begin to count."""
-        self.tally = Tally(self.request.counter, self.form)
+        self.tally = Tally(self.counter, self.form)
 
     def count(self, text: str) -> int:
         """Return the tokens of a text."""
-        return self.request.counter.count(text)
+        return self.counter.count(text)
 
     def cost(self, passage: ContextPassage) -> int:
         """Return what a passage adds to the tokens, nearly."""
@@ -201,7 +203,7 @@ class Assembly:
 
 def assemble(
     request: ContextRequest,
-    question: str,
+    counter: TokenCounter,
     passages: Sequence[ContextPassage],
     hashes: Hashes,
     more: Callable[[], Sequence[ContextPassage]],
@@ -210,8 +212,8 @@ def assemble(
     """Return the context of passages.
 
     Args:
-        request: budget, format and tokenizer.
-        question: the question as formats with one show it.
+        request: the question, the budget and the format.
+        counter: counts the tokens.
         passages: best first.
         hashes: hexadecimal sha256 of the content by generation and document; filled by `more` as well.
         more: returns the passages behind these; none where there are no more.
@@ -219,8 +221,8 @@ def assemble(
     """
     every = (*passages, *linked)
     fence = Fence.around(text for each in every for text in (each.own, each.result.title, each.result.uri))
-    form = FORMATS[request.format](fence, question, is_short=request.max_tokens < _SHORT_BUDGET)
-    assembly = Assembly(request, hashes, form)
+    form = FORMATS[request.format](fence, request.search.query, is_short=request.max_tokens < _SHORT_BUDGET)
+    assembly = Assembly(request, counter, hashes, form)
     budget = request.max_tokens
     frame = assembly.count(form.render([]).counted)
     if frame < budget:

@@ -8,9 +8,9 @@ from typing import Any, Final, Self
 from psycopg import Connection
 
 from sourcebook.contract.context_results import ContextResult
+from sourcebook.contract.search import SearchRequest
 from sourcebook.database.queries import queries
 from sourcebook.search.recent_cache import RecentCache
-from sourcebook.search.request import SearchRequest
 
 _MOST_CONTEXTS: Final = 256
 """Contexts that are kept, and states."""
@@ -31,7 +31,7 @@ class ContextState:
     def read(cls, connection: Connection, request: SearchRequest) -> Self:
         """Return the state of the collections that a search covers; those that do not exist are left out."""
         named = None if request.collections is None else list(request.collections)
-        covered = {"collections": named, "generations": list(request.generations)}
+        covered = {"collections": named, "generations": list(request.generation)}
         rows = connection.execute(queries["context_state"], covered).fetchall()
         return cls(
             tuple(tuple(row[:-2]) for row in rows),

@@ -4,11 +4,12 @@ from dataclasses import replace
 from typing import Final
 
 from sourcebook.context.passages import ContextPassage, passages_of
-from sourcebook.context.request import ContextRequest
 from sourcebook.contract.filters import Filters
+from sourcebook.contract.search import ContextRequest
 from sourcebook.contract.search_results import SearchResults
 from sourcebook.database.queries import queries
-from sourcebook.search.run_search import SearchResources, run_search
+from sourcebook.search.ranking.state import SearchResources
+from sourcebook.search.run import run_search
 
 _LINKING: Final = 5
 """Best documents of a search whose relations lead further."""
@@ -45,7 +46,7 @@ def linked_passages(
         filters=replace(filters, documents=linked),
         limit=_PASSAGES,
         min_relevance=search.min_relevance or 0.0,
-        logged=None,
+        log=False,
         expand=(),
     )
     found = run_search(resources, among)

@@ -8,14 +8,15 @@ from sourcebook.context.assembly import Assembled, Hashes, assemble
 from sourcebook.context.context_cache import ContextCache, ContextState
 from sourcebook.context.linked import linked_passages
 from sourcebook.context.passages import ContextPassage, passages_of
-from sourcebook.context.request import ContextRequest
+from sourcebook.context.tokens import TokenCounter, token_counter
 from sourcebook.contract.context_results import ContextResult
+from sourcebook.contract.search import MOST_RESULTS, ContextRequest, SearchRequest
 from sourcebook.contract.search_results import NOTHING_RELEVANT, SearchResults
 from sourcebook.database.queries import queries
-from sourcebook.search.redaction import redacted
-from sourcebook.search.request import MOST_RESULTS
-from sourcebook.search.run_search import SearchResources, run_search
-from sourcebook.search.search_scope import find_scope
+from sourcebook.search.query_redaction import redacted
+from sourcebook.search.ranking.state import SearchResources
+from sourcebook.search.run import run_search
+from sourcebook.search.scope import find_scope
 
 
 def make_context(resources: SearchResources, cache: ContextCache, request: ContextRequest) -> ContextResult:
@@ -32,19 +33,20 @@ def make_context(resources: SearchResources, cache: ContextCache, request: Conte
     Raises:
         SourcebookError: see `KnowledgeBase.search`.
     """
-    search, asked = request.search, _asked(request)
-    covered = search.collections, search.generations
+    search, counter = request.search, token_counter(request.tokenizer)
+    asked = _asked(request, counter.name)
+    covered = search.collections, search.generation
     known = None if asked is None else cache.contexts.get(asked)
     state = None if asked is None else cache.states.get(covered)
     if asked is not None and (known is not None or state is None):
         with resources.connections.hold() as held:
             state = ContextState.read(held.connection, search)
     if known is not None and state is not None and known[0] == state:
-        if state.logged and search.logged is not None and not search.generations:
-            resources.query_log.add(state.logged, redacted(search.logged), len(known[1].sources))
+        if state.logged and search.log and not search.generation:
+            resources.query_log.add(state.logged, redacted(search.query), len(known[1].sources))
         return replace(known[1], is_cached=True)
-    reading = _Reading(resources, request)
-    made = _make(resources, request, reading)
+    reading = _Reading(resources, search)
+    made = _make(resources, request, counter, reading)
     if asked is not None and len(reading.states) == 1:
         (seen,) = reading.states
         cache.states.add(covered, seen)
@@ -58,7 +60,7 @@ class _Reading:
     """Reads a context's documents beside its searches, and the state of their collections."""
 
     resources: SearchResources
-    request: ContextRequest
+    search: SearchRequest
     states: set[ContextState] = field(default_factory=set)
     """States that were read; several where something was published meanwhile."""
 
@@ -67,7 +69,7 @@ class _Reading:
         shown = dict.fromkeys((result.generation, result.document_id) for result in results)
         shown |= dict.fromkeys(passage.document for passage in linked)
         with self.resources.connections.hold() as held:
-            state = ContextState.read(held.connection, self.request.search)
+            state = ContextState.read(held.connection, self.search)
             self.states.add(state)
             if not shown:
                 return {}
@@ -81,15 +83,17 @@ class _Reading:
         return {(generation, document): digest for generation, document, digest in rows}
 
 
-def _asked(request: ContextRequest) -> Hashable | None:
+def _asked(request: ContextRequest, tokenizer: str) -> Hashable | None:
     """Return what a context is kept by beside the state of its collections; None where it is not kept."""
     search = request.search
     if search.filters is not None or search.rerank is not None or search.expand or search.superseded != "shown":
         return None
-    return request.question, replace(search, logged=None), request.max_tokens, request.format, request.tokenizer
+    return replace(search, log=True), request.max_tokens, request.format, tokenizer
 
 
-def _make(resources: SearchResources, request: ContextRequest, reading: _Reading) -> ContextResult:
+def _make(
+    resources: SearchResources, request: ContextRequest, counter: TokenCounter, reading: _Reading
+) -> ContextResult:
     started = time.perf_counter()
     results = run_search(resources, replace(request.search, expand=()))
     passages = _once(passages_of(results))
@@ -104,14 +108,14 @@ def _make(resources: SearchResources, request: ContextRequest, reading: _Reading
         if page.next_offset is None or rank >= MOST_RESULTS:
             return ()
         begun = time.perf_counter()
-        page = run_search(resources, replace(request.search, offset=page.next_offset, logged=None, expand=()))
+        page = run_search(resources, replace(request.search, offset=page.next_offset, log=False, expand=()))
         searched += (time.perf_counter() - begun) * 1000
         hashes.update(reading.hashes(page))
         first, rank = rank, rank + len(page)
         return list(passages_of(page, first))
 
-    assembled = assemble(request, request.question, passages, hashes, more, linked)
-    return _result(request, results, assembled, searched, (time.perf_counter() - started) * 1000)
+    assembled = assemble(request, counter, passages, hashes, more, linked)
+    return _result(request, counter, results, assembled, searched, (time.perf_counter() - started) * 1000)
 
 
 def _once(passages: Iterable[ContextPassage]) -> list[ContextPassage]:
@@ -123,7 +127,12 @@ def _once(passages: Iterable[ContextPassage]) -> list[ContextPassage]:
 
 
 def _result(
-    request: ContextRequest, results: SearchResults, made: Assembled, search_ms: float, took_ms: float
+    request: ContextRequest,
+    counter: TokenCounter,
+    results: SearchResults,
+    made: Assembled,
+    search_ms: float,
+    took_ms: float,
 ) -> ContextResult:
     is_fenced = bool(made.sources) and request.format != "anthropic"
     notes = [*results.notes, *made.notes]
@@ -137,8 +146,8 @@ def _result(
         tuple(made.rendered.blocks),
         made.tokens,
         request.max_tokens,
-        request.tokenizer,
-        request.counter.is_exact,
+        counter.name,
+        counter.is_exact,
         tuple(source.described() for source in made.sources),
         made.rendered.citations,
         tuple(made.left_out),

@@ -11,7 +11,7 @@ from sourcebook.context.shingles import numbers_of, shingles_of, words_of
 from sourcebook.contract.search_results import SearchResult
 from sourcebook.model.passage_part import PassagePart
 from sourcebook.model.place import address_of
-from sourcebook.search.snippets import Span, sentence_spans
+from sourcebook.search.page.snippets import Span, sentence_spans
 
 _FULL_STOPS: Final = "।॥۔؟።"
 _FULL_STOP: Final = re.compile(rf"([{_FULL_STOPS}])\s+")

@@ -8,10 +8,10 @@ from pathlib import Path
 from pydantic import BaseModel, ValidationError
 
 from sourcebook.config.evaluation import MEASURES, Measure
+from sourcebook.contract.search import Mode
 from sourcebook.evaluation.errors import EvaluationError
 from sourcebook.evaluation.intervals import estimate_means
 from sourcebook.evaluation.scores import Difference, Evaluation
-from sourcebook.search.request import Mode
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final, get_args
 
 from sourcebook.config.evaluation import Measure
+from sourcebook.contract.search import MOST_RESULTS, Mode
 from sourcebook.errors import QueryError
 from sourcebook.evaluation.intervals import SAMPLES, summarise
 from sourcebook.evaluation.judged_documents import find_judged_documents
@@ -18,7 +19,6 @@ from sourcebook.evaluation.recorded_judgments import recorded_queries
 from sourcebook.evaluation.scores import Evaluation
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.progress import Progress, silent
-from sourcebook.search.request import MOST_RESULTS, Mode
 
 MODES: Final[tuple[Mode, ...]] = get_args(Mode)
 LEAST_DEPTH: Final = 10

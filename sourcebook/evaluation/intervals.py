@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from sourcebook.config.evaluation import Measure
+from sourcebook.contract.search import Mode
 from sourcebook.evaluation.scores import Difference, Estimate, ModeScores
-from sourcebook.search.request import Mode
 
 if TYPE_CHECKING:
     import numpy as np

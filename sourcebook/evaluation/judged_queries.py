@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from sourcebook.contract.search import MOST_CHARACTERS
 from sourcebook.evaluation.errors import EvaluationError, refuse
 from sourcebook.evaluation.judgments import Judgment, grades_by_query, read_judgments, relevant
 from sourcebook.evaluation.lines import read_lines
-from sourcebook.search.request import MOST_CHARACTERS
 
 _EXAMPLE = '{"id": "q1", "text": "How long do the batteries last?"}'
 

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from sourcebook.config.evaluation import Measure
-from sourcebook.search.request import Mode
+from sourcebook.contract.search import Mode
 
 FEW_QUERIES: Final = 30
 """Queries below which the bootstrap's intervals are too narrow: few queries do not show how much queries differ."""

@@ -1,21 +1,20 @@
 """Searches and contexts for frameworks, blocking and awaited, over each kind of knowledge base."""
 
 import asyncio
-import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeAlias
 
 from sourcebook.async_knowledge_base import AsyncKnowledgeBase
 from sourcebook.client import RemoteKnowledgeBase
-from sourcebook.context.request import ContextRequest
 from sourcebook.contract.context_results import ContextResult
+from sourcebook.contract.fields import Request, declared
+from sourcebook.contract.search import ContextRequest, SearchRequest
 from sourcebook.contract.search_results import NOTHING_RELEVANT
 from sourcebook.errors import QueryError
 from sourcebook.frameworks.passages import Passage, passages_of
 from sourcebook.knowledge_base import KnowledgeBase
-from sourcebook.search.request import SearchRequest
 
 Knowledge: TypeAlias = KnowledgeBase | AsyncKnowledgeBase | RemoteKnowledgeBase
 """A knowledge base of this machine, one for asyncio, or one behind a server. The program that opened it closes it."""
@@ -68,8 +67,7 @@ class Contexts:
     def __post_init__(self) -> None:
         """Check the arguments before the first question comes."""
         _check_knowledge(self.knowledge)
-        # A tokenizer may be the server's, or take a while to load.
-        _check(KnowledgeBase.context, ContextRequest.checked, {**self.options, "tokenizer": "bound"})
+        _check(ContextRequest, "question", self.options)
 
     def context(self, question: str) -> ContextResult:
         """Return the context of a question; errors are those of `KnowledgeBase.context`."""
@@ -120,15 +118,15 @@ def check_search(options: Mapping[str, Any]) -> None:
     Raises:
         QueryError: an argument is unknown or not allowed.
     """
-    _check(KnowledgeBase.search, SearchRequest.checked, options)
+    _check(SearchRequest, "query", options)
 
 
-def _check(method: Callable[..., object], checked: Callable[..., object], options: Mapping[str, Any]) -> None:
-    known = list(inspect.signature(method).parameters)[2:]  # without self and the query
+def _check(request: type[Request], asked: str, options: Mapping[str, Any]) -> None:
+    known = [name for name in declared(request) if name != asked]
     for name in options:
         if name not in known:
             raise QueryError(f"there is no option {name}; there are {', '.join(known)}")
-    checked("Is it allowed?", **_given(options))
+    request.of(**{asked: "Is it allowed?"}, **_given(options))
 
 
 def _check_knowledge(knowledge: object) -> None:

@@ -76,9 +76,9 @@ def ask_stream(
     from sourcebook.answering.question import session_of
     from sourcebook.answering.tools import Reach
     from sourcebook.contract.ask_events import AskEvents
-    from sourcebook.search.request import SearchRequest
+    from sourcebook.contract.search import AskRequest
 
-    request = SearchRequest.checked(question, collections, filters=filters)
+    request = AskRequest.of(question=question, collections=collections, filters=filters).search
     names = checked_names(collections)
     with knowledge.database.connection() as connection:
         asked = asked_collections(connection, names, answering)

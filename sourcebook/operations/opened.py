@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sourcebook.database.replica import Replica
     from sourcebook.embedding.embedder import QueryEmbedder
     from sourcebook.parsing.reading_child import ReadingChild
-    from sourcebook.search.run_search import SearchResources
+    from sourcebook.search.ranking.state import SearchResources
 
 _SEARCHES_AT_ONCE = 16
 """Keyword legs that run at the same time, at most; further ones wait."""
@@ -130,8 +130,8 @@ class Opened:
                 from sourcebook.database.measurement_writer import MeasurementWriter
                 from sourcebook.database.usage_log import UsageLog
                 from sourcebook.search.query_vectors import QueryVectors
-                from sourcebook.search.reranking.reranker import Reranker
-                from sourcebook.search.run_search import SearchResources
+                from sourcebook.search.ranking.reranking.reranker import Reranker
+                from sourcebook.search.ranking.state import SearchResources
 
                 if self._pool is None:
                     from sourcebook.database.pool import StatementLimits

@@ -47,9 +47,9 @@ def search(
         DatabaseError: any other failure of the database.
         TypeError: there is no such option.
     """
+    from sourcebook.contract.search import SearchRequest
     from sourcebook.search.on_replica import search_results
-    from sourcebook.search.request import SearchRequest
-    from sourcebook.search.run_search import run_search
+    from sourcebook.search.run import run_search
 
     request = SearchRequest.checked(query, collections, limit, mode, **options)
     return search_results(knowledge._ready(), knowledge.replica, lambda resources: run_search(resources, request))
@@ -84,8 +84,8 @@ def similar(
         QueryError: the document or the passage is not searchable, or an argument is not allowed.
         DatabaseError: the database is out of reach.
     """
+    from sourcebook.contract.search import SearchRequest
     from sourcebook.search.on_replica import search_results
-    from sourcebook.search.request import SearchRequest
     from sourcebook.search.similar import SimilarRequest, similar_on
 
     checked = SearchRequest.checked("similar", collections, limit, filters=filters, literal=True)
@@ -118,7 +118,7 @@ def embed(
         DatabaseError: the database is out of reach.
     """
     from sourcebook.search.embed_texts import embed_texts
-    from sourcebook.search.search_scope import find_scope
+    from sourcebook.search.scope import find_scope
 
     resources = knowledge._ready()
     with resources.connections.hold() as held:
@@ -185,7 +185,7 @@ def context(
         TypeError: there is no such option.
     """
     from sourcebook.context.make_context import make_context
-    from sourcebook.context.request import ContextRequest
+    from sourcebook.contract.search import ContextRequest
     from sourcebook.search.on_replica import read
 
     request = ContextRequest.checked(question, collections, max_tokens, format, **options)

@@ -8,7 +8,7 @@ from sourcebook.embedding.metering import meter_of
 from sourcebook.errors import QueryError
 from sourcebook.model.usage import EMBED_PASSAGES, EMBED_QUERY, model_label
 from sourcebook.search.query_vectors import QueryVectors
-from sourcebook.search.search_scope import ScopedGeneration, SearchScope
+from sourcebook.search.scope import ScopedGeneration, SearchScope
 
 
 def embed_texts(

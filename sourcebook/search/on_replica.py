@@ -7,7 +7,7 @@ from typing import TypeVar
 from sourcebook.contract.search_results import SearchResults
 from sourcebook.database.replica import Replica, failures_of_replica, told
 from sourcebook.errors import DatabaseBusyError, DatabaseError, ReplicaError
-from sourcebook.search.run_search import SearchResources
+from sourcebook.search.ranking.state import SearchResources
 
 Found = TypeVar("Found")
 

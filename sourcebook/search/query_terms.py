@@ -12,7 +12,7 @@ from typing import Any, Final
 from psycopg import Connection
 
 from sourcebook.database.queries import queries
-from sourcebook.search.search_scope import SearchScope
+from sourcebook.search.scope import SearchScope
 
 _COMPOUND_WEIGHT: Final = 0.5
 """Factor on the weight of a compound's part, or of a compound that contains the word."""

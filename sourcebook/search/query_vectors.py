@@ -17,7 +17,7 @@ from sourcebook.embedding.weights import MULTILINGUAL_NAME
 from sourcebook.errors import ModelError
 from sourcebook.model.usage import EMBED_QUERY, Use
 from sourcebook.search.recent_cache import RecentCache
-from sourcebook.search.search_scope import ScopedGeneration
+from sourcebook.search.scope import ScopedGeneration
 from sourcebook.telemetry.measurements import (
     CACHE_HITS,
     CACHE_MISSES,

@@ -11,19 +11,19 @@ from sourcebook.contract.filters import Filters
 from sourcebook.contract.search_results import SearchResults
 from sourcebook.database.queries import queries
 from sourcebook.errors import QueryError
-from sourcebook.search.best_part import with_snippet
-from sourcebook.search.filtering.conditions import condition_of
-from sourcebook.search.fusion import DEEPEST, Candidate
-from sourcebook.search.ordering import read_documents
-from sourcebook.search.read_results import read_results
-from sourcebook.search.search_scope import EntryCondition, ScopedGeneration, find_scope
-from sourcebook.search.vector_leg import nearest
+from sourcebook.search.page.best_part import with_snippet
+from sourcebook.search.page.read_results import read_results
+from sourcebook.search.ranking.filter_conditions import condition_of
+from sourcebook.search.ranking.fusion import DEEPEST, Candidate
+from sourcebook.search.ranking.passages import read_documents
+from sourcebook.search.ranking.vector_leg import nearest
+from sourcebook.search.scope import EntryCondition, ScopedGeneration, find_scope
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from sourcebook.search.run_search import SearchResources
+    from sourcebook.search.ranking.state import SearchResources
 
 _FIRST_DEPTH, _STEP = 100, 4
 """Passages that are compared at first, and the factor from one depth to the next."""
@@ -73,7 +73,7 @@ def find_similar(connection: Connection, request: SimilarRequest) -> SearchResul
         with_snippet(result, ()) for result in read_results(connection, [each.id for each in generations], candidates)
     )
     if scope.redactions and not request.unredacted:
-        from sourcebook.search.redacted_results import redact_results
+        from sourcebook.search.page.redaction import redact_results
 
         results = redact_results(connection, results, scope.redactions)
     notes = [f"{', '.join(left_out)}: the passages are embedded by another model"] if left_out else []

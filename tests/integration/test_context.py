@@ -12,8 +12,8 @@ from psycopg import sql
 from sourcebook.contract.search_results import SearchResult
 from sourcebook.database.queries import queries
 from sourcebook.model.generation import Generation
-from sourcebook.search.fusion import Candidate
-from sourcebook.search.read_results import read_results
+from sourcebook.search.page.read_results import read_results
+from sourcebook.search.ranking.fusion import Candidate
 from tests.integration.published_passages import publish_passages
 from tests.integration.stages import Stages
 

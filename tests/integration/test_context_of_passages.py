@@ -1,6 +1,6 @@
 """The setting `chunking.context`: another one is another generation, and its vectors are those of a first ingest."""
 
-from sourcebook.search.ordering import read_texts
+from sourcebook.search.ranking.passages import read_texts
 from tests.integration.stages import Stages
 
 FIRST = "The gauge at the pier is read at noon by the keeper, who writes the level into a book. " * 3

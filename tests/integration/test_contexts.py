@@ -9,12 +9,13 @@ from sourcebook.client import RemoteKnowledgeBase
 from sourcebook.context import make_context
 from sourcebook.context.token_bound import token_bound
 from sourcebook.contract.context_results import ContextResult
+from sourcebook.contract.search import SearchRequest
 from sourcebook.contract.search_results import SearchResults
 from sourcebook.errors import AccessError, QueryError, SourcebookError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
-from sourcebook.search.request import SearchRequest
-from sourcebook.search.run_search import SearchResources, run_search
+from sourcebook.search.ranking.state import SearchResources
+from sourcebook.search.run import run_search
 from sourcebook.server.mcp.arguments import ContextArguments
 from sourcebook.server.mcp.budget import as_json, plain
 from sourcebook.server.mcp.tools.context import get_context

@@ -20,7 +20,7 @@ from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.database.location import DatabaseLocation
 from sourcebook.errors import QueryError
 from sourcebook.indexing.generations import create_generation
-from sourcebook.search.filtering.conditions import condition_of
+from sourcebook.search.ranking.filter_conditions import condition_of
 from tests.conftest import TEMPLATE
 
 HOSTILE = "'); DROP TABLE document; --"

@@ -12,8 +12,8 @@ from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.indexing import first_entries
 from sourcebook.indexing.damage import find_damage
 from sourcebook.model.generation import Generation
-from sourcebook.search.keyword_leg import keyword_ranking
 from sourcebook.search.query_terms import query_terms
+from sourcebook.search.ranking.keyword_leg import keyword_ranking
 from sourcebook.stages import index_upkeep, search_index
 from sourcebook.stages.index_upkeep import maintain_index
 from sourcebook.stages.search_index import publish

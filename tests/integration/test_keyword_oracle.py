@@ -10,10 +10,10 @@ from psycopg import Connection, sql
 from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.database.queries import queries
 from sourcebook.model.generation import Generation
-from sourcebook.search.fusion import LegRanking
-from sourcebook.search.keyword_leg import keyword_ranking
 from sourcebook.search.query_terms import query_terms
-from sourcebook.search.search_scope import EntryCondition, find_scope
+from sourcebook.search.ranking.keyword_leg import keyword_ranking
+from sourcebook.search.ranking.leg import LegRanking
+from sourcebook.search.scope import EntryCondition, find_scope
 from sourcebook.stages.index_upkeep import maintain_index
 from tests.integration.word_corpus import Oracle, WordCorpus, Written, new_corpus, recount, statistics, word_database
 

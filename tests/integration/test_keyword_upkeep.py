@@ -10,9 +10,9 @@ from psycopg import Connection
 from sourcebook.database.database import Database
 from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.database.queries import queries
-from sourcebook.search.fusion import LegRanking
-from sourcebook.search.keyword_leg import keyword_ranking
 from sourcebook.search.query_terms import query_terms
+from sourcebook.search.ranking.keyword_leg import keyword_ranking
+from sourcebook.search.ranking.leg import LegRanking
 from sourcebook.stages import index_upkeep as upkeep
 from sourcebook.stages.index_upkeep import BLOCK, maintain_index
 from tests.integration.word_corpus import Oracle, WordCorpus, Written, new_corpus, word_database

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from sourcebook.cli.passages import show_results
-from sourcebook.search.relevance import RELEVANT_FROM
+from sourcebook.search.ranking.relevance import RELEVANT_FROM
 from tests.integration.stages import Stages
 
 DOCUMENTS = {

@@ -12,11 +12,12 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+from sourcebook.contract.search import SearchRequest
 from sourcebook.errors import DatabaseError, QueryError
 from sourcebook.search.query_vectors import QueryVectors
-from sourcebook.search.request import SearchRequest
-from sourcebook.search.reranking.reranker import Reranker
-from sourcebook.search.run_search import SearchResources, run_search
+from sourcebook.search.ranking.reranking.reranker import Reranker
+from sourcebook.search.ranking.state import SearchResources
+from sourcebook.search.run import run_search
 from sourcebook.telemetry import spans
 from sourcebook.telemetry.measurements import measurements
 from tests.integration.published_passages import publish_passages, unit_vectors
@@ -57,7 +58,7 @@ def test_an_ingest_and_a_search_are_traced(
     found = {span.name: span for span in exporter.get_finished_spans()}
     search = found["sourcebook.search"]
     assert dict(search.attributes or {})["sourcebook.results"] == 1
-    for leg in ("sourcebook.search.vector_leg", "sourcebook.search.keyword_leg"):
+    for leg in ("sourcebook.search.ranking.vector_leg", "sourcebook.search.ranking.keyword_leg"):
         parent = found[leg].parent
         assert parent is not None, leg
         assert parent.span_id == search.context.span_id, leg

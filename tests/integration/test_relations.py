@@ -13,7 +13,7 @@ from sourcebook.admin.access_keys import create_key
 from sourcebook.client import RemoteKnowledgeBase
 from sourcebook.database.queries import queries
 from sourcebook.errors import QueryError
-from sourcebook.search.superseding import MOST_SUPERSEDING
+from sourcebook.search.page.relations import MOST_SUPERSEDING
 from sourcebook.server.mcp.budget import FEWEST_TOKENS
 from sourcebook.stages.relations.update import update_relations
 from tests.integration.http_server import serving

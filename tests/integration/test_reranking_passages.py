@@ -5,10 +5,11 @@ from pathlib import Path
 import numpy as np
 
 from sourcebook.contract.reranking import Reranking
-from sourcebook.search.fusion import Candidate
-from sourcebook.search.ordering import read_texts, rerank
-from sourcebook.search.read_results import read_results
-from sourcebook.search.reranking.reranker import Reranker
+from sourcebook.search.page.read_results import read_results
+from sourcebook.search.ranking.fusion import Candidate
+from sourcebook.search.ranking.order import rerank
+from sourcebook.search.ranking.passages import read_texts
+from sourcebook.search.ranking.reranking.reranker import Reranker
 from tests.integration.published_passages import publish_passages
 from tests.integration.stages import Stages
 from tests.tiny_cross_encoder import build_cross_encoder

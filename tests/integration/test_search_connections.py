@@ -13,15 +13,16 @@ from numpy.typing import NDArray
 
 from sourcebook.contract.fusion import Fusion
 from sourcebook.contract.reranking import Reranking
+from sourcebook.contract.search import SearchRequest
 from sourcebook.contract.search_results import SearchResults
 from sourcebook.database.database import Database
 from sourcebook.embedding.embedder import QueryEmbedder
 from sourcebook.errors import ModelError
 from sourcebook.search.query_vectors import QueryVectors
-from sourcebook.search.request import SearchRequest
-from sourcebook.search.reranking.reranker import PairScores, Reranker
-from sourcebook.search.run_search import SearchResources, run_search
-from sourcebook.search.search_scope import ScopedGeneration
+from sourcebook.search.ranking.reranking.reranker import PairScores, Reranker
+from sourcebook.search.ranking.state import SearchResources
+from sourcebook.search.run import run_search
+from sourcebook.search.scope import ScopedGeneration
 from tests.integration.published_passages import publish_passages, unit_vectors
 from tests.integration.stages import Stages
 from tests.tiny_cross_encoder import build_cross_encoder

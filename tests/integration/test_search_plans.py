@@ -14,11 +14,11 @@ from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.database.queries import queries
 from sourcebook.indexing.indexes import maintain_indexes
 from sourcebook.model.generation import Generation
-from sourcebook.search.keyword_leg import keyword_plan, keyword_ranking
+from sourcebook.search.query_syntax import parse_query
 from sourcebook.search.query_terms import query_terms, with_stand_ins
-from sourcebook.search.request import SearchRequest
-from sourcebook.search.required_terms import required_terms
-from sourcebook.search.search_scope import EntryCondition, SearchScope, find_scope
+from sourcebook.search.ranking.keyword_leg import keyword_plan, keyword_ranking
+from sourcebook.search.ranking.required_terms import required_terms
+from sourcebook.search.scope import EntryCondition, SearchScope, find_scope
 from tests.integration.word_corpus import WordCorpus, Written, new_corpus, word_database
 
 ENTRIES = 4_000
@@ -236,9 +236,9 @@ def test_the_scope_is_read_without_touching_entries(
 
 def whole_leg(connection: Connection, scope: SearchScope, query: str) -> list[int]:
     """Everything that the keyword leg asks of the database."""
-    request = SearchRequest.checked(query)
-    conditions, _ = required_terms(connection, scope, request.query)
-    terms = with_stand_ins(connection, scope, query_terms(connection, scope, request.query.text), typos=True)
+    parsed = parse_query(query)
+    conditions, _ = required_terms(connection, scope, parsed)
+    terms = with_stand_ins(connection, scope, query_terms(connection, scope, parsed.text), typos=True)
     condition = EntryCondition.all_of(conditions)
     return [chunk for chunk, _ in keyword_ranking(connection, scope, terms, 10, condition)]
 

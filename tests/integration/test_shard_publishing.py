@@ -8,10 +8,10 @@ import pytest
 from psycopg import Connection
 
 from sourcebook.database.embedded import EmbeddedServer
-from sourcebook.search.fusion import LegRanking
-from sourcebook.search.keyword_leg import keyword_ranking
 from sourcebook.search.query_terms import query_terms
-from sourcebook.search.search_scope import find_scope
+from sourcebook.search.ranking.keyword_leg import keyword_ranking
+from sourcebook.search.ranking.leg import LegRanking
+from sourcebook.search.scope import find_scope
 from sourcebook.stages.index_upkeep import maintain_index
 from tests.checkout import CHECKOUT
 from tests.integration.word_corpus import Oracle, WordCorpus, Written, new_corpus, recount, statistics, word_database

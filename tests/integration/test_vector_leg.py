@@ -18,10 +18,10 @@ from sourcebook.database.location import DatabaseLocation
 from sourcebook.database.queries import queries
 from sourcebook.indexing import indexes
 from sourcebook.model.generation import Generation
-from sourcebook.search import vector_leg
-from sourcebook.search.filtering.conditions import condition_of
-from sourcebook.search.search_scope import EntryCondition
-from sourcebook.search.vector_leg import VectorRanking, nearest
+from sourcebook.search.ranking import vector_leg
+from sourcebook.search.ranking.filter_conditions import condition_of
+from sourcebook.search.ranking.vector_leg import VectorRanking, nearest
+from sourcebook.search.scope import EntryCondition
 from tests.conftest import TEMPLATE
 from tests.integration.vector_shelf import DEPTH, DIMENSIONS, LARGE, SELECTIVITIES, SMALL, Shelf, filled_shelf
 

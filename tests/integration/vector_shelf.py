@@ -12,8 +12,8 @@ from sourcebook.database.database import Database
 from sourcebook.indexing import indexes
 from sourcebook.indexing.generations import create_generation
 from sourcebook.model.generation import Generation
-from sourcebook.search.search_scope import ScopedGeneration
-from sourcebook.search.vector_leg import VectorRanking
+from sourcebook.search.ranking.vector_leg import VectorRanking
+from sourcebook.search.scope import ScopedGeneration
 
 DIMENSIONS, CLUSTERS, CHUNKS_OF_A_DOCUMENT = 32, 60, 4
 LARGE, OTHER, SMALL = 4_200, 1_800, 600

@@ -22,8 +22,8 @@ from sourcebook.indexing.generations import create_generation
 from sourcebook.model.generation import Generation
 from sourcebook.model.report import StageReport
 from sourcebook.model.shard import Shard
-from sourcebook.search.fusion import LegRanking
-from sourcebook.search.search_scope import SearchScope, find_scope
+from sourcebook.search.ranking.leg import LegRanking
+from sourcebook.search.scope import SearchScope, find_scope
 from sourcebook.stages.search_index import publish
 from tests.conftest import TEMPLATE
 

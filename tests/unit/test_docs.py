@@ -40,13 +40,14 @@ from sourcebook.contract.documents import Item
 from sourcebook.contract.explanation import Explanation, LegExplanation
 from sourcebook.contract.fusion import Fusion
 from sourcebook.contract.reranking import MOST_RERANKED, Reranking
+from sourcebook.contract.search import LARGEST_OFFSET, MOST_CHARACTERS, MOST_RESULTS
 from sourcebook.contract.search_results import OtherPassage, SearchResult, SearchResults
 from sourcebook.contract.status import ProcessingItem, SourceStatus
 from sourcebook.contract.windows import MOST_NEIGHBOURS, Part
 from sourcebook.errors import FailureClass
 from sourcebook.knowledge_base import KnowledgeBase
-from sourcebook.search.fusion import DEEPEST
-from sourcebook.search.request import LARGEST_OFFSET, MOST_CHARACTERS, MOST_RESULTS, parse_query
+from sourcebook.search.query_syntax import parse_query
+from sourcebook.search.ranking.fusion import DEEPEST
 from tests.checkout import CHECKOUT, DOCS
 
 

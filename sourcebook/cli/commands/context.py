@@ -139,7 +139,7 @@ def context(
     - `sourcebook context "carry over leave" --json`: with sources, citations, and what was left out
     """
     from sourcebook.cli.filter_options import parse_filters
-    from sourcebook.context.request import ContextRequest
+    from sourcebook.contract.search import ContextRequest
 
     asked = (as_text(" ".join(question)), collections or None, max_tokens, form.value)
     options: dict[str, Any] = {

@@ -223,7 +223,7 @@ def search(
         _show_nothing(context, as_json=as_json)
         return
     from sourcebook.cli.filter_options import parse_filters
-    from sourcebook.search.request import SearchRequest
+    from sourcebook.contract.search import SearchRequest
 
     asked = (as_text(" ".join(query)), collections or None, limit, mode.value)
     options: dict[str, Any] = {

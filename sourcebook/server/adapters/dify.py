@@ -9,8 +9,8 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from starlette.responses import JSONResponse, Response
 
+from sourcebook.contract.search import MOST_CHARACTERS
 from sourcebook.contract.search_results import SearchResult
-from sourcebook.search.request import MOST_CHARACTERS
 from sourcebook.server.access import Knowledge, Reader
 from sourcebook.server.adapters.dify_conditions import MetadataCondition, as_filter
 from sourcebook.server.problems import NoAccessError

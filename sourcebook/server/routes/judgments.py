@@ -8,10 +8,10 @@ from starlette.requests import Request
 
 from sourcebook.admin.judgments import HIGHEST_GRADE
 from sourcebook.contract.judgments import RecordedJudgment
+from sourcebook.contract.search import MOST_CHARACTERS
 from sourcebook.errors import QueryError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
-from sourcebook.search.request import MOST_CHARACTERS
 from sourcebook.server.access import Knowledge, Reader, Writer
 from sourcebook.server.request_models import Sent, Whole, as_whole
 from sourcebook.server.routes.collections import Named

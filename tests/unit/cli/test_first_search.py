@@ -48,7 +48,7 @@ def test_it_imports_nothing_slow() -> None:
 def test_a_search_by_words_imports_no_numpy() -> None:
     """Only vectors need it: it would take a good part of a keyword search's first answer."""
     code = (
-        "import sys, sourcebook.search.run_search\n"
+        "import sys, sourcebook.search.run\n"
         "print({'numpy', 'sourcebook.embedding.multilingual_e5'} & sys.modules.keys())"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"

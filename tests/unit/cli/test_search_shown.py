@@ -10,8 +10,8 @@ from sourcebook.cli.snippets import snippet_text
 from sourcebook.contract.explanation import Explanation, LegExplanation
 from sourcebook.contract.search_results import OtherPassage, SearchResult, SearchResults
 from sourcebook.contract.windows import Part
-from sourcebook.search.best_part import with_snippet
-from sourcebook.search.highlights import Highlight
+from sourcebook.search.page.best_part import with_snippet
+from sourcebook.search.ranking.highlights import Highlight
 
 RESULT = SearchResult(
     document_id=1,

@@ -5,7 +5,8 @@ from typing import Any
 
 from sourcebook.context.assembly import Assembled, assemble
 from sourcebook.context.passages import passages_of
-from sourcebook.context.request import ContextRequest
+from sourcebook.context.tokens import token_counter
+from sourcebook.contract.search import ContextRequest
 from sourcebook.contract.search_results import SearchResult
 
 Hashes = dict[tuple[int, int], str]
@@ -36,4 +37,4 @@ def made(results: Sequence[SearchResult], max_tokens: int = 4_000, form: str = "
     """Return the context of results, counted by the bound unless a tokenizer is named."""
     request = ContextRequest.checked("How?", None, max_tokens, form, **{"tokenizer": "bound"} | options)
     hashes = {(result.generation, result.document_id): f"{result.document_id:064x}" for result in results}
-    return assemble(request, request.question, list(passages_of(results)), hashes, lambda: ())
+    return assemble(request, token_counter(request.tokenizer), list(passages_of(results)), hashes, lambda: ())

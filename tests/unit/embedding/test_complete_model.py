@@ -8,7 +8,7 @@ import pytest
 from sourcebook.embedding.complete_model import check_loaded
 from sourcebook.embedding.loading import load_folder
 from sourcebook.errors import ModelError
-from sourcebook.search.reranking.loading import load_cross_encoder
+from sourcebook.search.ranking.reranking.loading import load_cross_encoder
 from tests.tiny_cross_encoder import build_cross_encoder
 from tests.unit.embedding.tiny_models import tiny_model
 

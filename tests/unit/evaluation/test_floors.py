@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from sourcebook.contract.search import Mode
 from sourcebook.evaluation import (
     Baseline,
     Estimate,
@@ -17,7 +18,6 @@ from sourcebook.evaluation import (
     missed_floors,
     read_baseline,
 )
-from sourcebook.search.request import Mode
 
 NAMES = [f"q{number}" for number in range(40)]
 

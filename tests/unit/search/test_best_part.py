@@ -5,8 +5,8 @@ import re
 import pytest
 
 from sourcebook.model.passage_part import PassagePart
-from sourcebook.search.best_part import best_part
-from sourcebook.search.highlights import Highlight
+from sourcebook.search.page.best_part import best_part
+from sourcebook.search.ranking.highlights import Highlight
 
 POLICY = (
     "## Leave policy\n\nThis page says how to take leave.\n\n"

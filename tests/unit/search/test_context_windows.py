@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sourcebook.contract.windows import Part, merged_text
-from sourcebook.search.context import Place, Window, windows
+from sourcebook.search.page.windows import Place, Window, windows
 
 HITS = st.lists(st.tuples(st.integers(1, 3), st.integers(0, 60)), min_size=1, max_size=30, unique=True)
 

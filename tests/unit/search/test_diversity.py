@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from sourcebook.search.diversity import StoredVector, diversify
-from sourcebook.search.fusion import Candidate
+from sourcebook.search.ranking.diversity import StoredVector, diversify
+from sourcebook.search.ranking.fusion import Candidate
 
 
 def unit(*values: float) -> NDArray[np.float32]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sourcebook.contract.filters import FILTER_NAMES, Filters
 from sourcebook.database.queries import queries
 from sourcebook.errors import QueryError
-from sourcebook.search.filtering.conditions import condition_of
+from sourcebook.search.ranking.filter_conditions import condition_of
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import re
 
 from sourcebook.cli.filter_options import parse_filters
 from sourcebook.contract.filters import FILTER_NAMES, Filters
-from sourcebook.search.filtering.conditions import condition_of
+from sourcebook.search.ranking.filter_conditions import condition_of
 from tests.checkout import DOCS
 
 TEXT = (DOCS / "filters.md").read_text(encoding="utf-8")

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from sourcebook.contract.fusion import Fusion
 from sourcebook.errors import QueryError
-from sourcebook.search.fusion import LegRanking, LegResult, fuse
+from sourcebook.search.ranking.fusion import fuse
+from sourcebook.search.ranking.leg import LegRanking, LegResult
 
 VECTOR = [(1, 0.9), (2, 0.5), (3, 0.1)]
 KEYWORD = [(3, 12.0), (4, 6.0), (1, 4.0)]

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sourcebook.search.fusion import Candidate
-from sourcebook.search.ordering import group_by_document
+from sourcebook.search.ranking.fusion import Candidate
+from sourcebook.search.ranking.order import group_by_document
 
 
 def test_the_best_passage_leads_and_the_others_are_listed() -> None:

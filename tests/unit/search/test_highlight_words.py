@@ -5,7 +5,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sourcebook.search.highlights import _COMPOUND, _WORD, _spans
+from sourcebook.search.ranking.highlights import _COMPOUND, _WORD, _spans
 
 PLAIN_COMPOUND = re.compile(r"\w+(?:[./@:_+-]+\w+)+")
 """The definition of a compound, which tries every beginning of every word."""

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sourcebook.contract.fusion import Fusion
-from sourcebook.search.fusion import LegResult, RankedList
-from sourcebook.search.merged_list import MergedList
+from sourcebook.search.ranking.fusion import RankedList
+from sourcebook.search.ranking.leg import LegResult
+from sourcebook.search.ranking.merged_list import MergedList
 
 LIST = st.permutations(range(20)).flatmap(lambda chunks: st.integers(0, 20).map(lambda length: chunks[:length]))
 

@@ -7,9 +7,10 @@ import pytest
 
 from sourcebook.config.collection import EmbeddingSettings
 from sourcebook.contract.fusion import Fusion
-from sourcebook.search.fusion import LegResult, fuse
 from sourcebook.search.query_vectors import QueryVectors
-from sourcebook.search.search_scope import ScopedGeneration
+from sourcebook.search.ranking.fusion import fuse
+from sourcebook.search.ranking.leg import LegResult
+from sourcebook.search.scope import ScopedGeneration
 
 
 class _Embedder:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sourcebook.search.request import ParsedQuery, parse_query
+from sourcebook.search.query_syntax import ParsedQuery, parse_query
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sourcebook.config.collection import EmbeddingSettings
 from sourcebook.errors import ModelError
 from sourcebook.search.query_vectors import QueryVectors, language_weight
-from sourcebook.search.search_scope import ScopedGeneration
+from sourcebook.search.scope import ScopedGeneration
 
 GENERATION = ScopedGeneration("handbook", 1, "m", EmbeddingSettings(), 2, ("simple",))
 

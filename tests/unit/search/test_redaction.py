@@ -2,7 +2,7 @@
 
 import pytest
 
-from sourcebook.search.redaction import MOST_CHARACTERS, redacted
+from sourcebook.search.query_redaction import MOST_CHARACTERS, redacted
 
 
 @pytest.mark.parametrize(

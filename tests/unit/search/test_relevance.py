@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from sourcebook.search.fusion import Candidate, LegResult
 from sourcebook.search.query_terms import QueryTerm
-from sourcebook.search.relevance import FITTED, RELEVANT_FROM, Background, Evidence
+from sourcebook.search.ranking.fusion import Candidate
+from sourcebook.search.ranking.leg import LegResult
+from sourcebook.search.ranking.relevance import FITTED, RELEVANT_FROM, Background, Evidence
 
 MINILM = ["all-MiniLM-L6-v2:53aa51172d14"]
 TERMS = (QueryTerm("batteri", 2, {1: 7}, 3.0), QueryTerm("winter", 9, {1: 8}, 1.0))

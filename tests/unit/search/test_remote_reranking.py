@@ -8,8 +8,8 @@ import pytest
 from sourcebook.contract.reranking import Reranking
 from sourcebook.errors import ModelError, QueryError
 from sourcebook.providers.failures import RequestFailedError
-from sourcebook.search.reranking.remote import scores_of
-from sourcebook.search.reranking.reranker import Reranker
+from sourcebook.search.ranking.reranking.remote import scores_of
+from sourcebook.search.ranking.reranking.reranker import Reranker
 from tests.provider_server import Asked, ProviderServer, Reply
 
 QUERY = "when does the tide turn"

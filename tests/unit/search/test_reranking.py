@@ -16,10 +16,10 @@ from sourcebook.database.usage_log import UsageLog
 from sourcebook.embedding.weights import bundled_folder
 from sourcebook.errors import ModelError, QueryError
 from sourcebook.model.usage import Use
-from sourcebook.search.fusion import Candidate
-from sourcebook.search.ordering import rerank
-from sourcebook.search.reranking.local import LocalCrossEncoder
-from sourcebook.search.reranking.reranker import Reranker, _pair
+from sourcebook.search.ranking.fusion import Candidate
+from sourcebook.search.ranking.order import rerank
+from sourcebook.search.ranking.reranking.local import LocalCrossEncoder
+from sourcebook.search.ranking.reranking.reranker import Reranker, _pair
 from tests.tiny_cross_encoder import build_cross_encoder
 
 WORDS = ["the", "tide", "is", "high", "low", "water", "harbour", "boat", "sea", "moon", "noon", "when", "does", "turn"]

@@ -6,9 +6,9 @@ import torch
 from sourcebook.contract.reranking import Reranking
 from sourcebook.errors import ModelError, QueryError
 from sourcebook.processes.device import Device
-from sourcebook.search.reranking import local
-from sourcebook.search.reranking.loading import load_cross_encoder
-from sourcebook.search.reranking.local import LocalCrossEncoder
+from sourcebook.search.ranking.reranking import local
+from sourcebook.search.ranking.reranking.loading import load_cross_encoder
+from sourcebook.search.ranking.reranking.local import LocalCrossEncoder
 from tests.tiny_cross_encoder import build_cross_encoder
 
 WORDS = ["the", "tide", "is", "high", "low", "water"]

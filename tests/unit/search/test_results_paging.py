@@ -6,9 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sourcebook.contract.fusion import Fusion, Method
-from sourcebook.search.diversity import diversify
-from sourcebook.search.fusion import DEEPEST, Candidate, LegResult, RankedList
-from sourcebook.search.ordering import group_by_document
+from sourcebook.search.ranking.diversity import diversify
+from sourcebook.search.ranking.fusion import DEEPEST, Candidate, RankedList
+from sourcebook.search.ranking.leg import LegResult
+from sourcebook.search.ranking.order import group_by_document
 
 Legs = Mapping[str, Sequence[int]]
 FIRST, LAST = 3, 48

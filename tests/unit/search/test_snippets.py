@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sourcebook.search.highlights import Highlight
-from sourcebook.search.snippets import MOST_CHARACTERS, sentence_spans, snippet_span
+from sourcebook.search.page.snippets import MOST_CHARACTERS, sentence_spans, snippet_span
+from sourcebook.search.ranking.highlights import Highlight
 
 FILLER = "Nothing of note happened on that day. "
 

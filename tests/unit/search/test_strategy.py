@@ -3,10 +3,11 @@
 import pytest
 
 from sourcebook.contract.fusion import Fusion
+from sourcebook.contract.search import SearchRequest
 from sourcebook.errors import QueryError
-from sourcebook.search.fusion import Candidate
-from sourcebook.search.request import SearchRequest, parse_query
-from sourcebook.search.strategy import WORDS_FIRST, is_code, parts_of, strategy_of
+from sourcebook.search.query_syntax import parse_query
+from sourcebook.search.ranking.fusion import Candidate
+from sourcebook.search.ranking.strategy import WORDS_FIRST, is_code, parts_of, strategy_of
 
 
 @pytest.mark.parametrize(

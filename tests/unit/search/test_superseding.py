@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from sourcebook.search import superseding
-from sourcebook.search.superseding import REORDERED, behind_successors
+from sourcebook.search.ranking import superseding
+from sourcebook.search.ranking.superseding import REORDERED, behind_successors
 
 
 def order(monkeypatch: pytest.MonkeyPatch, documents: list[int], successors: dict[int, set[int]]) -> list[int]:

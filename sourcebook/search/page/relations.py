@@ -1,0 +1,54 @@
+"""Relations of a page: what supersedes a result, and the documents that the results refer to."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from psycopg import Connection
+from psycopg.rows import dict_row
+
+from sourcebook.contract.search_results import LinkedDocument, SearchResult
+from sourcebook.database.queries import queries
+from sourcebook.database.redacted_titles import redacted_titles
+
+MOST_LINKED: Final = 20
+"""Documents of `SearchResults.linked`, at most."""
+MOST_SUPERSEDING: Final = 20
+"""Documents of `SearchResult.superseded_by`, at most: a thousand may say that they supersede the same one."""
+
+
+def with_relations(
+    connection: Connection,
+    results: Sequence[SearchResult],
+    kinds: Sequence[str],
+    redactions: Mapping[str, Mapping[str, Any]],
+) -> tuple[tuple[SearchResult, ...], tuple[LinkedDocument, ...]]:
+    """Return results with what supersedes them, and the documents that they refer to.
+
+    Args:
+        connection: to the knowledge base.
+        results: of one page.
+        kinds: kinds of relations of the documents that are returned beside them.
+        redactions: settings of redaction by the name of the collection.
+    """
+    ids = list({result.document_id for result in results})
+    if not ids:
+        return tuple(results), ()
+    with connection.cursor(row_factory=dict_row) as cursor:
+        rows = cursor.execute(queries["superseding_documents"], {"documents": ids, "most": MOST_SUPERSEDING}).fetchall()
+        scope = {"documents": ids, "kinds": list(kinds), "limit": MOST_LINKED}
+        linked = cursor.execute(queries["linked_documents"], scope).fetchall() if kinds else []
+    every = [*rows, *linked]
+    named = [(row["collection"], row["document_id"], row["title"]) for row in every]
+    for row, title in zip(every, redacted_titles(connection, named, redactions), strict=True):
+        row["title"] = title
+    by_document: dict[int, list[LinkedDocument]] = {}
+    for row in rows:
+        by_document.setdefault(row.pop("superseded_id"), []).append(LinkedDocument(**row))
+    shown = (
+        replace(result, superseded_by=tuple(by_document[result.document_id]))
+        if result.document_id in by_document
+        else result
+        for result in results
+    )
+    return tuple(shown), tuple(LinkedDocument(**row) for row in linked)

@@ -1,0 +1,131 @@
+"""Second step of a search: its candidates by both legs, in one ranked list that is long enough for the page."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import wait
+from contextlib import nullcontext
+from contextvars import copy_context
+from dataclasses import replace
+from itertools import chain
+from typing import Final
+
+from psycopg import Connection
+
+from sourcebook.contract.filters import Filters
+from sourcebook.search.query_syntax import ParsedQuery
+from sourcebook.search.ranking.filter_conditions import condition_of
+from sourcebook.search.ranking.fusion import RankedList
+from sourcebook.search.ranking.keyword_leg import KeywordLeg
+from sourcebook.search.ranking.leg import LegResult
+from sourcebook.search.ranking.merged_list import MergedList
+from sourcebook.search.ranking.passages import read_documents
+from sourcebook.search.ranking.required_terms import required_terms
+from sourcebook.search.ranking.state import Found, SearchState
+from sourcebook.search.ranking.strategy import FIXED, Strategy, strategy_of
+from sourcebook.search.ranking.vector_leg import VectorLeg
+from sourcebook.search.scope import EntryCondition
+from sourcebook.telemetry.spans import span
+
+_COUNTED: Final = 1_000
+"""Passages that are ranked, at least, where a search counts facets: their documents are counted."""
+
+
+def find_candidates(state: SearchState) -> None:
+    """Search by both legs; without conditions of the query where no passage fulfils them, which a note says."""
+    state.found = _found(state, state.query)
+    if state.query.has_operators and not (state.found.ranked.candidates or state.request.literal is False):
+        for query, note in state.query.relaxed():
+            looser = _found(state, query)
+            if looser.ranked.candidates:
+                state.query, state.found = query, replace(looser, notes=[*looser.notes, note])
+                break
+    legs = state.found.ranked.legs.values()
+    state.notes += [*state.found.notes, *dict.fromkeys(chain.from_iterable(leg.notes for leg in legs))]
+
+
+def _found(state: SearchState, query: ParsedQuery) -> Found:
+    """Return the candidates of a query, at least as many as its page needs."""
+    request, scope = state.request, state.scope
+    strategy = FIXED if request.strategy == "fixed" else strategy_of(query)
+    fusion = strategy.weighted(request.fusion)
+    condition, notes = _condition(state, query)
+    shown = request.offset + request.limit + 1  # one more tells whether there is a next page
+    least = max(shown, request.rerank.top if request.rerank else 0, _COUNTED if request.facets else 0)
+    documents: dict[int, int] = {}
+    both = state.asks_vectors and state.asks_words and not state.has_loaded
+    with state.resources.connections.spare_connection() if both else nullcontext() as spare:
+
+        def listed(text: str, condition: EntryCondition | None, *, suggests: bool = False) -> RankedList:
+            return RankedList(_legs(state, text, condition, spare, fusion.depth if suggests else 0), fusion)
+
+        ranked = listed(query.text, condition, suggests=not request.typos)
+        parts = [listed(part, condition) for part in strategy.parts]
+        files = [listed(query.text, each) for each in _named_files(request.filters, strategy)]
+        if parts or files:
+            ranked = MergedList(ranked, parts, files)
+        while scope.generations:
+            known = len(ranked.candidates)
+            ranked.extend()
+            if request.group_by:
+                new = [candidate.chunk_id for candidate in ranked.candidates[known:]]
+                documents |= read_documents(state.connection, scope.ids, new)
+            enough = len(ranked.candidates) >= least and (not request.group_by or len(set(documents.values())) >= shown)
+            if enough or ranked.is_final:
+                break
+    return Found(ranked, strategy, fusion, notes, documents)
+
+
+def _condition(state: SearchState, query: ParsedQuery) -> tuple[EntryCondition | None, list[str]]:
+    """Return the condition that the query's operators and the filters set for every entry, and notes."""
+    conditions, notes = required_terms(state.connection, state.scope, query) if query.has_operators else ([], [])
+    filtered = condition_of(state.request.filters)
+    if query.prose:
+        notes.append(
+            "the query is running text: its quotation marks and dashes are text; --operators (literal=False in Python) "
+            "makes them operators"
+        )
+    notes += [
+        f"the collection {name} has nothing searchable yet; run  sourcebook ingest {name}"
+        for name in state.scope.not_indexed
+    ]
+    return EntryCondition.all_of([*conditions, *([filtered] if filtered is not None else [])]), notes
+
+
+def _legs(
+    state: SearchState, text: str, condition: EntryCondition | None, spare: Connection | None, suggesting_depth: int
+) -> Callable[[int], dict[str, LegResult]]:
+    """Return a function that asks the legs for a number of entries, at the same time with a spare connection."""
+    vector = VectorLeg(state.resources.vectors, state.scope, text, condition) if state.asks_vectors else None
+    words = KeywordLeg(state.scope, text, condition, typos=state.request.typos) if state.asks_words else None
+
+    def ask(name: str, leg: VectorLeg | KeywordLeg, connection: Connection, depth: int) -> LegResult:
+        with span(f"search.{name}_leg", {"depth": depth}, is_confidential=True):
+            result = leg.find(connection, depth)
+        state.observation.part(name, result.ms)
+        if result.embedding_ms is not None:
+            state.observation.part("embedding", result.embedding_ms)
+        return result
+
+    def find(depth: int) -> dict[str, LegResult]:
+        found = {}
+        beside = None
+        keyword = replace(words, suggests=depth == suggesting_depth) if words else None
+        if keyword and spare:
+            beside = state.resources.executor.submit(copy_context().run, ask, "keyword", keyword, spare, depth)
+        try:
+            if vector:
+                found["vector"] = ask("vector", vector, state.connection, depth)
+        finally:
+            if beside:
+                wait([beside])  # after an error, too: the spare connection is in use until then
+        if keyword:
+            found["keyword"] = beside.result() if beside else ask("keyword", keyword, state.connection, depth)
+        return found
+
+    return find
+
+
+def _named_files(filters: Filters | None, strategy: Strategy) -> Iterator[EntryCondition | None]:
+    """Yield the condition on passages of the files that the query names, unless the filters name some already."""
+    wanted = filters or Filters()
+    if strategy.files and wanted.documents is None:
+        yield condition_of(replace(wanted, documents=strategy.files))

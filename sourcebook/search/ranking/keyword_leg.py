@@ -1,0 +1,143 @@
+"""Keyword search: exact BM25 over the lexemes of every entry in scope."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from psycopg import Connection
+
+from sourcebook.database.queries import queries
+from sourcebook.search.query_terms import QueryTerm, query_terms, with_stand_ins
+from sourcebook.search.ranking.leg import LegRanking, LegResult, read_plan
+from sourcebook.search.ranking.suggestion import suggested_query
+from sourcebook.search.scope import EntryCondition, ScopedGeneration, SearchScope
+
+_LOOK_FURTHER = 4
+"""Multiple of the depth at which the best entries are tested for a condition before every fulfilling one is scored."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeywordLeg:
+    """Keyword search for one query."""
+
+    scope: SearchScope
+    text: str
+    condition: EntryCondition | None
+    typos: bool = False
+    """Whether the nearest known words stand in for a word that no entry holds."""
+    suggests: bool = False
+    """Whether a query is suggested; here it costs no time while the other leg embeds the query."""
+
+    def find(self, connection: Connection, depth: int) -> LegResult:
+        """Return the entries with the highest BM25 scores."""
+        if not self.scope.configurations:
+            return LegResult(dropped="there is no passage")
+        if not self.text:
+            return LegResult(dropped="the query says only what must not be found")
+        started = time.perf_counter()
+        terms = query_terms(connection, self.scope, self.text)
+        if not terms:
+            return LegResult(dropped="the query has no word to look for beside stop words")
+        terms = with_stand_ins(connection, self.scope, terms, typos=self.typos)
+        ranking = keyword_ranking(connection, self.scope, terms, depth, self.condition)
+        dropped = None
+        if not ranking and any(term.ids for term in terms):
+            dropped = "no passage that fulfils the filters holds a word of the query"
+        elif not ranking:
+            dropped = "no passage holds a word of the query"
+        milliseconds = (time.perf_counter() - started) * 1000
+        suggestion = suggested_query(connection, self.scope, self.text, terms) if self.suggests else None
+        return LegResult(
+            ranking,
+            dropped,
+            (),
+            milliseconds,
+            query=" ".join(f"{term.token}^{term.weight:.2f}" for term in terms if term.ids),
+            plan=lambda connection: keyword_plan(connection, self.scope, terms, depth, self.condition),
+            terms=tuple(terms),
+            suggestion=suggestion,
+        )
+
+
+def keyword_ranking(
+    connection: Connection,
+    scope: SearchScope,
+    terms: Sequence[QueryTerm],
+    depth: int,
+    condition: EntryCondition | None = None,
+) -> LegRanking:
+    """Return the entries with the highest BM25 scores among those that fulfil a condition.
+
+    Args:
+        connection: in autocommit mode.
+        scope: the generations that are searched.
+        terms: from `query_terms`, with or without stand-ins.
+        depth: the most entries to return.
+        condition: on an entry's generation_id, chunk_id, document_id and lexemes.
+    """
+    found = [
+        pair
+        for generation in scope.generations
+        for pair in _best_of_generation(connection, generation, terms, depth, condition)
+    ]
+    return sorted(found, key=lambda pair: (-pair[1], pair[0]))[:depth]
+
+
+def keyword_plan(
+    connection: Connection,
+    scope: SearchScope,
+    terms: Sequence[QueryTerm],
+    depth: int,
+    condition: EntryCondition | None = None,
+) -> str:
+    """Return PostgreSQL's plans by generation: of the ranking, and of the test of a condition."""
+    plans = []
+    for generation in scope.generations:
+        parameters = _parameters(generation, terms, depth)
+        plans.append(read_plan(connection, queries["best_keyword_entries"], parameters))
+        if condition is not None:
+            statement = queries["matching_among"].format(condition=condition.text)
+            tested = {"generation": generation.id, "chunks": [0], **condition.parameters}
+            plans.append(read_plan(connection, statement, tested))
+    return "\n".join(plans)
+
+
+def _best_of_generation(
+    connection: Connection,
+    generation: ScopedGeneration,
+    terms: Sequence[QueryTerm],
+    depth: int,
+    condition: EntryCondition | None,
+) -> LegRanking:
+    parameters = _parameters(generation, terms, depth)
+    if not parameters["lexemes"]:
+        return []
+    if condition is None:
+        return connection.execute(queries["best_keyword_entries"], parameters).fetchall()
+    further = depth * _LOOK_FURTHER
+    best = connection.execute(queries["best_keyword_entries"], {**parameters, "depth": further}).fetchall()
+    matching = {
+        chunk
+        for (chunk,) in connection.execute(
+            queries["matching_among"].format(condition=condition.text),
+            {"generation": generation.id, "chunks": [chunk for chunk, _ in best], **condition.parameters},
+        )
+    }
+    if len(matching) >= depth or len(best) < further:
+        return [pair for pair in best if pair[0] in matching][:depth]
+    return connection.execute(
+        queries["best_matching_keyword_entries"].format(condition=condition.text),
+        {**parameters, **condition.parameters},
+    ).fetchall()
+
+
+def _parameters(generation: ScopedGeneration, terms: Sequence[QueryTerm], depth: int) -> dict[str, Any]:
+    weights = {term.ids[generation.id]: term.weight for term in terms if generation.id in term.ids}
+    return {
+        "generation": generation.id,
+        "query": "{" + ",".join(f"{number}:{weight:.7g}" for number, weight in weights.items()) + "}/1000000000",
+        "lexemes": list(weights),
+        "idfs": list(weights.values()),
+        "depth": depth,
+    }

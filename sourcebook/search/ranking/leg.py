@@ -1,0 +1,56 @@
+"""Result of a leg, the vector search or the keyword search of a query."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from psycopg import Connection, sql
+
+from sourcebook.contract.explanation import LegExplanation
+from sourcebook.search.query_terms import QueryTerm
+
+_LONG: Final = re.compile(r"([\[{][^\]}]{40})[^\]}]+")
+
+LegRanking = list[tuple[int, float]]
+"""Entries of one leg: (chunk id, score), best first, equal scores in the order of their ids."""
+
+
+@dataclass(frozen=True, slots=True)
+class LegResult:
+    """Entries that one leg found, and how it found them."""
+
+    ranking: LegRanking = field(default_factory=list)
+    dropped: str | None = None
+    """Reason why the leg found nothing."""
+    notes: tuple[str, ...] = ()
+    ms: float = 0.0
+    """Milliseconds in the database."""
+    exact: bool = True
+    """Whether no better entry can have been missed."""
+    query: str | None = None
+    """Terms with their weights, or the names of the models."""
+    embedding_ms: float | None = None
+    """Milliseconds that the query's embedding took; None without one."""
+    language_weight: float = 1.0
+    """Factor 0..1 on the leg's weight in the fusion; see `query_vectors.language_weight`."""
+    plan: Callable[[Connection], str] | None = None
+    """Reads PostgreSQL's plan of the leg's statement."""
+    terms: tuple[QueryTerm, ...] | None = None
+    """Terms of the query, stand-ins included; None of the vector leg."""
+    suggestion: str | None = None
+    """The query with known words in place of unknown ones, which the keyword leg looks up where asked to."""
+    model_weight: float = 1.0
+    """Factor on the leg's weight in the fusion; see `query_vectors.MODEL_WEIGHTS`."""
+
+    def explain(self, connection: Connection, name: str) -> LegExplanation:
+        """Return the explanation of the leg, with PostgreSQL's plan of its statement."""
+        plan = self.plan(connection) if self.plan is not None else None
+        return LegExplanation(name, round(self.ms, 3), len(self.ranking), self.exact, self.query or self.dropped, plan)
+
+
+def read_plan(connection: Connection, statement: sql.Composable, parameters: Mapping[str, Any]) -> str:
+    """Return PostgreSQL's plan of a statement, which is not run; long lists and vectors are shortened."""
+    # SQL here: the prefix of a named query.
+    rows = connection.execute(sql.SQL("EXPLAIN (COSTS OFF) ") + statement, parameters)
+    return "\n".join(_LONG.sub(r"\1…", line) for (line,) in rows)

@@ -1,0 +1,90 @@
+"""Rows of passages by chunk id, as far as a step needs them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from psycopg import Connection, Cursor
+from psycopg.rows import dict_row
+
+from sourcebook.chunking.embedding_text import embedding_text
+from sourcebook.database.queries import queries
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class HeldWords:
+    """Words of the query that a passage holds."""
+
+    words: Sequence[str]
+    """Their lexemes."""
+    document_id: int
+    ordinal: int | None = None
+    """Number of the passage in its document; None where it was not read."""
+
+
+def read_documents(connection: Connection, generations: Sequence[int], chunks: Sequence[int]) -> dict[int, int]:
+    """Return the document id of each chunk that is published in one of the generations."""
+    parameters = {"generations": list(generations), "chunks": list(chunks)}
+    return dict(connection.execute(queries["candidate_documents"], parameters).fetchall())
+
+
+def read_texts(connection: Connection, generations: Sequence[int], chunks: Sequence[int]) -> dict[int, str]:
+    """Return the text of each published chunk as the embedding model reads it: title, headings, empty line, passage."""
+    parameters = {"generations": list(generations), "chunks": list(chunks)}
+    rows = connection.execute(queries["passages_to_rerank"], parameters)
+    return {chunk: embedding_text(context, text) for chunk, context, text in rows}
+
+
+def read_passages(connection: Connection, generations: Sequence[int], chunks: Sequence[int]) -> dict[int, Row]:
+    """Return the row of each published chunk by its id."""
+    with connection.cursor(row_factory=dict_row) as cursor:
+        return rows_by_chunk(cursor, "passages", generations, chunks)
+
+
+def read_first(
+    connection: Connection,
+    generations: Sequence[int],
+    tokens: Sequence[str],
+    chunks: Sequence[int],
+    shown: Sequence[int],
+) -> dict[int, Row]:
+    """Return the row of each published chunk by its id, with the words of the query that it holds.
+
+    Args:
+        connection: in autocommit mode.
+        generations: ids of the generations that are searched.
+        tokens: lexemes of the query.
+        chunks: ids of the first candidates.
+        shown: those of which the passage is read, too; `text` is None in the row of any other.
+    """
+    with connection.cursor(row_factory=dict_row) as cursor:
+        return rows_by_chunk(cursor, "first_passages", generations, chunks, tokens=list(tokens), shown=list(shown))
+
+
+def rows_by_chunk(
+    cursor: Cursor[Row], query: str, generations: Sequence[int], chunks: Sequence[int], **values: object
+) -> dict[int, Row]:
+    """Return the row that a named statement has for each published chunk."""
+    cursor.execute(queries[query], {"generations": list(generations), "chunks": list(chunks), **values})
+    return {row["chunk_id"]: row for row in cursor}
+
+
+def matched_words(
+    connection: Connection, generations: Sequence[int], tokens: Iterable[str], chunks: Sequence[int]
+) -> dict[int, HeldWords]:
+    """Return the words of the query that each passage holds, by chunk id; nothing for a query without words.
+
+    Args:
+        connection: in autocommit mode.
+        generations: ids of the generations that are searched.
+        tokens: lexemes of the query.
+        chunks: ids of the passages.
+    """
+    known = list(tokens)
+    if not known or not chunks:
+        return {}
+    parameters = {"tokens": known, "generations": list(generations), "chunks": list(chunks)}
+    rows = connection.execute(queries["matched_words"], parameters)
+    return {chunk: HeldWords(words, document) for chunk, words, document in rows}

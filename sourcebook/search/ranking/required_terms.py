@@ -1,0 +1,52 @@
+"""Required terms: the conditions that the operators of a query set for every passage, whichever leg finds it."""
+
+from collections.abc import Iterator
+
+from psycopg import Connection, sql
+
+from sourcebook.database.queries import queries
+from sourcebook.search.query_syntax import ParsedQuery
+from sourcebook.search.scope import EntryCondition, SearchScope
+
+_TITLE = ":A"
+"""Label that `entry_lexemes` gives the words of a title."""
+
+
+def required_terms(
+    connection: Connection, scope: SearchScope, query: ParsedQuery
+) -> tuple[list[EntryCondition], list[str]]:
+    """Return a condition for each required or excluded term, and a note for each that has only stop words.
+
+    A term is a word or a phrase; it is read under every text-search configuration in scope.
+    """
+    terms = [(text, label, wanted) for texts, label, wanted in _terms(query) for text in texts]
+    if not terms or not scope.configurations:
+        return [], []
+    found: dict[int, str] = dict(
+        connection.execute(
+            queries["required_terms"],
+            {
+                "texts": [text for text, _, _ in terms],
+                "labels": [label for _, label, _ in terms],
+                "generations": scope.ids,
+            },
+        ).fetchall()
+    )
+    conditions = []
+    notes = []
+    for place, (text, _, wanted) in enumerate(terms, start=1):
+        if place not in found:
+            notes.append(f"{text!r} has no word to look for beside stop words: it was not required")
+            continue
+        name = f"required_{place}"
+        condition = "entry.lexemes @@ {}::tsquery" if wanted else "NOT entry.lexemes @@ {}::tsquery"
+        conditions.append(EntryCondition(sql.SQL(condition).format(sql.Placeholder(name)), {name: found[place]}))
+    return conditions, notes
+
+
+def _terms(query: ParsedQuery) -> Iterator[tuple[tuple[str, ...], str, bool]]:
+    """Yield (texts, label, whether they are required) of each operator."""
+    yield query.phrases, "", True
+    yield query.titles, _TITLE, True
+    yield query.excluded, "", False
+    yield query.excluded_titles, _TITLE, False

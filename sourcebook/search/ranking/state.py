@@ -1,0 +1,135 @@
+"""State of a search, which its steps fill one after the other, and what all searches share."""
+
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+
+from psycopg import Connection
+
+from sourcebook.contract.fusion import Fusion
+from sourcebook.contract.search import SearchRequest
+from sourcebook.contract.search_results import Facets, LinkedDocument, SearchResult
+from sourcebook.database.pool import ConnectionPool, HeldConnection
+from sourcebook.database.query_log import QueryLog
+from sourcebook.database.usage_log import UsageLog
+from sourcebook.search.observation import SearchObservation
+from sourcebook.search.query_syntax import ParsedQuery, parse_query
+from sourcebook.search.query_terms import QueryTerm
+from sourcebook.search.query_vectors import QueryVectors
+from sourcebook.search.ranking.fusion import Candidate, RankedList
+from sourcebook.search.ranking.highlights import Highlight
+from sourcebook.search.ranking.passages import HeldWords, Row
+from sourcebook.search.ranking.reranking.reranker import Reranker
+from sourcebook.search.ranking.strategy import Strategy
+from sourcebook.search.scope import SearchScope
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResources:
+    """Connections, threads and models that all searches of a knowledge base share."""
+
+    connections: ConnectionPool
+    executor: Executor
+    """Runs the keyword leg beside the vector leg, and embeds a query ahead."""
+    vectors: QueryVectors
+    reranker: Reranker
+    query_log: QueryLog = field(default_factory=QueryLog)
+    usage: UsageLog = field(default_factory=UsageLog)
+    """Counts what models are used for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Candidates by both legs."""
+
+    ranked: RankedList
+    strategy: Strategy
+    fusion: Fusion
+    """The request's, with the weights of the strategy."""
+    notes: Sequence[str]
+    documents: Mapping[int, int]
+    """Document id by chunk id, where results are grouped by document."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Candidates of a page, as far as they are relevant enough."""
+
+    candidates: tuple[Candidate, ...]
+    next_offset: int | None
+    nothing_relevant: bool
+    """Whether candidates were found and none of the first ones is relevant."""
+    withheld: int
+    """Number of candidates of the page that are not shown."""
+    explanations: tuple[str, ...]
+    """The relevance of every candidate of the page, those not shown included, as a sum of log-odds."""
+
+
+@dataclass(slots=True)
+class SearchState:
+    """A search on its way; a step reads what the steps before it have filled."""
+
+    resources: SearchResources
+    request: SearchRequest
+    observation: SearchObservation
+    held: HeldConnection
+    """Connection of the search, given back while a model is loaded or reranks."""
+    query: ParsedQuery = field(init=False)
+    """The query; with fewer conditions where no passage fulfils all of them."""
+    started: float = field(default_factory=time.perf_counter)
+    notes: list[str] = field(default_factory=list)
+
+    scope: SearchScope = field(init=False)
+    has_loaded: bool = False
+    """Whether a model was loaded: the legs then run one after the other, on one connection."""
+
+    found: Found = field(init=False)
+
+    candidates: list[Candidate] = field(init=False)
+    """Candidates in the order of the pages."""
+    terms: Sequence[QueryTerm] = ()
+    """Terms of the query, stand-ins included."""
+    rows: dict[int, Row] = field(default_factory=dict)
+    """Rows of passages that were read for their order, by chunk id."""
+    highlights: Mapping[int, Sequence[Highlight]] = field(default_factory=dict)
+    """Highlights of their texts by chunk id."""
+    held_words: Mapping[int, HeldWords] = field(default_factory=dict)
+    """Words of the query that the first candidates hold, by chunk id."""
+    strategy: Strategy = field(init=False)
+    rerank_ms: float | None = None
+    """Milliseconds that reranking took; None without it."""
+
+    page: Page = field(init=False)
+
+    results: tuple[SearchResult, ...] = ()
+    linked: tuple[LinkedDocument, ...] = ()
+    suggestion: str | None = None
+    facets: Facets | None = None
+    reading_ms: float = 0.0
+
+    def __post_init__(self) -> None:
+        """Read the operators of the query."""
+        self.query = parse_query(self.request.query, literal=self.request.literal)
+
+    @property
+    def connection(self) -> Connection:
+        """The connection that is held now."""
+        return self.held.connection
+
+    @property
+    def asks_vectors(self) -> bool:
+        """Whether the search has a vector leg."""
+        request = self.request
+        return request.mode == "vector" or (request.mode == "hybrid" and request.fusion.vector > 0)
+
+    @property
+    def asks_words(self) -> bool:
+        """Whether the search has a keyword leg."""
+        request = self.request
+        return request.mode == "keyword" or (request.mode == "hybrid" and request.fusion.keyword > 0)
+
+    @property
+    def embeds_query(self) -> bool:
+        """Whether the search needs a vector of the query."""
+        return self.asks_vectors and bool(self.query.text)

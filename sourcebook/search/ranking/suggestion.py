@@ -1,0 +1,65 @@
+"""Suggestion of a query: words that no passage holds, replaced by the nearest words of the searched collections."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from psycopg import Connection
+
+from sourcebook.database.queries import queries
+from sourcebook.search.query_terms import QueryTerm, nearest_words
+from sourcebook.search.scope import SearchScope
+
+_MOST: Final = 3
+"""Words per query that are looked up, at most; each look-up reads a part of the vocabulary."""
+_WORD: Final = re.compile(r"\w+(?:['’]\w+)*")
+_READ: Final = 3
+"""Passages that are read for the usual form of a word: the vocabulary has stems, `batteri` for `batteries`."""
+
+
+def suggested_query(connection: Connection, scope: SearchScope, query: str, terms: Sequence[QueryTerm]) -> str | None:
+    """Return the query with known words in place of unknown ones; None where it has none that are nearly known.
+
+    A word is nearly known where a known one differs from it by one letter inserted, deleted, substituted or transposed
+    with the next one; by two such mistakes from eight letters on.
+
+    Args:
+        connection: in autocommit mode.
+        scope: the generations that are searched.
+        query: the text of the query.
+        terms: its lexemes; those that no entry holds have no ids.
+    """
+    unknown = [term.token for term in terms if not term.ids][:_MOST]
+    nearest = {token: words[0] for token in unknown if (words := nearest_words(connection, scope, token))}
+    if not nearest:
+        return None
+    written = _lexemes(connection, scope, _words(query), list(nearest))
+    known = {token: _usual_form(connection, scope, word) for token, word in nearest.items()}
+    suggested = _WORD.sub(lambda found: known.get(written.get(found[0], ""), found[0]), query)
+    return suggested if suggested != query else None
+
+
+def _usual_form(connection: Connection, scope: SearchScope, token: str) -> str:
+    """Return the most frequent word of some passages that has a lexeme, in lower case; else the lexeme itself."""
+    texts = connection.execute(
+        queries["texts_with_lexeme"], {"generations": scope.ids, "token": token, "most": _READ}
+    ).fetchall()
+    counts = Counter(word.lower() for (text,) in texts for word in _words(text) if word[:2].lower() == token[:2])
+    forms = _lexemes(connection, scope, counts, [token])
+    return max(forms, key=lambda word: (counts[word], word), default=token)
+
+
+def _lexemes(
+    connection: Connection, scope: SearchScope, words: "Iterator[str] | Counter[str]", tokens: Sequence[str]
+) -> dict[str, str]:
+    """Return the first of some lexemes that each word has, by the word."""
+    rows = connection.execute(
+        queries["words_with_lexemes"],
+        {"words": sorted(set(words)), "tokens": list(tokens), "configurations": list(scope.configurations)},
+    )
+    return {word: found[0] for word, found in rows}
+
+
+def _words(text: str) -> Iterator[str]:
+    return (found[0] for found in _WORD.finditer(text))

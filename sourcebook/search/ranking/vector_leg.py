@@ -1,0 +1,232 @@
+"""Vector search: the entries whose vectors are nearest to the query's, by exact scan or through an HNSW index."""
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from pgvector import HalfVector
+from psycopg import Connection, sql
+
+from sourcebook.database.queries import queries
+from sourcebook.model.graph_layout import GraphLayout
+from sourcebook.search.query_vectors import QueryVectors
+from sourcebook.search.ranking.graph_walks import WalkStatement
+from sourcebook.search.ranking.leg import LegResult, read_plan
+from sourcebook.search.scope import EntryCondition, ScopedGeneration, SearchScope
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Plan = Literal["exact", "index", "iterative index"]
+
+VISIT = 16
+"""Cost of visiting one entry through the index, in comparisons of an exact scan."""
+OVERSHOOT, OVERSHOOT_FILTERED = 1.5, 2.5
+"""Entries taken from an index per entry wanted, without and with a condition: an index gives them nearly in order."""
+SLACK = 3
+"""Entries visited per entry estimated before the index is given up for an exact scan."""
+
+EVERY_ENTRY = EntryCondition(sql.SQL("TRUE"))
+
+
+@dataclass(frozen=True, slots=True)
+class VectorLeg:
+    """Vector search for one query."""
+
+    vectors: QueryVectors
+    scope: SearchScope
+    text: str
+    condition: EntryCondition | None
+
+    def find(self, connection: Connection, depth: int) -> LegResult:
+        """Return the nearest entries of all models; each score is a cosine similarity, whichever model it is from."""
+        if not self.text:
+            return LegResult(dropped="the query says only what must not be found")
+        found: list[tuple[int, float]] = []
+        notes: list[str] = []
+        plans: list[tuple[list[ScopedGeneration], VectorRanking]] = []
+        embedding = in_database = 0.0
+        exact, weight = True, 1.0
+        model_weights: list[float] = []
+        for generations in self.scope.by_model().values():
+            query = self.vectors.embed(generations[0], self.text)
+            embedded = time.perf_counter()
+            ranking = nearest(connection, generations, query.vector, depth, self.condition)
+            embedding += query.milliseconds
+            in_database += time.perf_counter() - embedded
+            found += ranking.hits
+            notes += [query.note] if query.note else []
+            if ranking.cut_off and self.condition is not None:
+                notes.append("the filters left too few of the nearest passages: an exact scan found the rest")
+            weight = min(weight, query.language_weight)
+            model_weights.append(query.model_weight)
+            exact = exact and ranking.is_exact
+            plans.append((generations, ranking))
+        ranking_of_all = sorted(found, key=lambda pair: (-pair[1], pair[0]))[:depth]
+        none = "no passage fulfils the filters" if self.condition else "there is no passage"
+        return LegResult(
+            ranking_of_all,
+            None if ranking_of_all else none,
+            tuple(notes),
+            in_database * 1000,
+            exact,
+            ", ".join(self.scope.by_model()),
+            round(embedding, 3),
+            weight,
+            lambda connection: "\n".join(
+                _plan(connection, generations, ranking, depth, self.condition) for generations, ranking in plans
+            ),
+            model_weight=min(model_weights, default=1.0),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class VectorRanking:
+    """The entries nearest to a query vector, and how they were found."""
+
+    hits: tuple[tuple[int, float], ...]
+    """(chunk id, cosine similarity -1..1), best first; equal ones by the smaller id."""
+    plan: Plan
+    """`exact` compares every entry that fulfils the condition, `index` walks HNSW, `iterative index` walks it until
+    enough entries fulfil the condition. Where generations differ, the plan of the indexed ones."""
+    is_exact: bool
+    """Whether no nearer entry can have been missed."""
+    cut_off: bool
+    """Whether an index gave too few entries, so that an exact scan followed."""
+    took_ms: float
+    """Milliseconds, round trips included."""
+
+
+def nearest(
+    connection: Connection,
+    generations: Sequence[ScopedGeneration],
+    vector: "NDArray[np.float32]",
+    depth: int,
+    condition: EntryCondition | None = None,
+) -> VectorRanking:
+    """Return the entries nearest to a query vector among those that fulfil a condition.
+
+    A generation without an HNSW index is scanned exactly. An indexed generation is scanned exactly, too, where the
+    planner expects that few entries fulfil the condition: comparing all of them takes less time than visiting the
+    others through the index. A condition never loses an entry: where the index gives too few, an exact scan follows.
+    Entries that are published outside the index are always compared.
+
+    Args:
+        connection: in autocommit mode, set as `sourcebook.database.database` sets it.
+        generations: all of one model.
+        vector: shape (dimensions,), of length 1.
+        depth: the most entries to return.
+        condition: on an entry's generation_id, chunk_id, document_id and lexemes.
+    """
+    started = time.perf_counter()
+    search = _Search(connection, HalfVector(vector), depth, condition, generations[0].dimensions)
+    sizes, layouts = search.look_up(generations)
+    parts = [search.exactly([number for number in sizes if number not in layouts])]
+    parts += [
+        search.by_index({number: sizes[number] for number, of in layouts.items() if of == layout}, layout)
+        for layout in sorted(set(layouts.values()), key=lambda each: (each.parts, each.bits))
+    ]
+    hits = sorted((distance, chunk) for part in parts for chunk, distance in part.rows)[:depth]
+    return VectorRanking(
+        tuple((chunk, -distance) for distance, chunk in hits),
+        parts[-1].plan,
+        is_exact=all(part.plan == "exact" for part in parts),
+        cut_off=any(part.cut_off for part in parts),
+        took_ms=round((time.perf_counter() - started) * 1000, 3),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    rows: list[tuple[int, float]]
+    """(chunk id, distance), in any order."""
+    plan: Plan
+    cut_off: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    connection: Connection
+    vector: HalfVector
+    depth: int
+    condition: EntryCondition | None
+    dimensions: int
+
+    def look_up(self, generations: Sequence[ScopedGeneration]) -> tuple[dict[int, int], dict[int, GraphLayout]]:
+        """Return the number of entries by generation id, and the layout of those with HNSW indexes."""
+        rows: list[tuple[Any, ...]] = [(each.id, each.entries, each.vector_indexes) for each in generations]
+        if any(each.entries is None for each in generations):
+            rows = self._rows("vector_indexes", [each.id for each in generations])
+        layouts = {number: GraphLayout.whole(names) for number, _, names in rows}
+        return {number: entries for number, entries, _ in rows}, {
+            number: whole[0] for number, whole in layouts.items() if whole
+        }
+
+    def exactly(self, generations: list[int], *, cut_off: bool = False) -> _Part:
+        """Compare every entry that fulfils the condition."""
+        rows = self._rows("nearest_exactly", generations, depth=self.depth) if generations else []
+        return _Part(rows, "exact", cut_off)
+
+    def by_index(self, sizes: dict[int, int], layout: GraphLayout) -> _Part:
+        """Walk the indexes of generations, or compare every entry where few fulfil the condition."""
+        generations, entries, largest = list(sizes), sum(sizes.values()), max(sizes.values())
+        few = math.isqrt(VISIT * self._wanted * entries)
+        if self.condition is None:
+            if entries <= few:
+                return self.exactly(generations)
+            return self._walk(generations, "index", self._wanted, layout, largest)
+        estimate = int(self._rows("estimate_entries", generations)[0][0][0]["Plan"]["Plan Rows"])
+        if estimate <= few:
+            rows = self._rows("nearest_of_few", generations, depth=self.depth, most=few)
+            if not rows or rows[0][2] <= few:
+                return _Part([(chunk, distance) for chunk, distance, _ in rows], "exact")
+        budget = SLACK * self._wanted * entries // max(estimate, few, 1)
+        return self._walk(generations, "iterative index", max(budget, self._wanted), layout, largest)
+
+    @property
+    def _wanted(self) -> int:
+        return math.ceil(self.depth * (OVERSHOOT if self.condition is None else OVERSHOOT_FILTERED))
+
+    def _walk(self, generations: list[int], plan: Plan, budget: int, layout: GraphLayout, largest: int) -> _Part:
+        walk = WalkStatement(layout, self.condition or EVERY_ENTRY, self.dimensions, largest)
+        values = {"vector": self.vector, "generations": generations, "depth": self._wanted}
+        rows = walk.rows(self.connection, {**values, "budget": walk.budget(budget)})
+        if sum(in_graph for *_, in_graph in rows) < self.depth:
+            return self.exactly(generations, cut_off=True)
+        return _Part([(chunk, distance) for chunk, distance, _ in rows], plan)
+
+    def _rows(self, name: str, generations: list[int], **values: Any) -> list[tuple[Any, ...]]:
+        condition = self.condition or EVERY_ENTRY
+        statement = queries[name].format(condition=condition.text, dimensions=sql.Literal(self.dimensions))
+        parameters = {**condition.parameters, "vector": self.vector, "generations": generations, **values}
+        return self.connection.execute(statement, parameters).fetchall()
+
+
+def _plan(
+    connection: Connection,
+    generations: Sequence[ScopedGeneration],
+    ranking: VectorRanking,
+    depth: int,
+    condition: EntryCondition | None,
+) -> str:
+    """Return PostgreSQL's plan of the statement that made a ranking; it does not depend on the vector."""
+    import numpy as np
+
+    condition = condition or EVERY_ENTRY
+    dimensions = generations[0].dimensions
+    layouts = [layout for each in generations for layout in GraphLayout.whole(each.vector_indexes)[:1]]
+    parameters = {
+        **condition.parameters,
+        "vector": HalfVector(np.ones(dimensions, np.float32)),
+        "generations": [generation.id for generation in generations],
+        "depth": depth,
+        "budget": depth,
+    }
+    if ranking.plan == "exact":
+        statement = queries["nearest_exactly"].format(condition=condition.text)
+    else:
+        statement = WalkStatement(layouts[0] if layouts else GraphLayout(), condition, dimensions, 0).text
+    return read_plan(connection, statement, parameters)

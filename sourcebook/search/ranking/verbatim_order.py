@@ -1,0 +1,138 @@
+"""Order among the first candidates of a document: those that say the query word for word stand first."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from sourcebook.model.passage_part import parts_of
+from sourcebook.search.query_terms import QueryTerm
+from sourcebook.search.ranking.fusion import Candidate
+from sourcebook.search.ranking.highlights import Highlight, find_highlights
+from sourcebook.search.ranking.passages import HeldWords, read_first, read_passages
+from sourcebook.search.ranking.state import SearchState
+from sourcebook.search.ranking.verbatim import LEAST_AGREEMENT, PlacedPassage, Query, places_in_order
+
+FIRST: Final = 10
+"""Candidates whose places passages of one document change for, whatever page is asked for."""
+_BY_WORDS: Final = 20
+"""Passages behind them, the best ones by words, that may take a place of their document."""
+_LEAST_SCORE: Final = 0.4
+"""Share of the best passage's BM25 that these have, at least: a short section has its heading's words once."""
+
+
+def verbatim_first(state: SearchState, candidates: list[Candidate]) -> list[Candidate]:
+    """Return the candidates; among the first ones, those of one document by how far they say the query word for word.
+
+    Every document keeps the places that it has in the list, so that no measure by document changes. The state keeps
+    what is read of them; the rows of the page's candidates are read in the same statement.
+
+    Args:
+        state: with the terms of the query.
+        candidates: best first.
+    """
+    request, connection, ids, terms = state.request, state.connection, state.scope.ids, state.terms
+    places = _looked_at(candidates)
+    if not (terms and places):
+        return candidates
+    is_plain = not (request.group_by or request.neighbours)
+    page = candidates[request.offset : request.offset + request.limit] if is_plain else []
+    chunks = [candidates[place].chunk_id for place in places]
+    looked_at = read_first(connection, ids, [term.token for term in terms], chunks, [each.chunk_id for each in page])
+    held = {chunk: HeldWords(row["held_words"], row["document_id"], row["ordinal"]) for chunk, row in looked_at.items()}
+    rows = {chunk: row for chunk, row in looked_at.items() if row["text"] is not None}
+    state.held_words, state.rows = held, rows
+    found = compared_places(terms, [held.get(chunk) for chunk in chunks])
+    compared = [places[number] for number in found]
+    if not compared:
+        return candidates
+    missing = [chunk for place in compared if (chunk := candidates[place].chunk_id) not in rows]
+    rows |= read_passages(connection, ids, missing) if missing else {}
+    texts = [state.query.text, *(row["text"] for row in rows.values())]
+    asked, *marked = find_highlights(connection, state.scope, terms, texts)
+    state.highlights = highlights = dict(zip(rows, marked, strict=True))
+    compared = [place for place in compared if candidates[place].chunk_id in rows]
+    query = Query.of(state.query.text, asked, _unknown_weight(terms))
+    order = places_in_order(query, [_placed(rows[candidates[place].chunk_id], highlights) for place in compared])
+    ordered = list(candidates)
+    for place, better in zip(compared, (compared[number] for number in order), strict=True):
+        ordered[place] = candidates[better]
+    return ordered
+
+
+def _looked_at(candidates: Sequence[Candidate]) -> list[int]:
+    """Return the places of the first candidates, and of those behind them whose words are asked for, in their order.
+
+    They are the same for each page: only candidates of the first depth count.
+    """
+    first = candidates[:FIRST]
+    best = max((each.keyword_score or 0.0 for each in first), default=0.0)
+    behind = [
+        place
+        for place, each in enumerate(candidates[FIRST:], FIRST)
+        if each.depth == first[0].depth
+        and each.keyword_rank is not None
+        and each.keyword_rank <= _BY_WORDS
+        and (each.keyword_score or 0.0) >= _LEAST_SCORE * best
+    ]
+    return [*range(len(first)), *behind]
+
+
+def compared_places(terms: Sequence[QueryTerm], held: Sequence[HeldWords | None]) -> list[int]:
+    """Return the places of passages that may change them, in documents where a later one holds the query's words.
+
+    Documents have a place among the first ones. Two successive passages may hold the words together: an end of one and
+    the beginning of the next.
+
+    Nothing is read where no passage holds half of the query, as with most questions on meaning. A passage never holds
+    all lexemes where several languages are searched: each of them has its own lexeme of a word.
+    """
+    known = {term.token: term.weight for term in terms if term.ids and term.stands_for is None}
+    weights = [sum(known.get(word, 0.0) for word in each.words) if each else 0.0 for each in held]
+    heaviest = max(weights, default=0.0)
+    if heaviest * 2 < sum(known.values()) + _unknown_weight(terms) or not heaviest:
+        return []
+    places: dict[int, list[int]] = {}
+    for place, each in enumerate(held):
+        if each is not None:
+            places.setdefault(each.document_id, []).append(place)
+    compared: list[int] = []
+    for first, *others in places.values():
+        if first >= FIRST:
+            continue
+        full = {place for place in others if weights[place] >= LEAST_AGREEMENT * heaviest}
+        full.update(_together([(place, each) for place in (first, *others) if (each := held[place])], known, heaviest))
+        compared += [first, *(full - {first})] if full else []
+    return sorted(compared)
+
+
+def _together(passages: Sequence[tuple[int, HeldWords]], known: Mapping[str, float], least: float) -> Iterator[int]:
+    """Yield the places of successive passages of a document that hold the query's words together, and neither alone.
+
+    Args:
+        passages: of the document, with their places.
+        known: weight of each word.
+        least: weight of what two of them hold, at least.
+    """
+    by_ordinal = {each.ordinal: (place, set(each.words)) for place, each in passages if each.ordinal is not None}
+    for ordinal, (place, words) in by_ordinal.items():
+        following, others = by_ordinal.get(ordinal + 1, (place, words))
+        both, *alone = (sum(known.get(word, 0.0) for word in each) for each in (words | others, words, others))
+        if both >= least and max(alone) < LEAST_AGREEMENT * both:
+            yield from (place, following)
+
+
+def _unknown_weight(terms: Sequence[QueryTerm]) -> float:
+    """Return the weight of the words that no entry holds, and that no other word stands in for."""
+    replaced = {term.stands_for for term in terms}
+    return sum(term.weight for term in terms if not term.ids and term.stands_for is None and term.token not in replaced)
+
+
+def _placed(row: Mapping[str, Any], highlights: Mapping[int, Sequence[Highlight]]) -> PlacedPassage:
+    sections = parts_of(row["sections"] or ())
+    return PlacedPassage(
+        row["document_id"],
+        row["text"],
+        tuple(row["heading_path"]),
+        sections,
+        highlights[row["chunk_id"]],
+        row["ordinal"],
+    )

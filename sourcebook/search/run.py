@@ -1,0 +1,44 @@
+"""A search from the checked request to its page of results: six steps over one state."""
+
+from sourcebook.contract.search import SearchRequest
+from sourcebook.contract.search_results import SearchResults
+from sourcebook.errors import DatabaseConnectionLostError, DatabaseDeadlockError
+from sourcebook.search.observation import SearchObservation
+from sourcebook.search.page.dress import dress_page
+from sourcebook.search.page.report import report
+from sourcebook.search.ranking.find_candidates import find_candidates
+from sourcebook.search.ranking.judge import judge_page
+from sourcebook.search.ranking.open_scope import open_scope
+from sourcebook.search.ranking.order import order_candidates
+from sourcebook.search.ranking.state import SearchResources, SearchState
+
+
+def run_search(resources: SearchResources, request: SearchRequest) -> SearchResults:
+    """Return the page of results that a request asks for.
+
+    A search checks out at most three connections: one that it holds, a second one for the keyword leg where one is
+    free, and the first one again after reranking. A search that loads an embedding model checks out its own again
+    afterwards, and no second one. It never waits for a connection or loads a model while it holds a connection.
+
+    A search that loses its connection, or that the database ends because of a deadlock with a process that replaces or
+    deletes tables, is run once more: it only reads.
+    """
+    with SearchObservation(request) as observation:
+        try:
+            results = _run(resources, request, observation)
+        except (DatabaseConnectionLostError, DatabaseDeadlockError):
+            results = _run(resources, request, observation)
+        return observation.found(results)
+
+
+def _run(resources: SearchResources, request: SearchRequest, observation: SearchObservation) -> SearchResults:
+    state = SearchState(resources, request, observation, resources.connections.hold())
+    if state.embeds_query:
+        resources.vectors.begin(resources.executor, request.collections, state.query.text)
+    with state.held:
+        open_scope(state)
+        find_candidates(state)
+        order_candidates(state)
+        judge_page(state)
+        dress_page(state)
+        return report(state)

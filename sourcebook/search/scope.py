@@ -1,0 +1,153 @@
+"""Scope of a search: the generations that it covers, and the condition that every found entry fulfils."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from psycopg import Connection, sql
+from psycopg.types.json import Jsonb
+
+from sourcebook.config.collection import EmbeddingSettings
+from sourcebook.config.names import unknown_collections
+from sourcebook.database.queries import queries
+from sourcebook.errors import QueryError, UnknownCollectionError
+
+
+@dataclass(frozen=True, slots=True)
+class ScopedGeneration:
+    """One generation that a search covers."""
+
+    collection: str
+    id: int
+    model: str
+    """Identity of the embedding model."""
+    embedding: EmbeddingSettings
+    dimensions: int
+    configurations: tuple[str, ...]
+    """Text-search configurations that its entries were indexed with."""
+    entries: int | None = None
+    """Number of its entries; where None, the vector leg looks it up, and the index."""
+    vector_indexes: Sequence[str] = ()
+    """Names of its HNSW indexes."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchScope:
+    """Generations that a search covers; empty before the first ingest."""
+
+    generations: tuple[ScopedGeneration, ...]
+    not_indexed: tuple[str, ...] = ()
+    """Requested collections, or all of them, that have nothing searchable yet."""
+    logged: tuple[str, ...] = ()
+    """Collections whose searches stand in the query log."""
+    redactions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Settings of redaction by the name of the collection; of collections without, nothing is redacted."""
+
+    @property
+    def ids(self) -> list[int]:
+        """The generations' ids, by which PostgreSQL prunes partitions."""
+        return [generation.id for generation in self.generations]
+
+    @property
+    def configurations(self) -> list[str]:
+        """Every text-search configuration that an entry in scope was indexed with."""
+        return sorted({name for generation in self.generations for name in generation.configurations})
+
+    def by_model(self) -> dict[str, list[ScopedGeneration]]:
+        """Return the generations with entries by embedding model: one query vector serves all of a group.
+
+        A generation without entries is left out, so that no model is loaded to find nothing.
+        """
+        groups: dict[str, list[ScopedGeneration]] = {}
+        for generation in self.generations:
+            if not generation.configurations:
+                continue
+            groups.setdefault(generation.model, []).append(generation)
+        return groups
+
+
+def find_scope(
+    connection: Connection, collections: Sequence[str] | None, generations: Sequence[int] = ()
+) -> SearchScope:
+    """Return the generations that a search covers: the active one of each collection, or the chosen one.
+
+    Args:
+        connection: to the knowledge base.
+        collections: names; where None the collections of the chosen generations, or else all collections.
+        generations: ids of generations, at most one of a collection.
+
+    Raises:
+        QueryError: a collection or a generation does not exist, or two generations are of one collection.
+    """
+    chosen: list[tuple[str, int]] = []
+    if generations:
+        chosen = connection.execute(queries["chosen_generations"], {"generations": list(generations)}).fetchall()
+    wanted = [name for name, _ in chosen] if generations and collections is None else collections
+    scope = {
+        "collections": None if wanted is None else list(wanted),
+        "chosen": Jsonb(dict(chosen)) if chosen else None,
+    }
+    rows = connection.execute(queries["search_scope"], scope).fetchall()
+    names = {row[0] for row in rows}
+    missing = sorted(set(collections or ()) - names)
+    if missing:
+        known = [row[0] for row in connection.execute(queries["collections"])]
+        raise UnknownCollectionError(unknown_collections(missing, known))
+    _check_chosen(generations, [each for each in chosen if each[0] in names])
+    return SearchScope(
+        tuple(
+            ScopedGeneration(
+                name, number, model, EmbeddingSettings.model_validate(embedding), dimensions, tuple(known), *index
+            )
+            for name, number, model, embedding, dimensions, known, *index, _, _ in rows
+            if number is not None
+        ),
+        tuple(row[0] for row in rows if row[1] is None),
+        tuple(row[0] for row in rows if row[-2]),
+        {row[0]: row[-1] for row in rows if row[-1] is not None},
+    )
+
+
+def check_generations(connection: Connection, generations: Sequence[int]) -> None:
+    """Check that generations exist, which were chosen when a search began.
+
+    Raises:
+        QueryError: one does not.
+    """
+    if generations:
+        chosen = connection.execute(queries["chosen_generations"], {"generations": list(generations)}).fetchall()
+        _check_chosen(generations, chosen)
+
+
+def _check_chosen(generations: Sequence[int], found: Sequence[tuple[str, int]]) -> None:
+    """Check that each chosen generation is covered, and each collection once."""
+    absent = sorted(set(generations) - {number for _, number in found})
+    if absent:
+        raise QueryError(
+            f"there is no generation {', '.join(map(str, absent))} in the collections that are searched: "
+            "sourcebook generations  lists them"
+        )
+    names = [name for name, _ in found]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise QueryError(f"two of the generations are of the collection {twice[0]!r}: a search covers one of them")
+
+
+@dataclass(frozen=True, slots=True)
+class EntryCondition:
+    """A condition on rows of `search_entry`, which the surrounding statement calls `entry`; both legs apply it.
+
+    Values travel as parameters; the SQL text consists of the project's own words alone.
+    """
+
+    text: sql.Composable
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    """Values by parameter name; joined conditions have different names."""
+
+    @classmethod
+    def all_of(cls, conditions: Sequence["EntryCondition"]) -> Self | None:
+        """Return the conjunction of the conditions; None where there are none."""
+        if not conditions:
+            return None
+        parameters = {name: value for each in conditions for name, value in each.parameters.items()}
+        return cls(sql.SQL(" AND ").join(sql.SQL("({})").format(each.text) for each in conditions), parameters)
