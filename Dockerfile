@@ -4,10 +4,10 @@ FROM python:3.12-slim AS build
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 WORKDIR /app
 RUN python -m venv /app/.venv
-COPY constraints.txt hashes.txt ./
+COPY constraints.txt hashes.txt hashes-dev.txt ./
 RUN .venv/bin/pip install -c constraints.txt --upgrade pip
-# Everything but torch: wheels of the files whose SHA-256 is in hashes.txt, and of no others.
-RUN .venv/bin/pip wheel --require-hashes --no-deps --build-constraint constraints.txt --wheel-dir /wheels -r hashes.txt
+# Everything but torch: wheels of the files whose SHA-256 is known, and of no others. The launchers are in hashes-dev.txt.
+RUN .venv/bin/pip wheel --require-hashes --no-deps --build-constraint constraints.txt --wheel-dir /wheels -r hashes.txt -r hashes-dev.txt
 # This index has PyTorch without CUDA, 2 GB smaller; the version is the same.
 RUN .venv/bin/pip wheel --no-deps -c constraints.txt --index-url https://download.pytorch.org/whl/cpu \
         --wheel-dir /wheels torch

@@ -5,39 +5,34 @@ ARGS ?=
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-# A few packages have files that are no Python of this version, which is no error. A third of all files is nearly never
-# imported: tests of packages, and models of transformers.
-COMPILE := $(BIN)/python -m compileall -qq -x '/tests?/|/pandas/|/transformers/models/(?!auto/|bert/)'
-PACKAGES := $(VENV)/lib/python*/site-packages/*
-PIP := $(BIN)/python -m pip install --disable-pip-version-check --no-compile
+TESTED := $(VENV)/.tested
+# A few packages have files that are no Python of this version, which is no error. SELDOM: what an ingest and a search
+# import a small part of, or nothing; Python compiles it when it is first imported.
+COMPILE := $(BIN)/python -m compileall -qq -j 0
+NEVER := /tests?/|/transformers/models/(?!auto/|bert/)
+SELDOM := /(testing|_inductor|physics|crawl4ai|docutils|genai_prices|litellm|narwhals|networkx|nltk|onnxruntime|openai|patchright|phonenumbers|pip|playwright|pygments|scipy|setuptools|sklearn|trimesh)/
 
-.PHONY: help install demo up test lint style imports types definitions bench bench-search constraints hashes clean python
+.PHONY: help install dev demo up test lint style imports types definitions bench bench-search constraints hashes release clean python
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make …"
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "%-14s %s\n", $$1, $$2}'
 
-install: $(STAMP) ## make .venv/ with everything pinned in constraints.txt
+install: $(STAMP) ## make .venv/ with what the pipeline needs, pinned in constraints.txt
 
-$(STAMP): pyproject.toml constraints.txt hashes.txt | python
-	@echo "Installing into $(VENV)/; the first time takes some minutes."
+$(STAMP): pyproject.toml constraints.txt hashes.txt .ci/install | python
 	@$(PYTHON) -m venv $(VENV) || { echo "On Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --upgrade pip
-	@# Everything but torch is checked against hashes.txt. pip uses one core: the other one adds torch meanwhile, and then
-	@# makes bytecode of what is installed by then. Where a wheel of $(VENV)/torch.txt is missing, the last pip finds another.
-	@sed -n '/^torch==/p; /^triton==/p' constraints.txt > $(VENV)/torch.txt
-	@echo "pip install -r hashes.txt, and torch beside it"
-	@$(PIP) --require-hashes --no-deps --build-constraint constraints.txt -r hashes.txt & checked=$$!; \
-		$(PIP) --quiet --no-deps -c constraints.txt -r $(VENV)/torch.txt; \
-		while kill -0 $$checked 2>/dev/null; do $(COMPILE) $(PACKAGES); sleep 4; done; \
-		wait $$checked
-	@echo "pip install -e '.[pipeline]' --group dev"
-	@$(COMPILE) $(PACKAGES) & compiling=$$!; \
-		$(PIP) -c constraints.txt --build-constraint constraints.txt -e '.[pipeline]' --group dev; \
-		status=$$?; kill $$compiling 2>/dev/null; wait; exit $$status
-	@$(COMPILE) -j 0 $(VENV)/lib || true
-	@$(BIN)/python -m compileall -q assets orchestration resources sensors sourcebook
+	@.ci/install pipeline
+	@$(COMPILE) -x '$(NEVER)|$(SELDOM)' $(VENV)/lib || true
+	@$(COMPILE) assets orchestration resources sensors sourcebook
+	@touch $@
+
+dev: $(TESTED) ## add what tests and checks need
+
+$(TESTED): $(STAMP) hashes-dev.txt
+	@.ci/install dev
+	@$(COMPILE) -x '$(NEVER)|/pandas/' $(VENV)/lib || true
 	@touch $@
 
 python:
@@ -52,53 +47,63 @@ demo: install ## take the example library in and search it
 up: install ## start Dagster's web page and its daemon; Ctrl-C stops them
 	@$(BIN)/sourcebook up $(ARGS)
 
-test: install ## run all tests, the quick ones first
+test: $(TESTED) ## run all tests, the quick ones first
 	@HF_HUB_OFFLINE=1 $(BIN)/python -m tests.layers $(ARGS)
 
 lint: types style imports definitions ## check style, format, which way imports run, and types
 
-style: install
+style: $(TESTED)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 
-imports: install
+imports: $(TESTED)
 	$(BIN)/lint-imports
 
-types: install
+types: $(TESTED)
 	$(BIN)/mypy
 
-definitions: install
+definitions: $(TESTED)
 	$(BIN)/dagster definitions validate -m orchestration.definitions
 
-bench: install ## print the figures of docs/figures.md
+bench: $(TESTED) ## print the figures of docs/figures.md
 	@$(BIN)/python -m benchmarks $(ARGS)
 
-bench-search: install ## print quality and speed of search, over judged sets and 100,000 passages
+bench-search: $(TESTED) ## print quality and speed of search, over judged sets and 100,000 passages
 	@$(BIN)/python -m benchmarks quality search search-large keyword-designs search-ingesting $(ARGS)
 
 constraints: python ## resolve every version again and write constraints.txt
 	rm -rf build/constraints
 	$(PYTHON) -m venv build/constraints
 	build/constraints/bin/python -m pip install --upgrade pip
-	build/constraints/bin/python -m pip install '.[pipeline]' --group dev torch==2.13.0 hatchling editables
+	build/constraints/bin/python -m pip install '.[pipeline]' --group dev torch==2.13.0 hatchling editables uv
 	sed -n '/^#/p' constraints.txt > build/constraints.txt
 	build/constraints/bin/python -m pip freeze --all --exclude sourcebook | sed 's/+.*//' >> build/constraints.txt
 	mv build/constraints.txt constraints.txt
 	rm -rf build/constraints
 	$(MAKE) hashes
 
-hashes: python ## write hashes.txt for the versions in constraints.txt
+hashes: python ## write hashes.txt and hashes-dev.txt for the versions in constraints.txt
 	rm -rf build/hashes
 	$(PYTHON) -m venv build/hashes
-	build/hashes/bin/python -m pip install --quiet --disable-pip-version-check uv
-	sed '/^torch==/d; /^triton==/d; /^#/d' constraints.txt > build/hashes/wanted.txt
-	build/hashes/bin/uv pip compile --quiet --no-deps --generate-hashes --no-header --no-annotate \
-		build/hashes/wanted.txt -o build/hashes/hashes.txt
-	sed -n '/^#/p' hashes.txt > build/hashes.txt
+	build/hashes/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt uv
+	printf 'editables\nhatchling\npip\nuv\n' > build/hashes/installers.in
+	build/hashes/bin/uv pip compile --quiet --extra pipeline -c constraints.txt --no-header --no-annotate \
+		pyproject.toml build/hashes/installers.in -o build/hashes/pipeline.txt
+	build/hashes/bin/uv pip compile --quiet --no-deps --no-header --no-annotate constraints.txt -o build/hashes/all.txt
+	grep -vxFf build/hashes/pipeline.txt build/hashes/all.txt > build/hashes/dev.txt
 	@# A backport of the standard library is not for the versions of Python that have the module.
-	sed 's/^\(backports-zstd==[^ ]*\) /\1 ; python_version < "3.14" /' build/hashes/hashes.txt >> build/hashes.txt
-	mv build/hashes.txt hashes.txt
+	for pair in hashes.txt:pipeline.txt hashes-dev.txt:dev.txt; do \
+		sed '/^torch==/d; /^triton==/d' build/hashes/$${pair#*:} > build/hashes/wanted.txt; \
+		build/hashes/bin/uv pip compile --quiet --no-deps --generate-hashes --no-header --no-annotate \
+			build/hashes/wanted.txt -o build/hashes/hashed.txt || exit 1; \
+		{ sed -n '/^#/p' $${pair%:*}; \
+			sed 's/^\(backports-zstd==[^ ]*\) /\1 ; python_version < "3.14" /' build/hashes/hashed.txt; } > build/hashes/new.txt; \
+		mv build/hashes/new.txt $${pair%:*}; \
+	done
 	rm -rf build/hashes
+
+release: dev ## build wheel, sdist and SBOM, check them in empty environments, and tag the version
+	@$(BIN)/python -m release $(ARGS)
 
 clean: ## remove .venv/, caches and what the demo stored; your own .sourcebook/ stays
 	@for file in $$(find examples/.sourcebook -name postmaster.pid 2>/dev/null); do \

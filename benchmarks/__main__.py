@@ -55,6 +55,7 @@ PARTS = {
     "topology": "a deployment as processes: PostgreSQL on TCP, two code servers, web server, daemon, a killed worker",
     "provider": "10,000 texts through a provider with faults: lost, doubled, misplaced, beyond quota",
     "copy": "loading vectors",
+    "contract": "lines that name a field of a search, and places that name an operation, outside their logic",
     "export": "export and import of 100,000 passages, and their memory",
     "million": "search, publishing, upkeep, disk and memory from 10,000 to a million passages",
     "hnsw": "the vector leg over 100,000 entries: HNSW by size and breadth, filters, deletions",
@@ -148,6 +149,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--cases", type=int, default=default.cases, help="of `fuzz`, at least (%(default)s)")
     parser.add_argument(
         "--seed", type=int, default=default.seed, help="of the moments of `kills`, and of `fuzz` (%(default)s)"
+    )
+    parser.add_argument("--field", default=default.field, help="of `contract`, a field of a search (%(default)s)")
+    parser.add_argument(
+        "--operation", default=default.operation, help="of `contract`, a method of KnowledgeBase (%(default)s)"
     )
     parser.add_argument("--limit", type=int, help="the most documents of each judged set")
     parser.add_argument(

@@ -24,9 +24,9 @@ class ClockWatch:
     """Looks whether the clock was set back, also before the start.
 
     Args:
-        database: The open database, with Dagster's tables.
-        restart_daemon: Called where the clock was set back while Dagster's daemon ran.
-        clock: The seconds of the machine's clock.
+        database: the open database, with Dagster's tables.
+        restart_daemon: called where the clock was set back while Dagster's daemon ran.
+        clock: the seconds of the machine's clock.
     """
 
     def __init__(

@@ -1,20 +1,22 @@
 """The commands that run the pipeline, for the `sourcebook` command. Dagster is imported only when one of them runs."""
 
 from contextlib import suppress
-from typing import Annotated
+from threading import Thread
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orchestration.beside_creation import open_or_create_database
 from orchestration.configuration_in_force import configuration_in_force
 from orchestration.crawl_command import crawl
 from orchestration.ingest_display import run_and_show
 from orchestration.reconcile_command import reconcile
 from orchestration.request_commands import ask_and_show, do_requests_and_show
-from orchestration.selected_types import documents_by_type
 from sourcebook.cli.completion import complete_collections
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Json, as_text, listed_names
+
+if TYPE_CHECKING:
+    from sourcebook.database.database import Database
 
 
 def ingest(
@@ -159,9 +161,9 @@ def up(
         if as_json:
             print_json({"address": address, "metrics": metrics})
         else:
-            told = f"\nMetrics for Prometheus: {metrics}" if metrics else ""
+            metered = f"\nMetrics for Prometheus: {metrics}" if metrics else ""
             typer.echo(
-                f"Sourcebook is up: {address}{told}\nChanged files are ingested automatically. Press Ctrl-C to stop."
+                f"Sourcebook is up: {address}{metered}\nChanged files are ingested automatically. Press Ctrl-C to stop."
             )
 
     mistake = mistake_beside_last_good(context)
@@ -226,6 +228,60 @@ def mistake_beside_last_good(context: CommandContext) -> str | None:
                 raise
         return str(error)
     return None
+
+
+def documents_by_type(
+    context: CommandContext, collections: list[str], types: list[str]
+) -> tuple[list[str], tuple[str, ...]]:
+    """Return the collections that have documents of some types, and the URIs of these.
+
+    Args:
+        context: the global options.
+        collections: names; every collection where empty.
+        types: types of documents, such as `adr`.
+
+    Raises:
+        QueryError: a collection does not exist, or none has such a document.
+    """
+    from sourcebook.admin.collections import collection_names
+    from sourcebook.database.queries import queries
+    from sourcebook.errors import QueryError
+
+    found: dict[str, list[str]] = {}
+    if not context.is_empty(collections):
+        with context.open_database() as database, database.connection() as connection:
+            for name in collections or collection_names(connection):
+                rows = connection.execute(queries["documents_of_types"], {"collection": name, "types": types})
+                if uris := [uri for (uri,) in rows]:
+                    found[name] = uris
+    if not found:
+        where = ", ".join(collections) if collections else "any collection"
+        raise QueryError(
+            f"there is no document of the type {' or '.join(types)} in {where}; see  types  in its settings"
+        )
+    return list(found), tuple(uri for uris in found.values() for uri in uris)
+
+
+def open_or_create_database(context: CommandContext) -> "Database":
+    """Open the database of an ingest. Where it does not exist yet, import Dagster meanwhile: everything is new to it.
+
+    The import ends before this returns, so that no two threads import modules that need each other.
+    """
+    if not context.is_empty():
+        return context.open_database()
+    loading = Thread(target=_import_dagster, daemon=True)
+    loading.start()
+    try:
+        return context.open_database()
+    finally:
+        loading.join()
+
+
+def _import_dagster() -> None:
+    with suppress(Exception):  # the run imports it again, and reports what fails
+        import dagster_postgres  # noqa: F401 - Dagster's settings name it
+
+        import orchestration.run  # noqa: F401
 
 
 COMMANDS = (ingest, crawl, reconcile, up, watch)

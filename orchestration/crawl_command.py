@@ -181,7 +181,7 @@ def _waiting(domain: str) -> None:
 @contextmanager
 def _knowledge_base(context: CommandContext) -> "Iterator[Connection | None]":
     """Yield a connection to the knowledge base, whose crawls a dry run waits for; None where there is none."""
-    from sourcebook.cli.errors import tell
+    from sourcebook.cli.errors import print_error
     from sourcebook.errors import ConfigurationError, DatabaseError
 
     with ExitStack() as stack:
@@ -192,7 +192,7 @@ def _knowledge_base(context: CommandContext) -> "Iterator[Connection | None]":
         except ConfigurationError:
             pass  # nothing says where a knowledge base would be
         except DatabaseError as error:
-            tell(DatabaseError(f"other crawls of the domain are not waited for: {error}"))
+            print_error(DatabaseError(f"other crawls of the domain are not waited for: {error}"))
         yield connection
 
 

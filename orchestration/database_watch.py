@@ -22,7 +22,7 @@ class DatabaseWatch:
     It is not a service of the supervisor: other commands use it as well, so it outlives `up` while they run.
 
     Args:
-        database: The open database, whose server is the first one that is watched.
+        database: the open database, whose server is the first one that is watched.
     """
 
     def __init__(self, database: Database) -> None:
@@ -36,7 +36,7 @@ class DatabaseWatch:
         """Start the server again where it has ended, if it is time to look.
 
         Raises:
-            DatabaseError: It cannot be started.
+            DatabaseError: it cannot be started.
         """
         now = time.monotonic()
         if self._database.location.url is not None or now < self._next_check:

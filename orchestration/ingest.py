@@ -6,29 +6,32 @@ import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import psycopg
+from psycopg import Connection
 
+from orchestration.direct_ingest import ingest_directly, is_small
 from orchestration.ingest_results import (
     COUNTS,
+    Counts,
     IngestedCollection,
     IngestError,
     IngestEvents,
+    StateBefore,
     nothing_done,
+    reasons,
     record_whole_comparison,
+    sum_of_counts,
 )
-from orchestration.leftovers import failures_since, left_out, notes_of_crawls, notes_on_generations, reasons
-from orchestration.paused_crawls import paused_crawls, together
 from orchestration.recorder import start_recorder
 from orchestration.shard_ingest import ingest_shards
-from orchestration.small_change import is_small, update
 from resources.pipeline import PIPELINE
 from sourcebook.admin.collections import all_givers, apply
 from sourcebook.admin.finished_runs import count_runs_to_record, is_recording
 from sourcebook.admin.pending import Pending, find_pending
-from sourcebook.admin.status import failures
 from sourcebook.config.loading import Configuration, sourcebook_home
 from sourcebook.config.membership import in_order
 from sourcebook.config.names import unknown_collections
@@ -37,9 +40,7 @@ from sourcebook.database.lock import check_shard, collection_lock, shard_count
 from sourcebook.database.queries import queries
 from sourcebook.database.stage_runs import record_stage_run
 from sourcebook.errors import ConfigurationError, ModelError, SourcebookError
-from sourcebook.indexing.first_provider import check_first_provider
-from sourcebook.indexing.generations import wanted_embedding
-from sourcebook.indexing.model_choice import model_choice
+from sourcebook.indexing.generations import check_first_provider, wanted_embedding
 from sourcebook.model.selection import Selection
 from sourcebook.model.shard import Shard, shards_of
 from sourcebook.stages.raw_files.repositories import fetch_repositories
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
 
 __all__ = ["IngestError", "IngestEvents", "IngestedCollection", "ingest"]
 
-_SECONDS_FOR_LEFTOVERS = 30.0
+_SECONDS_FOR_LEFT_RUNS = 30.0
 """Seconds to wait for the record of runs that an earlier command has left."""
 _log = logging.getLogger("sourcebook.ingest")
 
@@ -96,7 +97,7 @@ def ingest(
     if unknown:
         raise ConfigurationError(unknown_collections(unknown, list(givers)))
     with ExitStack() as stack:
-        runs = _Runs(configuration, database, selection, events, embedders, stack, records_beside=records_beside)
+        runs = _Runs(configuration, database, selection, events, embedders, stack, records_beside)
         for name in in_order(collections or givers, givers):
             with database.connection() as connection:
                 cut = shards_of(name, shard_count(connection, name))
@@ -106,71 +107,47 @@ def ingest(
             if cut or shards:
                 only = [shard for shard in shards if shard.collection == name] if shards else cut
                 if only:
-                    yield ingest_shards(
-                        runs, configuration, database, name, only, selection, events, workers, is_part=bool(shards)
-                    )
+                    yield ingest_shards(runs, name, only, workers, is_part=bool(shards))
                 continue
             with collection_lock(database, name, waiting=lambda name=name: events.waiting(name)):  # type: ignore[misc]
                 with database.connection() as connection:
-                    before, chosen = failures(connection, name), model_choice(connection, name)
+                    before = StateBefore.of(connection, name)
                     fetch_repositories(connection, name, sourcebook_home(configuration.path), selection)
                     pending = find_pending(connection, name, selection)
                     if not pending.work and not selection.force:
                         record_whole_comparison(connection, name, selection, pending.settled_parsers)
-                        yield IngestedCollection(
-                            name,
-                            None,
-                            nothing_done(connection, name),
-                            *failures_since(connection, name, before),
-                            pending,
-                            unmatched=reasons(connection, "unmatched_sources", name),
-                        )
+                        yield before.result(connection, name, pending, None, nothing_done(connection, name))
                         continue
                 run_id, assets = runs.run_to_the_end(name, pending)
                 with database.connection() as connection:
                     record_whole_comparison(connection, name, selection)
-                    yield IngestedCollection(
-                        name,
-                        run_id,
-                        assets,
-                        *failures_since(connection, name, before),
-                        pending,
-                        reasons(connection, "unread_sites", name),
-                        unmatched=reasons(connection, "unmatched_sources", name),
-                        left_out=left_out(connection, name) if assets["crawled_pages"].get("left_out") else (),
-                        generation_notes=notes_on_generations(connection, name, chosen),
-                        crawl_notes=notes_of_crawls(connection, name)
-                        if any(assets["crawled_pages"].values())
-                        else None,
-                    )
+                    unread = reasons(connection, "unread_sites", name)
+                    yield before.result(connection, name, pending, run_id, assets, unread)
         if records_beside:
-            _record_leftovers(configuration, database, has_recorder=runs.has_recorder)
+            _record_left_runs(configuration, database, has_recorder=runs.has_recorder)
 
 
+@dataclass(slots=True)
 class _Runs:
     """The runs of one command: Dagster, its instance and the models are loaded when the first run needs them."""
 
-    def __init__(
-        self,
-        configuration: Configuration,
-        database: Database,
-        selection: Selection,
-        events: IngestEvents,
-        embedders: "EmbedderPool | None",
-        stack: ExitStack,
-        *,
-        records_beside: bool,
-    ) -> None:
-        self._configuration, self._home = configuration, sourcebook_home(configuration.path)
-        self._database, self._stack = database, stack
-        self._selection, self._events = selection, events
-        self._records_beside, self.has_recorder = records_beside, False
-        self._instance: dg.DagsterInstance | None = None
-        self._embedders = embedders
+    configuration: Configuration
+    database: Database
+    selection: Selection
+    events: IngestEvents
+    embedders: "EmbedderPool | None"
+    stack: ExitStack
+    """Closes what the runs have opened."""
+    records_beside: bool
+    has_recorder: bool = False
+    _instance: "dg.DagsterInstance | None" = None
 
-    def run_to_the_end(
-        self, name: str, pending: Pending, shard: Shard | None = None
-    ) -> tuple[str, dict[str, dict[str, Any]]]:
+    @property
+    def home(self) -> Path:
+        """The state folder."""
+        return sourcebook_home(self.configuration.path)
+
+    def run_to_the_end(self, name: str, pending: Pending, shard: Shard | None = None) -> tuple[str, Counts]:
         """Bring a collection or a shard up to date, in several runs where crawls pause; return the last id, all counts.
 
         Raises:
@@ -179,17 +156,17 @@ class _Runs:
         run_id, assets = self.run(name, pending, shard)
         before = None
         while True:
-            with self._database.connection() as connection:
-                paused = paused_crawls(connection, name, self._selection)
+            with self.database.connection() as connection:
+                paused = paused_crawls(connection, name, self.selection)
                 if not paused or (before is not None and paused >= before):
                     return run_id, assets
-                pending = find_pending(connection, name, replace(self._selection, shard=shard))
+                pending = find_pending(connection, name, replace(self.selection, shard=shard))
                 if shard is not None and not pending.pages:  # the sites of other shards pause
                     return run_id, assets
             run_id, counts = self.run(name, pending, shard)
-            before, assets = paused, together(assets, counts)
+            before, assets = paused, sum_of_counts(assets, counts)
 
-    def run(self, name: str, pending: Pending, shard: Shard | None = None) -> tuple[str, dict[str, dict[str, Any]]]:
+    def run(self, name: str, pending: Pending, shard: Shard | None = None) -> tuple[str, Counts]:
         """Bring a collection or a shard up to date; return the id of the run, and the counts of each asset.
 
         Raises:
@@ -197,39 +174,39 @@ class _Runs:
         """
         from sourcebook.evaluation.configured import configured_evaluation  # most ingests have nothing to do
 
-        with self._database.connection() as connection:
+        with self.database.connection() as connection:
             has_sites = connection.execute(queries["has_sites"], {"collection": name}).fetchone() == (True,)
             wanted = wanted_embedding(connection, name)
             check_first_provider(connection, name)
             is_evaluated = configured_evaluation(connection, name).queries is not None
         if pending.needs_model:
             with suppress(ModelError):  # the stage that needs the model reports the error
-                self._pool().start_early(wanted, self._home, pending.items)
-        self._events.started(name, pending)
+                self._pool().start_early(wanted, self.home, pending.items)
+        self.events.started(name, pending)
         begun = time.perf_counter()
         run_id, assets, path = self._run(name, pending, shard, has_sites=has_sites, is_evaluated=is_evaluated)
         outside = time.perf_counter() - begun - sum(counts["seconds"] for counts in assets.values())
-        with self._database.connection() as connection:
+        with self.database.connection() as connection:
             record_stage_run(connection, "run", path, 0.0, max(outside, 0.01))
         return run_id, assets
 
     def _run(
         self, name: str, pending: Pending, shard: Shard | None, *, has_sites: bool, is_evaluated: bool
-    ) -> tuple[str, dict[str, dict[str, Any]], str]:
+    ) -> tuple[str, Counts, str]:
         """Run the stages; return the id of the run, the counts of each asset, and how it was executed."""
         # An evaluation takes longer than Dagster: its result is there when the command ends.
-        is_unrecorded = self._records_beside and shard is None and not (has_sites or is_evaluated)
-        if is_unrecorded and is_small(pending, self._selection):
-            done = self._update(name, pending)
+        is_unrecorded = self.records_beside and shard is None and not (has_sites or is_evaluated)
+        if is_unrecorded and is_small(pending, self.selection):
+            done = self._ingest_directly(name, pending)
             if done is not None:
                 return *done, "small"
         from sourcebook.admin.planning.plan import plan_collection
 
-        with self._database.connection() as connection:
+        with self.database.connection() as connection:
             plan = plan_collection(connection, name, pending).summary
         return *self._execute(shard.key if shard else name, pending, has_sites=has_sites, plan=plan), "job"
 
-    def _update(self, name: str, pending: Pending) -> tuple[str, dict[str, dict[str, Any]]] | None:
+    def _ingest_directly(self, name: str, pending: Pending) -> tuple[str, Counts] | None:
         """Do the work of a small change and leave its run to the recorder; None where the work failed.
 
         The ordinary run goes on from what is done, and records the failure if it fails again. The first failure is
@@ -237,7 +214,7 @@ class _Runs:
         """
         embedders = self._pool()
         try:
-            done = update(self._database, name, self._selection, pending, embedders, self._home)
+            done = ingest_directly(self.database, name, self.selection, pending, embedders, self.home)
         except (SourcebookError, psycopg.Error, OSError, ArithmeticError) as error:
             _log.warning(
                 "%s: the small change failed with %s (%s) and is tried again as a run",
@@ -247,16 +224,14 @@ class _Runs:
         if done is None:
             return None
         run_id, reports = done
-        start_recorder(self._configuration.path, self._home)
+        start_recorder(self.configuration.path, self.home)
         self.has_recorder = True
         embedders.wait_for_exports()
         return run_id, {
             asset: reports[asset].counts() if asset in reports else dict.fromkeys(COUNTS, 0) for asset in PIPELINE
         }
 
-    def _execute(
-        self, partition: str, pending: Pending, *, has_sites: bool, plan: str
-    ) -> tuple[str, dict[str, dict[str, Any]]]:
+    def _execute(self, partition: str, pending: Pending, *, has_sites: bool, plan: str) -> tuple[str, Counts]:
         """Execute a run of a partition in this process."""
         from orchestration.instance import open_instance
         from orchestration.run import RunError, counts_of, execute_run
@@ -267,23 +242,23 @@ class _Runs:
             gc.freeze()
         gc.enable()
         if self._instance is None:
-            self._instance = open_instance(self._home, self._database)
-            self._stack.callback(self._instance.dispose)
+            self._instance = open_instance(self.home, self.database)
+            self.stack.callback(self._instance.dispose)
         # A step takes a tenth of a second: a collection of texts needs neither a crawl nor transcripts.
         needed = {"crawled_pages": has_sites, "transcripts": pending.has_sound}
-        with self._database.connection() as connection:
+        with self.database.connection() as connection:
             uses = uses_of(connection, Shard.of_key(partition)[0], pending)
-        if pending.has_sound and free_abandoned_slots(self._instance, self._database, partition):
-            self._events.speech_is_busy(partition)
+        if pending.has_sound and free_abandoned_slots(self._instance, self.database, partition):
+            self.events.speech_is_busy(partition)
         try:
             result = execute_run(
                 self._instance,
-                self._database,
+                self.database,
                 partition,
                 tuple(asset for asset in PIPELINE if needed.get(asset, True)),
-                configuration=self._configuration.path,
-                selection=self._selection,
-                embedders=self._embedders,
+                configuration=self.configuration.path,
+                selection=self.selection,
+                embedders=self.embedders,
                 plan=plan,
                 uses=uses | {Use.SPEECH} if pending.has_sound else uses,
             )
@@ -292,15 +267,15 @@ class _Runs:
         return result.run_id, {asset: counts_of(result, asset) or dict.fromkeys(COUNTS, 0) for asset in PIPELINE}
 
     def _pool(self) -> "EmbedderPool":
-        if self._embedders is None:
+        if self.embedders is None:
             from sourcebook.embedding.embedder_pool import EmbedderPool
 
-            self._embedders = EmbedderPool()
-            self._stack.callback(self._embedders.close)
-        return self._embedders
+            self.embedders = EmbedderPool()
+            self.stack.callback(self.embedders.close)
+        return self.embedders
 
 
-def _record_leftovers(configuration: Configuration, database: Database, *, has_recorder: bool) -> None:
+def _record_left_runs(configuration: Configuration, database: Database, *, has_recorder: bool) -> None:
     """Record the finished runs whose recorder was killed; wait for those that no recorder came to within a minute.
 
     Where processes end with their command, as in a container, a recorder has time only while a command waits for it.
@@ -312,4 +287,13 @@ def _record_leftovers(configuration: Configuration, database: Database, *, has_r
     recorder = start_recorder(configuration.path, sourcebook_home(configuration.path), is_awaited=overdue > 0)
     if overdue:
         with suppress(subprocess.TimeoutExpired):
-            recorder.wait(_SECONDS_FOR_LEFTOVERS)
+            recorder.wait(_SECONDS_FOR_LEFT_RUNS)
+
+
+def paused_crawls(connection: Connection, collection: str, selection: Selection) -> int:
+    """Return the number of crawls that paused, so that pages of other sites become searchable, and that go on next."""
+    if selection.force or selection.only_failed or selection.documents:
+        return 0
+    scope = {"collection": collection, "locations": list(selection.sources)}
+    row = connection.execute(queries["paused_crawls"], scope).fetchone()
+    return int(row[0]) if row else 0

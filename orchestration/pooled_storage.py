@@ -35,9 +35,9 @@ class PooledPostgresStorage(DagsterPostgresStorage):
 
     Args:
         postgres_url: URL of the database.
-        should_autocreate_tables: Whether tables that are missing are made.
+        should_autocreate_tables: whether tables that are missing are made.
         inst_data: Dagster's record of this configuration.
-        token_provider: Source of passwords that change.
+        token_provider: source of passwords that change.
     """
 
     def __init__(

@@ -55,7 +55,7 @@ class ProgressDisplay:
         if not self._quiet:
             self._listening.__exit__(None, None, None)
 
-    def warn(self, warnings: "Sequence[str]") -> None:
+    def warn(self, warnings: Sequence[str]) -> None:
         """Print what can be said before any work: missing folders, and patterns that match nothing."""
         self._warnings = list(warnings)
         for warning in warnings:
@@ -181,7 +181,7 @@ class ProgressDisplay:
         self._bars = {}
 
 
-def _changes(counts: "Mapping[str, Any]") -> str:
+def _changes(counts: Mapping[str, Any]) -> str:
     """Return the counts of an asset in words, without those that are 0: `3 new, 2 changed, 1 removed`."""
     words = {"added": "new", "changed": "changed", "removed": "removed", "unchanged": "unchanged"}
     words |= {"failed": "failed", "postponed": "postponed"}

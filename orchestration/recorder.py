@@ -33,11 +33,11 @@ _NICENESS = 10
 _log = logging.getLogger("sourcebook.recorder")
 
 
-_started: list["subprocess.Popen[bytes]"] = []
+_started: list[subprocess.Popen[bytes]] = []
 """Recorders that may be running: Python warns where the object of a running process is dropped."""
 
 
-def start_recorder(configuration: Path, home: Path, *, is_awaited: bool = False) -> "subprocess.Popen[bytes]":
+def start_recorder(configuration: Path, home: Path, *, is_awaited: bool = False) -> subprocess.Popen[bytes]:
     """Start the process that records the finished runs, and return at once.
 
     Args:

@@ -6,25 +6,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from orchestration.ingest_results import (
+    Counts,
     IngestedCollection,
     IngestError,
     IngestEvents,
+    StateBefore,
     nothing_done,
+    reasons,
     record_whole_comparison,
+    sum_of_counts,
 )
-from orchestration.leftovers import failures_since, left_out, notes_of_crawls, notes_on_generations, reasons
-from orchestration.paused_crawls import together
 from orchestration.shard_workers import ShardWorkers
 from sourcebook.admin.pending import Pending, find_pending
-from sourcebook.admin.status import failures
 from sourcebook.config.loading import Configuration, sourcebook_home
 from sourcebook.database.database import Database
 from sourcebook.database.lock import ShardsAhead, in_turn, is_shard_locked, shard_lock
 from sourcebook.indexing.generations import wanted_embedding
-from sourcebook.indexing.model_choice import model_choice
 from sourcebook.model.selection import Selection
 from sourcebook.model.shard import Shard
 from sourcebook.stages.raw_files import Difference
@@ -33,38 +33,29 @@ from sourcebook.stages.raw_files.repositories import fetch_repositories
 _MOST_ROUNDS: Final = 3
 """Times that shards are looked at: the work of one may leave some to another, such as a file that moved."""
 _SECONDS_BETWEEN_LOOKS: Final = 0.2
-_Counts = dict[str, dict[str, Any]]
 
 
 class Runs(Protocol):
     """The runs of one command."""
 
-    def run_to_the_end(self, name: str, pending: Pending, shard: Shard | None = None) -> tuple[str, _Counts]:
+    configuration: Configuration
+    """The configuration that was applied."""
+    database: Database
+    selection: Selection
+    """Part of the collections."""
+    events: IngestEvents
+
+    def run_to_the_end(self, name: str, pending: Pending, shard: Shard | None = None) -> tuple[str, Counts]:
         """Bring a shard up to date; return the id of its last run and the counts of each asset."""
 
 
-def ingest_shards(
-    runs: Runs,
-    configuration: Configuration,
-    database: Database,
-    name: str,
-    shards: Sequence[Shard],
-    selection: Selection,
-    events: IngestEvents,
-    workers: int,
-    *,
-    is_part: bool,
-) -> IngestedCollection:
+def ingest_shards(runs: Runs, name: str, shards: Sequence[Shard], workers: int, *, is_part: bool) -> IngestedCollection:
     """Bring the shards of a collection up to date.
 
     Args:
         runs: the runs of this process.
-        configuration: the configuration that was applied.
-        database: the knowledge base.
         name: name of the collection.
         shards: its shards, or those of them that this process is to bring up to date.
-        selection: part of the collection.
-        events: callbacks.
         workers: processes at most; 1 works in this process.
         is_part: whether other processes bring the other shards up to date: then nobody looks at the collection here.
 
@@ -72,10 +63,11 @@ def ingest_shards(
         ConfigurationError: the number of shards was changed meanwhile.
         IngestError: a run failed.
     """
+    database, selection = runs.database, runs.selection
     with database.connection() as connection:
-        before, chosen = failures(connection, name), model_choice(connection, name)
+        before = StateBefore.of(connection, name)
         with in_turn(connection, shards[0], "repositories"):
-            fetch_repositories(connection, name, sourcebook_home(configuration.path), selection)
+            fetch_repositories(connection, name, sourcebook_home(runs.configuration.path), selection)
         compared: dict[int, Difference] = {}  # the sources are listed once for all shards
         first = find_pending(
             connection, name, replace(selection, shard=shards[0] if is_part else None), compared=compared
@@ -96,28 +88,17 @@ def ingest_shards(
         readings = {shard: pending.fingerprint for shard, pending in waiting.items()}
         compared = {source: _taken_in(difference) for source, difference in compared.items()}
         parts = (
-            _in_processes(configuration, database, todo, selection, workers)
+            _in_processes(runs, todo, workers)
             if workers > 1 and len(todo) > 1
-            else _in_turn(runs, database, {shard: waiting[shard] for shard in todo}, events)
+            else _in_turn(runs, {shard: waiting[shard] for shard in todo})
         )
         for identifier, counts in parts:
-            assets = together(assets, counts) if run_id is not None else counts
+            assets = sum_of_counts(assets, counts) if run_id is not None else counts
             run_id = identifier
     with database.connection() as connection:
         if not is_part and not selection.force:
             record_whole_comparison(connection, name, selection)
-        return IngestedCollection(
-            name,
-            run_id,
-            assets,
-            *failures_since(connection, name, before),
-            first,
-            reasons(connection, "unread_sites", name),
-            unmatched=reasons(connection, "unmatched_sources", name),
-            left_out=left_out(connection, name) if assets["crawled_pages"].get("left_out") else (),
-            generation_notes=notes_on_generations(connection, name, chosen) if run_id else (),
-            crawl_notes=notes_of_crawls(connection, name) if run_id and any(assets["crawled_pages"].values()) else None,
-        )
+        return before.result(connection, name, first, run_id, assets, reasons(connection, "unread_sites", name))
 
 
 def _waiting(
@@ -142,27 +123,23 @@ def _ahead(database: Database, shards: Sequence[Shard]) -> Iterator[ShardsAhead]
         yield ShardsAhead(session, shards)
 
 
-def _in_turn(
-    runs: Runs, database: Database, shards: Mapping[Shard, Pending], events: IngestEvents
-) -> Iterator[tuple[str, _Counts]]:
+def _in_turn(runs: Runs, shards: Mapping[Shard, Pending]) -> Iterator[tuple[str, Counts]]:
     """Run the shards in this process, one after the other."""
-    with _ahead(database, list(shards)) as ahead:
+    with _ahead(runs.database, list(shards)) as ahead:
         for shard, pending in shards.items():
-            with shard_lock(database, shard, waiting=lambda shard=shard: events.waiting(shard.key)):  # type: ignore[misc]
+            with shard_lock(runs.database, shard, waiting=lambda shard=shard: runs.events.waiting(shard.key)):  # type: ignore[misc]
                 ahead.begin(shard)
                 result = runs.run_to_the_end(shard.collection, pending, shard)
             yield result
 
 
-def _in_processes(
-    configuration: Configuration, database: Database, shards: Sequence[Shard], selection: Selection, workers: int
-) -> Iterator[tuple[str, _Counts]]:
+def _in_processes(runs: Runs, shards: Sequence[Shard], workers: int) -> Iterator[tuple[str, Counts]]:
     """Run the shards in processes that each execute this command for some of them."""
     own = [list(shards[number::workers]) for number in range(min(workers, len(shards)))]
     worker_of = {shard: number for number, some in enumerate(own) for shard in some}
-    with _ahead(database, shards) as ahead, database.connection() as connection:
+    with _ahead(runs.database, shards) as ahead, runs.database.connection() as connection:
         uses_provider = wanted_embedding(connection, shards[0].collection).provider is not None
-        commands = [_command(configuration.path, some, selection) for some in own]
+        commands = [_command(runs.configuration.path, some, runs.selection) for some in own]
         with ShardWorkers(commands, uses_provider=uses_provider) as started:
             left = list(shards)
             while left:  # the first one that ends must not take itself for the last one

@@ -65,7 +65,7 @@ class ShardWorkers:
 
     def __init__(self, commands: Sequence[Sequence[str]], *, uses_provider: bool) -> None:
         self._outputs, self._problems, self._ends = (_files(len(commands)) for _ in range(3))
-        self._said: list[Any] = []
+        self._files_of_servers: list[Any] = []
         self._servers: list[subprocess.Popen[bytes]] = []
         self._server_of: list[int] = []
         numbers = range(len(commands))
@@ -82,7 +82,7 @@ class ShardWorkers:
             if server.poll() is None:
                 server.terminate()  # it terminates its workers, and waits for them
                 server.wait()
-        for file in (*self._outputs, *self._problems, *self._ends, *self._said):
+        for file in (*self._outputs, *self._problems, *self._ends, *self._files_of_servers):
             file.close()
 
     def has_ended(self, number: int) -> bool:
@@ -102,25 +102,25 @@ class ShardWorkers:
         output = _all_of(self._outputs[number])
         if self._status(number) in (0, FAILED_ITEMS):
             return WorkerEnd(output, None)
-        told = _all_of(self._problems[number]) or _all_of(self._said[2 * server])
-        return WorkerEnd(output, _sentence(told.decode(errors="replace")) or "its process was killed")
+        errors = _all_of(self._problems[number]) or _all_of(self._files_of_servers[2 * server])
+        return WorkerEnd(output, _sentence(errors.decode(errors="replace")) or "its process was killed")
 
     def _start(self, commands: Sequence[tuple[int, list[str]]], *, uses_provider: bool) -> None:
-        said, given = _files(2)
-        self._said += [said, given]
+        output, jobs_file = _files(2)
+        self._files_of_servers += [output, jobs_file]
         self._server_of += [len(self._servers)] * len(commands)
         jobs = [
             [arguments, *(file[number].fileno() for file in (self._outputs, self._problems, self._ends))]
             for number, arguments in commands
         ]
-        given.write(json.dumps([os.getpid(), uses_provider, jobs]).encode())
-        given.seek(0)
+        jobs_file.write(json.dumps([os.getpid(), uses_provider, jobs]).encode())
+        jobs_file.seek(0)
         self._servers.append(
             subprocess.Popen(
                 [sys.executable, "-P", "-c", PROGRAM, str(code_location())],
-                stdin=given,
-                stdout=said,
-                stderr=said,
+                stdin=jobs_file,
+                stdout=output,
+                stderr=output,
                 pass_fds=[file for _, *files in jobs for file in files if isinstance(file, int)],
             )
         )
@@ -196,10 +196,10 @@ def _become_worker(command: Callable[[], None], arguments: Sequence[str], output
     sys.exit(FAILED)  # the command ends with its status
 
 
-def _sentence(told: str) -> str:
+def _sentence(errors: str) -> str:
     """Return the error of a command without the warnings of libraries before it; all of it where it has no sentence."""
-    _, mark, sentence = f"\n{told}".rpartition("\nsourcebook: ")
-    return (sentence if mark else told).strip()
+    _, mark, sentence = f"\n{errors}".rpartition("\nsourcebook: ")
+    return (sentence if mark else errors).strip()
 
 
 def _files(number: int) -> list[Any]:

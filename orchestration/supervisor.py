@@ -62,7 +62,7 @@ class _Running:
 
     service: Service
     log: Path
-    process: "subprocess.Popen[bytes]"
+    process: subprocess.Popen[bytes]
     started: float
     quick_ends: int = 0
     restart_at: float | None = None
@@ -76,11 +76,11 @@ class Supervisor:
     Each service runs in a session of its own under a keeper, which ends it also where this process is killed.
 
     Args:
-        folder: Folder of the logs.
-        working_directory: Current folder of the services.
-        environment: Environment of the services.
-        stopped: Whether to stop.
-        changed: Called with the sessions, by the service's name, after each start.
+        folder: folder of the logs.
+        working_directory: current folder of the services.
+        environment: environment of the services.
+        stopped: whether to stop.
+        changed: called with the sessions, by the service's name, after each start.
     """
 
     folder: Path
@@ -94,7 +94,7 @@ class Supervisor:
         """Start a service and wait until it answers, or until it is time to stop.
 
         Raises:
-            ServiceError: It exits or does not answer in time, or another service ended too often.
+            ServiceError: it exits or does not answer in time, or another service ended too often.
         """
         log = self.folder / f"{service.name.replace(' ', '_')}.log"
         log.write_bytes(b"")
@@ -115,7 +115,7 @@ class Supervisor:
         """End a service where it runs; `check` starts it again.
 
         Args:
-            name: Name of the service.
+            name: name of the service.
         """
         for running in self._running:
             if running.service.name == name and running.restart_at is None:
@@ -125,7 +125,7 @@ class Supervisor:
         """Take note of services that have ended, start those again whose delay has passed, and rotate large logs.
 
         Raises:
-            ServiceError: A service ended too often.
+            ServiceError: a service ended too often.
         """
         now = time.monotonic()
         for running in self._running:
@@ -177,7 +177,7 @@ class Supervisor:
         running.restart_at = now + delay
         _log.warning("the %s %s; it starts again in %.0f s (its log: %s)", name, _ending(code), delay, running.log)
 
-    def _launch(self, service: Service, log: Path) -> "subprocess.Popen[bytes]":
+    def _launch(self, service: Service, log: Path) -> subprocess.Popen[bytes]:
         with log.open("ab") as output:
             return subprocess.Popen(
                 [sys.executable, "-I", keeper.__file__, *service.command],

@@ -130,9 +130,9 @@ def services_of(workspace: Path, host: str, port: int) -> tuple[Service, ...]:
     """Return Dagster's processes and the watch, in the order of their start.
 
     Args:
-        workspace: Path of the workspace file, which is written.
-        host: Address on which the web server listens.
-        port: Port of the web server.
+        workspace: path of the workspace file, which is written.
+        host: address on which the web server listens.
+        port: port of the web server.
     """
     code_port = _code_port(workspace)
     workspace.write_text(_WORKSPACE.format(host=_HOST, port=code_port), encoding="utf-8")

@@ -30,7 +30,7 @@ class UpRecord:
     """The record of the running `up`, locked as long as it runs, however it ends.
 
     Args:
-        path: Path of the file.
+        path: path of the file.
     """
 
     def __init__(self, path: Path) -> None:
@@ -43,11 +43,11 @@ class UpRecord:
         """Become the one `up` of the state folder, and end what an earlier one left running.
 
         Args:
-            port: Port of the web server.
-            tell: Called with a sentence where there is something to end.
+            port: port of the web server.
+            tell: called with a sentence where there is something to end.
 
         Raises:
-            AlreadyUpError: Another one runs.
+            AlreadyUpError: another one runs.
         """
         try:
             flock(self._file, LOCK_EX | LOCK_NB)
@@ -64,7 +64,7 @@ class UpRecord:
         """Record the services.
 
         Args:
-            sessions: Ids of the services' sessions by the service's name.
+            sessions: ids of the services' sessions by the service's name.
         """
         line = json.dumps({**self._own, "services": dict(sessions)}).encode() + b"\n"
         os.pwrite(self._file, line, 0)

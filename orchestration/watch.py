@@ -97,7 +97,7 @@ class FolderWatch:
             if not is_watching:
                 is_watching = True
                 _log.info("watching %s", ", ".join(folders) or "nothing: no local folder exists")
-                self._note_newcomers([(source, identities[source.source.location]) for source in sources])
+                self._note_new_folders([(source, identities[source.source.location]) for source in sources])
             self._note(sources, paths)
             self._ingest_waiting()
             if self._requests is not None and self._requests.check(self._current_configuration):
@@ -122,7 +122,7 @@ class FolderWatch:
                 if source.is_local
             ]
 
-    def _note_newcomers(self, watched: list[tuple[WatchedSource, tuple[int, int] | None]]) -> None:
+    def _note_new_folders(self, watched: list[tuple[WatchedSource, tuple[int, int] | None]]) -> None:
         """Note the files of folders that are watched since now: what was written before has given no event."""
         for source, identity in watched:
             if self._watched is not None and identity is not None and (source, identity) not in self._watched:
@@ -183,7 +183,7 @@ class FolderWatch:
         finally:
             self._last_ingest = time.monotonic()
 
-    def _ingest_takers(self, configuration: Configuration, name: str, rested: float) -> None:
+    def _ingest_takers(self, configuration: Configuration, name: str, at_rest_since: float) -> None:
         """Ingest what other collections take of a collection; where one is being ingested, it is left to the sensor."""
         with self.database.connection() as connection:
             takers = all_givers(connection)
@@ -201,12 +201,12 @@ class FolderWatch:
                 events=IngestEvents(),
                 embedders=self._embedders,
             ):
-                self._report(done, rested)
-            self._ingest_takers(configuration, taker, rested)
+                self._report(done, at_rest_since)
+            self._ingest_takers(configuration, taker, at_rest_since)
 
-    def _report(self, done: IngestedCollection, rested: float) -> None:
+    def _report(self, done: IngestedCollection, at_rest_since: float) -> None:
         if done.run_id is not None:
-            seconds = time.monotonic() - rested
+            seconds = time.monotonic() - at_rest_since
             _log.info("%s: run %s, done %.1f s after the change had come to rest", done.name, done.run_id, seconds)
 
     def _current_configuration(self) -> Configuration | None:

@@ -44,7 +44,7 @@ def embedder_resource(lent: EmbedderPool | None = None) -> dg.ResourceDefinition
     """Return the definition of the resource `embedder`.
 
     Args:
-        lent: Pool that outlives the run, which its owner closes; by default each run has a pool of its own.
+        lent: pool that outlives the run, which its owner closes; by default each run has a pool of its own.
     """
 
     def provide(context: dg.InitResourceContext) -> Iterator[Embedder]:

@@ -17,7 +17,7 @@ def configuration_evaluation(mistake: str | None) -> dg.AssetCheckEvaluation:
     """Return the outcome of the check of the configuration, for a sensor to report.
 
     Args:
-        mistake: The mistake in the file with line and column, or None.
+        mistake: the mistake in the file with line and column, or None.
     """
     return dg.AssetCheckEvaluation(
         asset_key=CONFIGURATION,

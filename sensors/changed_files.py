@@ -5,7 +5,7 @@ import dagster as dg
 from resources.knowledge import Knowledge
 from resources.run_uses import uses_of
 from resources.source_events import FOLDERS
-from sensors.run_requests import Looked, look_at_collections, request_run
+from sensors.run_requests import Look, look_at_collections, request_run
 from sourcebook.admin.collections import givers
 from sourcebook.admin.freshness import record_comparison
 from sourcebook.admin.pending import find_pending
@@ -29,7 +29,7 @@ def changed_files_sensor(context: dg.SensorEvaluationContext, knowledge: Knowled
     compared: dict[str, dict[int, Difference]] = {}
     behind: set[str] = set()
 
-    def look(database: Database, partition: str, before: str | None) -> Looked:
+    def look(database: Database, partition: str, before: str | None) -> Look:
         collection, shard = Shard.of_key(partition)
         with database.connection() as connection:
             seen = None if shard is None else compared.setdefault(collection, {})  # listed once for all of its shards
@@ -42,7 +42,7 @@ def changed_files_sensor(context: dg.SensorEvaluationContext, knowledge: Knowled
             if shard is None or (shard.number == shard.of and (is_behind or not is_locked(connection, collection))):
                 record_comparison(connection, collection, behind=is_behind, settled_parsers=settled)
             if not pending.work_beside_pages:
-                return Looked(pending.unlisted[0] if pending.unlisted else "nothing changed")
+                return Look(pending.unlisted[0] if pending.unlisted else "nothing changed")
             counts = {
                 "new_or_changed_files": pending.changed_files,
                 "gone_files": pending.gone_files,
@@ -51,10 +51,10 @@ def changed_files_sensor(context: dg.SensorEvaluationContext, knowledge: Knowled
             at_work = [giver for giver in givers(connection, collection) if is_locked(connection, giver)]
             if at_work and not (pending.changed_files or pending.gone_files):
                 reason = f"waiting for the run of {' and '.join(at_work)}, whose documents it takes"
-                return Looked(reason, pending.fingerprint, counts)
+                return Look(reason, pending.fingerprint, counts)
             if pending.fingerprint != before:
                 reason = f"waiting for a second reading that agrees ({pending.items_beside_pages:,} items changed)"
-                return Looked(reason, pending.fingerprint, counts)
+                return Look(reason, pending.fingerprint, counts)
             outcome = request_run(
                 context.instance,
                 connection,
@@ -63,6 +63,6 @@ def changed_files_sensor(context: dg.SensorEvaluationContext, knowledge: Knowled
                 lambda: plan_collection(connection, collection, pending).summary,
                 uses=uses_of(connection, collection, pending),
             )
-        return Looked(outcome, pending.fingerprint, counts)
+        return Look(outcome, pending.fingerprint, counts)
 
     return look_at_collections(context, knowledge, FOLDERS, look)

@@ -8,7 +8,7 @@ import dagster as dg
 from resources.knowledge import Knowledge
 from resources.run_uses import uses_of_sources
 from resources.source_events import FOLDERS
-from sensors.run_requests import Looked, look_at_collections, request_run
+from sensors.run_requests import Look, look_at_collections, request_run
 from sourcebook.database.database import Database
 from sourcebook.model.shard import Shard
 from sourcebook.stages.raw_files.repositories import find_moved_repositories
@@ -30,14 +30,14 @@ def moved_repositories_sensor(context: dg.SensorEvaluationContext, knowledge: Kn
     """Request one run per collection with a moved repository; nothing is fetched here."""
     deadline = time.monotonic() + _SECONDS_TOGETHER
 
-    def look(database: Database, partition: str, before: str | None) -> Looked:
+    def look(database: Database, partition: str, before: str | None) -> Look:
         collection, shard = Shard.of_key(partition)
         if shard is not None and shard.number > 1:
-            return Looked("the first shard of a collection fetches its repositories")
+            return Look("the first shard of a collection fetches its repositories")
         with database.connection() as connection:
             moved = find_moved_repositories(connection, collection, seconds=_SECONDS_TO_ANSWER, deadline=deadline)
             if not moved:
-                return Looked("no repository is due, or none has moved")
+                return Look("no repository is due, or none has moved")
             reading = hashlib.sha256("\n".join(moved).encode()).hexdigest()[:32]
             outcome = request_run(
                 context.instance,
@@ -46,6 +46,6 @@ def moved_repositories_sensor(context: dg.SensorEvaluationContext, knowledge: Kn
                 reading,
                 uses=uses_of_sources(connection, collection, sites=False),
             )
-        return Looked(outcome, reading, {"moved_repositories": len(moved)})
+        return Look(outcome, reading, {"moved_repositories": len(moved)})
 
     return look_at_collections(context, knowledge, FOLDERS, look)

@@ -36,7 +36,7 @@ _SECONDS_FOR_DAGSTER = 20.0
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class Look:
     """The result of a look at the sources of one collection."""
 
     outcome: dg.RunRequest | str
@@ -51,7 +51,7 @@ def look_at_collections(
     context: dg.SensorEvaluationContext,
     knowledge: Knowledge,
     source: dg.AssetKey,
-    look: Callable[[Database, str, str | None], Looked],
+    look: Callable[[Database, str, str | None], Look],
 ) -> dg.SensorResult:
     """Request runs for the partitions without an active run, and report on their sources.
 

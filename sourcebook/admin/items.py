@@ -198,7 +198,7 @@ def _keys(connection: Connection, document: str, collection: str | None) -> Iter
 def _normal_forms(url: str) -> list[str]:
     try:
         from sourcebook.web.url import normal_form
-    except ModuleNotFoundError:  # without the extra `web` a URL must be given in its normal form
+    except ModuleNotFoundError:  # without the extra `pipeline` a URL must be given in its normal form
         return []
     found = normal_form(url)
     return [found] if found is not None else []

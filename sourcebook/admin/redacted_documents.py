@@ -29,7 +29,7 @@ def document_redaction(connection: Connection, collection: str, text: str) -> "D
 
     Raises:
         ConfigurationError: a file of patterns cannot be read.
-        MissingDependencyError: the packages of the extra `redaction` are not installed.
+        MissingDependencyError: the packages of the extra `server` are not installed.
     """
     settings = collection_redactions(connection, [collection]).get(collection)
     if settings is None:

@@ -60,7 +60,7 @@ def _unusable(settings: CollectionSettings) -> Iterator[tuple[KeyPath, str]]:
     if settings.speech != SpeechSettings() and (reason := _speech_problem(settings.speech)):
         yield ("speech",), reason
     if settings.parsing.parser == "docling" and find_spec("docling") is None:
-        yield ("parsing", "parser"), f"docling is not installed: {install_command('docling')}"
+        yield ("parsing", "parser"), f"docling is not installed: {install_command('pipeline')}"
     if settings.parsing.models is not None and not Path(settings.parsing.models).is_dir():
         yield ("parsing", "models"), f"there is no folder {settings.parsing.models}"
     if settings.repositories and (reason := _git_problem()):
@@ -117,7 +117,7 @@ def _speech_problem(speech: SpeechSettings) -> str | None:
 
     package = speech.engine.replace("openai-", "").replace("-", "_")
     if find_spec(package) is None:
-        return f"{speech.engine} is not installed: {install_command('speech')}"
+        return f"{speech.engine} is not installed: {install_command('pipeline')}"
     try:
         find_weights(speech.model)
     except SourcebookError as error:

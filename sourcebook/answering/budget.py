@@ -37,7 +37,7 @@ class Budget:
         if self.settings.max_cost is not None and self._cost_of(1_000, 1_000) is None:
             raise QueryError(
                 f"the price of the model {self.settings.model} is unknown, so that max_cost cannot be held: set "
-                "answering.prices of the collection, or install the extra prices"
+                "answering.prices of the collection, or install the extra server"
             )
 
     def room(self, prompt: int) -> int:

@@ -67,7 +67,7 @@ def import_log(connection: Connection, file: Path) -> ImportedLog:
 
     Raises:
         ConfigurationError: there is no such file, it is no SQLite database, or it has no log.
-        MissingDependencyError: the packages of the extra `redaction` are not installed.
+        MissingDependencyError: the packages of the extra `server` are not installed.
     """
     texts = RedactedTexts([Redactor()])
     imported = known = 0

@@ -28,7 +28,7 @@ def session_of(
         usage: counts the calls.
 
     Raises:
-        MissingDependencyError: calls are logged, and the packages of the extra `redaction` are not installed.
+        MissingDependencyError: calls are logged, and the packages of the extra `server` are not installed.
     """
     sent = question
     for redactor in asked.redactors:

@@ -14,7 +14,7 @@ from sourcebook.chunking.pack import Span, pack
 from sourcebook.chunking.parts import passage_parts
 from sourcebook.chunking.repeated_context import RepeatedContexts
 from sourcebook.chunking.sections import Heading, sections
-from sourcebook.chunking.speech_passages import nearest_segment, pack_speech, timed
+from sourcebook.chunking.speech_passages import nearest_segment, pack_speech, with_times
 from sourcebook.chunking.token_index import TokenIndex
 from sourcebook.chunking.tokenizer import TokenCounter
 from sourcebook.config.collection import CONTEXT, ContextPart
@@ -106,7 +106,7 @@ class _Chunker:
                 self._finish(waiting, chunks)
                 waiting = []
         self._finish(waiting, chunks)
-        return timed(chunks, self._blocks) if self._is_speech else chunks
+        return with_times(chunks, self._blocks) if self._is_speech else chunks
 
     def _drafts(self) -> Iterator[_Draft]:
         for group in groups(sections(self._blocks), self._index, budget=self._room):

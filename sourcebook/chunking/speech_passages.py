@@ -40,7 +40,7 @@ def nearest_segment(starts: Sequence[int], start: int, end: int, position: int) 
     return min(inside, key=lambda found: abs(found - position), default=None)
 
 
-def timed(chunks: Sequence[Chunk], blocks: Sequence[Block]) -> list[Chunk]:
+def with_times(chunks: Sequence[Chunk], blocks: Sequence[Block]) -> list[Chunk]:
     """Return passages with their times, in seconds: each ends when the next one begins, the last with its segment."""
     begin = [block.start for block in blocks]
     starts = [_seconds_at(chunk.start_char, blocks[bisect_right(begin, chunk.start_char) - 1]) for chunk in chunks]

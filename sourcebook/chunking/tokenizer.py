@@ -100,7 +100,7 @@ def _load(file: Path, size: int, changed: int) -> "Tokenizer":
         from tokenizers import Tokenizer
     except ImportError as error:
         raise MissingDependencyError(
-            "counting tokens needs the package tokenizers; install sourcebook[embedding]"
+            "counting tokens needs the package tokenizers; install sourcebook[server]"
         ) from error
     try:
         tokenizer = Tokenizer.from_file(str(file))

@@ -41,7 +41,7 @@ class GuardedGroup(TyperGroup):
             error = database_failure(error) or error
             if isinstance(error, QueryError):
                 error = QueryError(as_typed(str(error), self._options(ctx), typed))
-            tell(error)
+            print_error(error)
             raise typer.Exit(exit_code(error)) from None
         return result
 
@@ -86,7 +86,7 @@ def exit_code(error: Exception) -> int:
     return WRONG_USE if isinstance(error, ConfigurationError | QueryError | UnknownDocumentError) else FAILED
 
 
-def tell(error: Exception) -> None:
+def print_error(error: Exception) -> None:
     """Print an error on stderr without secrets; with SOURCEBOOK_DEBUG=1 also its traceback."""
     if os.environ.get("SOURCEBOOK_DEBUG", "") not in {"", "0"}:
         sys.stderr.write(redact("".join(traceback.format_exception(error))))

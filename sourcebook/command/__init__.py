@@ -19,7 +19,7 @@ def main() -> None:
             raise
         from sourcebook.installation import install_command
 
-        sys.stderr.write(f"sourcebook: {error.name} is not installed: run  {install_command('cli')}\n")
+        sys.stderr.write(f"sourcebook: {error.name} is not installed: run  {install_command('server')}\n")
         sys.exit(1)
     except KeyboardInterrupt:
         sys.exit(130)

@@ -124,7 +124,7 @@ def _encoding(name: str) -> "Encoding":
         import bpe_openai
     except ImportError as error:
         raise MissingDependencyError(
-            f"counting the tokens of {name} needs the package bpe-openai: install it with  {install_command('context')}"
+            f"counting the tokens of {name} needs the package bpe-openai: install it with  {install_command('server')}"
         ) from error
     return bpe_openai.get_encoding(name)
 

@@ -322,7 +322,7 @@ def programs_folder() -> Path:
     if spec is None or spec.origin is None:
         raise MissingDependencyError(
             "no SOURCEBOOK_DATABASE_URL is set and the embedded server is not installed: "
-            f"set the variable, or run  {install_command('embedded')}"
+            f"set the variable, or run  {install_command('server')}"
         )
     return Path(spec.origin).parent / f"pginstall{POSTGRES_VERSION}"
 

@@ -30,7 +30,7 @@ def redacted_titles(
 
     Raises:
         ConfigurationError: a file of patterns cannot be read.
-        MissingDependencyError: the packages of the extra `redaction` are not installed.
+        MissingDependencyError: the packages of the extra `server` are not installed.
     """
     if not any(collection in redactions for collection, _, _ in titles):
         return [title for _, _, title in titles]

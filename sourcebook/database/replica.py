@@ -228,7 +228,7 @@ def failures_of_replica() -> Iterator[None]:
         raise type(error)(detail, remedy=remedy) from error
 
 
-def told(behind: float) -> str | None:
+def note_on_lateness(behind: float) -> str | None:
     """Return the sentence of results from a replica that is late; None where it is not."""
     return None if behind < TOLD_SECONDS else f"The index searched is a replica, {_seconds(behind)} behind."
 

@@ -1,6 +1,11 @@
-"""The schema of the database, created or migrated to the version of this Sourcebook."""
+"""The schema of the database: built, or migrated to the version of this Sourcebook.
+
+Version 1 is the release 0.1.0. The files of schema/ build the newest version; each one after the first has a migration,
+too, as migrations/0002_name.sql, and a test compares the catalogs that both lead to.
+"""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 
@@ -12,6 +17,10 @@ from sourcebook.errors import DatabaseError
 
 OLDEST_PGVECTOR = (0, 8, 4)
 """Oldest supported version of pgvector: 0.8.3 fixed index corruption."""
+_ROOMS = ("ledger", "search", "entries", "items", "changes", "proof", "work")
+"""The files of schema/ in an order in which each follows those that it refers to."""
+_LAST_CHECKOUT = 0
+"""Version of the last checkout before the first release; it differs in items.sql and entries.sql alone."""
 _LOCK = 0x50_0B00C
 """Key of the advisory lock for changing the schema."""
 
@@ -25,14 +34,29 @@ class Migration:
     text: str
 
 
+_FIRST = Migration(1, "0.1.0", "")
+
+
 def migrations() -> list[Migration]:
-    """Return every migration in the order of its version."""
-    found = []
-    for resource in files(__package__).joinpath("migrations").iterdir():
+    """Return every version in order; the first one is built whole and has no text."""
+    folder = files(__package__).joinpath("migrations")
+    found = [_FIRST]
+    for resource in folder.iterdir() if folder.is_dir() else ():
         matched = re.fullmatch(r"(\d{4})_(\w+)\.sql", resource.name)
         if matched:
             found.append(Migration(int(matched[1]), matched[2], resource.read_text(encoding="utf-8")))
     return sorted(found, key=lambda migration: migration.version)
+
+
+def newest_version() -> int:
+    """Return the version of this Sourcebook's schema."""
+    return migrations()[-1].version
+
+
+def schema_text(*rooms: str) -> str:
+    """Return the statements of some files of schema/, by default of all, in their order."""
+    folder = files(__package__).joinpath("schema")
+    return "\n".join(folder.joinpath(f"{room}.sql").read_text(encoding="utf-8") for room in rooms or _ROOMS)
 
 
 def ensure_schema(connection: Connection) -> None:
@@ -41,10 +65,9 @@ def ensure_schema(connection: Connection) -> None:
     Several processes may call this at once. On an up-to-date database it costs two queries.
 
     Raises:
-        DatabaseError: pgvector is missing or too old, or a newer Sourcebook has migrated the database.
+        DatabaseError: pgvector is missing or too old, or the schema is a newer Sourcebook's or an early checkout's.
     """
-    wanted = max(migration.version for migration in migrations())
-    if schema_version(connection) == wanted:
+    if schema_version(connection) == newest_version():
         return
     with connection.transaction():
         connection.execute(queries["lock_schema"], {"lock": _LOCK})
@@ -52,33 +75,58 @@ def ensure_schema(connection: Connection) -> None:
         found = schema_version(connection)
         if found is None:
             build_from_schema(connection)
-        elif found > wanted:
-            raise DatabaseError(
-                f"the database has schema version {found}, this Sourcebook knows {wanted}: upgrade Sourcebook"
-            )
+            return
+        check_version(found, "the database")
+        if found == _LAST_CHECKOUT:
+            _take_over(connection)
         else:
             apply_migrations(connection, after=found)
+
+
+def check_version(found: int, owner: str) -> None:
+    """Refuse a schema that cannot become this Sourcebook's.
+
+    Args:
+        found: its version, as `schema_version` counts.
+        owner: what has it, for the message.
+
+    Raises:
+        DatabaseError: a newer Sourcebook has made it, or a checkout before the first release.
+    """
+    newest = newest_version()
+    if found > newest:
+        raise DatabaseError(
+            f"{owner} has schema version {found}, this Sourcebook knows {newest}", remedy="upgrade Sourcebook"
+        )
+    if found < (_LAST_CHECKOUT if newest == _FIRST.version else _FIRST.version):
+        raise DatabaseError(
+            f"{owner} is of a checkout before the release {_FIRST.name}",
+            remedy="run  sourcebook export FOLDER  with that checkout, and here, in a new database, "
+            "sourcebook import FOLDER",
+        )
 
 
 def build_from_schema(connection: Connection) -> None:
     """Build the newest schema at once, in a database that has none."""
     connection.execute(queries["create_schema"])
-    _run(connection, files(__package__).joinpath("schema.sql").read_text(encoding="utf-8"))
+    connection.execute(schema_text().encode())
     for migration in migrations():
         _record(connection, migration)
 
 
 def apply_migrations(connection: Connection, after: int) -> None:
     """Apply the migrations with a version above `after`, in order."""
-    connection.execute(queries["create_schema"])
     for migration in migrations():
         if migration.version > after:
-            _run(connection, migration.text)
+            connection.execute(migration.text.encode())
             _record(connection, migration)
 
 
-def _run(connection: Connection, text: str) -> None:
-    connection.execute(text.encode())
+def _take_over(connection: Connection) -> None:
+    """Make the schema of the last checkout that of the first release; from the second one on nobody calls this."""
+    connection.execute(queries["forget_checkout"])
+    connection.execute(schema_text("items", "entries").encode())
+    _record(connection, _FIRST)
 
 
 def _record(connection: Connection, migration: Migration) -> None:
@@ -86,11 +134,18 @@ def _record(connection: Connection, migration: Migration) -> None:
 
 
 def schema_version(connection: Connection) -> int | None:
-    """Return the schema's version, None where there is no schema."""
+    """Return the schema's version: None where there is no schema, 0 or less where a checkout before 0.1.0 made it."""
     if connection.execute(queries["schema_exists"]).fetchone() == (False,):
         return None
-    row = connection.execute(queries["schema_version"]).fetchone()
-    return int(row[0]) if row else None
+    return version_of(dict(connection.execute(queries["applied_migrations"]).fetchall()))
+
+
+def version_of(applied: Mapping[int, str]) -> int:
+    """Return the version of a schema with these migrations, which are names by number.
+
+    Checkouts before the first release had 58 of their own, from `ledger` on: they count up to 0.
+    """
+    return max(applied, default=0) - (58 if applied.get(1) == "ledger" else 0)
 
 
 def _ensure_pgvector(connection: Connection) -> None:

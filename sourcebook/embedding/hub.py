@@ -38,7 +38,7 @@ def find_snapshot(name: str) -> Path:
     except ImportError as error:
         raise ModelError(
             f"The embedding model {name!r} is no folder here, and looking it up in the Hugging Face cache needs "
-            f"huggingface_hub: install it with  {install_command('embedding')}"
+            f"huggingface_hub: install it with  {install_command('pipeline')}"
         ) from error
     candidates = [name] if "/" in name else [f"sentence-transformers/{name}", name]
     for candidate in candidates:

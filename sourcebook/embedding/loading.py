@@ -37,7 +37,7 @@ def load_folder(
     except ImportError as error:
         raise ModelError(
             f"The embedding model {name!r} needs sentence-transformers and torch, which cannot be imported ({error}): "
-            f"install them with  {install_command('embedding')}"
+            f"install them with  {install_command('pipeline')}"
         ) from error
     dtype = {"float32": torch.float32, "bfloat16": torch.bfloat16}[precision]
     try:

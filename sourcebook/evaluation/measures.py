@@ -45,7 +45,7 @@ def require_ir_measures() -> None:
     """
     if find_spec("ir_measures") is None:
         raise MissingDependencyError(
-            f"evaluation needs the package ir-measures: {install_command('evaluation')} "
+            f"evaluation needs the package ir-measures: {install_command('pipeline')} "
             "(on Linux on ARM: pip install ir-measures, which needs a C compiler there)"
         )
 

@@ -16,7 +16,7 @@ from sourcebook.embedding.engine import Engine
 from sourcebook.embedding.remote.access import ProviderAccess
 from sourcebook.embedding.settled import settle_model
 from sourcebook.embedding.weights import BUNDLED_NAME
-from sourcebook.errors import GoneCollectionError, ModelError
+from sourcebook.errors import GoneCollectionError, MissingDependencyError, ModelError
 from sourcebook.indexing.judged_state import judged_state
 from sourcebook.indexing.model_choice import choose_model, leaves_choice, settled_model
 from sourcebook.model.generation import PARTITIONED, Generation, plain_settings
@@ -141,6 +141,21 @@ def find_generations(connection: Connection, collection: str) -> Generations:
         asked=asked,
         awaits_choice=is_chosen and settled is None,
     )
+
+
+def check_first_provider(connection: Connection, collection: str) -> None:
+    """Ask the provider of a collection's first generation, where one is about to begin: a wrong key shows at once.
+
+    Raises:
+        ModelError: the provider refuses or does not answer, or its vectors cannot be indexed.
+    """
+    found = find_generations(connection, collection)
+    if found.embedding.provider is None or found.active is not None or found.step != "build":
+        return
+    try:
+        settle_model(found.embedding, ProviderAccess.through(connection, collection))
+    except (ModelError, MissingDependencyError) as error:
+        raise ModelError(f"collection {collection}: {error}") from None
 
 
 def differences(found: Generations) -> list[str]:

@@ -13,7 +13,7 @@ from psycopg import Connection
 from sourcebook.database.queries import queries
 from sourcebook.indexing.damage import Damage, compare_sums
 from sourcebook.indexing.generations import find_generations
-from sourcebook.indexing.suspicion import allay, find_suspicion
+from sourcebook.indexing.suspicion import find_suspicion, forget_suspicion
 from sourcebook.model.generation import Generation
 
 _log = logging.getLogger("sourcebook.proof")
@@ -55,7 +55,7 @@ def prove(
             _log.warning("%s is damaged and is mended: %s", collection, finding, extra={"collection": collection})
     if suspicion:
         connection.execute(queries["distrust_other_generations"], {"collection": collection})
-        allay(connection, suspicion)
+        forget_suspicion(connection, suspicion)
     return damaged
 
 

@@ -59,7 +59,7 @@ def note_comparison(connection: Connection, suspicion: Suspicion, shard: Shard |
         connection.execute(queries["note_comparison"], {"marks": list(suspicion.marks)})
 
 
-def allay(connection: Connection, suspicion: Suspicion) -> None:
+def forget_suspicion(connection: Connection, suspicion: Suspicion) -> None:
     """Forget the signs whose consequences are mended: every generation is proven; see `note_comparison`."""
     if suspicion.marks:
         connection.execute(queries["forget_foreign_changes"], {"marks": list(suspicion.marks)})

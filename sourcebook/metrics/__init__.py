@@ -16,7 +16,7 @@ try:
 except ModuleNotFoundError as error:
     if error.name != "prometheus_client":
         raise
-    message = f"prometheus_client is not installed: run  {install_command('monitoring')}"
+    message = f"prometheus_client is not installed: run  {install_command('server')}"
     raise MissingDependencyError(message) from error
 
 if TYPE_CHECKING:

@@ -131,13 +131,13 @@ def show(
     Raises:
         UnknownDocumentError: there is no such document, or several collections have it and none is named.
         QueryError: the collection does not exist.
-        MissingDependencyError: a path is given, and the extra `parsing` is not installed.
+        MissingDependencyError: a path is given, and the extra `pipeline` is not installed.
         DatabaseError: the database is out of reach.
     """
     from sourcebook.admin.items import find_document
 
     name = document if isinstance(document, int) else str(document)
-    with knowledge.database.connection() as connection, needing_extra("parsing"):
+    with knowledge.database.connection() as connection, needing_extra("pipeline"):
         return find_document(connection, name, next(iter(listed_names(collection)), None), unredacted=unredacted)
 
 

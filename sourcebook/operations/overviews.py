@@ -48,7 +48,7 @@ def document_markdown(
     knowledge: Opened, document: int, *, with_source: bool = True, unredacted: bool = False
 ) -> tuple[str, str]:
     """Return the name of the file of a document, and the document as Markdown with front matter."""
-    from sourcebook.transfer.one_document import document_markdown
+    from sourcebook.transfer.documents import document_markdown
 
     with knowledge.database.connection() as connection:
         return document_markdown(connection, document, with_source=with_source, unredacted=unredacted)

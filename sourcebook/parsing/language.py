@@ -33,8 +33,8 @@ def detect_language(markdown: str, blocks: Sequence[Block]) -> str | None:
     The sample is the first 600 characters of paragraphs and quotes, filled up from headings, lists and tables.
 
     Args:
-        markdown: The whole document.
-        blocks: Spans of the document's blocks.
+        markdown: the whole document.
+        blocks: spans of the document's blocks.
 
     Returns:
         A two-letter code, or None with fewer than 40 letters or a probability below 0.9.

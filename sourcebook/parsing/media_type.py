@@ -2,38 +2,7 @@
 
 import re
 
-from sourcebook.model.media_types import (
-    ABIWORD,
-    BINARY,
-    COMPRESSED,
-    DOC,
-    DOCX,
-    EPUB,
-    GNUMERIC,
-    HTML,
-    MBOX,
-    ODP,
-    ODS,
-    ODT,
-    OLE,
-    OUTLOOK,
-    PARQUET,
-    PDF,
-    PLAIN_TEXT,
-    PPT,
-    PPTX,
-    SQLITE,
-    SVG,
-    TAR,
-    XLS,
-    XLSB,
-    XLSX,
-    ZIP,
-    extension_of,
-    is_recording,
-    is_text_type,
-    media_type_of_name,
-)
+from sourcebook.model import media_types as media
 from sourcebook.parsing.other_programs import PROGRAMS
 from sourcebook.parsing.text.decode import utf16_without_mark
 
@@ -45,9 +14,9 @@ _RENAMED = {
     "application/font-woff": "font/woff2",
     "application/x-msdownload": "application/x-executable",
     "application/x-rar-compressed": "application/vnd.rar",
-    "application/x-sqlite3": SQLITE,
+    "application/x-sqlite3": media.SQLITE,
     "application/x-unix-archive": "application/x-executable",
-    "audio/midi": BINARY,  # notes, no sound that could be transcribed
+    "audio/midi": media.BINARY,  # notes, no sound that could be transcribed
     "audio/x-aiff": "audio/aiff",
     "audio/x-flac": "audio/flac",
     "audio/x-wav": "audio/wav",
@@ -68,7 +37,7 @@ _MORE_SIGNATURES = (
     (b"\xcf\xfa\xed\xfe", "application/x-executable"),
     (b"\xca\xfe\xba\xbe", "application/java-vm"),
     (b"\x00asm", "application/wasm"),
-    (b"PAR1", PARQUET),
+    (b"PAR1", media.PARQUET),
     (b"#!AMR", "audio/amr"),
     (b"caff\x00\x01", "audio/x-caf"),
     (b"wvpk", "audio/x-wavpack"),
@@ -107,7 +76,7 @@ _OLE_MARK = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ZIP_MARKS = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
 _JAVA_ARCHIVE = "application/java-archive"
 _PACKED = "application/x-packed"
-_OFFICE_FOLDERS = {b"word/": DOCX, b"ppt/": PPTX, b"xl/": XLSX}
+_OFFICE_FOLDERS = {b"word/": media.DOCX, b"ppt/": media.PPTX, b"xl/": media.XLSX}
 _OPENDOCUMENT = re.compile(rb"application/(?:epub\+zip|vnd\.oasis\.opendocument\.(?:text|presentation|spreadsheet))")
 _FLAT = re.compile(rb"<office:document\s[^>]*?xmlns:office=[\"']urn:oasis:names:tc:opendocument:")
 """Beginning of an OpenDocument in one XML file."""
@@ -133,37 +102,37 @@ def detect_media_type(name: str, head: bytes) -> str:
     when it is opened, because a server's error message is no document.
 
     Args:
-        name: File name, path or URI.
-        head: The first `HEAD_BYTES` bytes, fewer where the file is shorter.
+        name: file name, path or URI.
+        head: the first `HEAD_BYTES` bytes, fewer where the file is shorter.
     """
     head = head[:HEAD_BYTES]
-    named = media_type_of_name(name)
+    named = media.media_type_of_name(name)
     if not head:
-        return named or PLAIN_TEXT
+        return named or media.PLAIN_TEXT
     proven = _of_signature(head, name, named)
-    if proven in COMPRESSED and named in {TAR, SVG, ABIWORD, GNUMERIC}:
+    if proven in media.COMPRESSED and named in {media.TAR, media.SVG, media.ABIWORD, media.GNUMERIC}:
         return named
     if proven is not None:
         return proven
     if not looks_like_text(head):
-        is_other = named == SQLITE and extension_of(name) == "db"  # an ending of many formats
-        return BINARY if named is None or is_other or is_text_type(named) else named
-    if named in {ODT, ODS, ODP, None} and _FLAT.search(head):
+        is_other = named == media.SQLITE and media.extension_of(name) == "db"  # an ending of many formats
+        return media.BINARY if named is None or is_other or media.is_text_type(named) else named
+    if named in {media.ODT, media.ODS, media.ODP, None} and _FLAT.search(head):
         return _flat_type(head, named)
-    if named == ABIWORD:
+    if named == media.ABIWORD:
         return named
-    if named is not None and (is_recording(named) or (is_text_type(named) and named != PLAIN_TEXT)):
+    if named is not None and (media.is_recording(named) or (media.is_text_type(named) and named != media.PLAIN_TEXT)):
         return named
     if _MAILBOX.match(head):
-        return MBOX
-    return HTML if _HTML.match(head) else PLAIN_TEXT
+        return media.MBOX
+    return media.HTML if _HTML.match(head) else media.PLAIN_TEXT
 
 
 def _flat_type(head: bytes, named: str | None) -> str:
     """Return the media type that an OpenDocument of one XML file states; LibreOffice writes it behind all prefixes."""
     stated = _FLAT_TYPE.search(head)
     found = stated[1].decode("ascii", "replace").removesuffix("-template") if stated else named
-    return found if found in {ODT, ODS, ODP} else PLAIN_TEXT
+    return found if found in {media.ODT, media.ODS, media.ODP} else media.PLAIN_TEXT
 
 
 def looks_like_text(head: bytes) -> bool:
@@ -193,13 +162,17 @@ def _of_signature(head: bytes, name: str, named: str | None) -> str | None:
     if head.startswith(_ZIP_MARKS):
         return _zip_type(head, name, named)
     if head.startswith(_OLE_MARK):
-        return named if named in {DOC, PPT, XLS, OUTLOOK} or (named in PROGRAMS and named is not None) else OLE
+        return (
+            named
+            if named in {media.DOC, media.PPT, media.XLS, media.OUTLOOK} or (named in PROGRAMS and named is not None)
+            else media.OLE
+        )
     if (frame := _audio_frame(head)) is not None:
         return frame if named in {frame, None} else None
     if head[4:8] == b"ftyp" and head[8:12] in _BRANDS:
         return _BRANDS[head[8:12]]
     guessed = "" if _MARKUP.match(head) else filetype.guess_mime(head)
-    if guessed == ZIP:  # its mark is damaged, and all that packs like it may still be read
+    if guessed == media.ZIP:  # its mark is damaged, and all that packs like it may still be read
         return _zip_type(head, name, named)
     if guessed in _NEVER_TEXT and looks_like_text(head):
         guessed = None
@@ -219,7 +192,7 @@ def _framed(head: bytes, named: str | None) -> str | None:
         return "audio/aiff"
     if head[4:8] == b"ftyp":
         return named if named in _PICTURES else "video/mp4"
-    return PDF if named == PDF and b"%PDF-" in head[:1024] else None
+    return media.PDF if named == media.PDF and b"%PDF-" in head[:1024] else None
 
 
 def _audio_frame(head: bytes) -> str | None:
@@ -234,13 +207,13 @@ def _audio_frame(head: bytes) -> str | None:
 def _zip_type(head: bytes, name: str, named: str | None) -> str:
     if head[30:38] == b"mimetype" and (declared := _OPENDOCUMENT.match(head, 38)):
         return declared[0].decode()
-    if named in {DOCX, PPTX, XLSX, XLSB, ODT, ODP, ODS}:
+    if named in {media.DOCX, media.PPTX, media.XLSX, media.XLSB, media.ODT, media.ODP, media.ODS}:
         return named
     if b"[Content_Types].xml" in head or b"_rels/" in head:
         for folder, media_type in _OFFICE_FOLDERS.items():
             if folder in head:
                 return media_type
-    if named in {EPUB, _JAVA_ARCHIVE} or named in PROGRAMS:
-        return named or ZIP
+    if named in {media.EPUB, _JAVA_ARCHIVE} or named in PROGRAMS:
+        return named or media.ZIP
     # Other endings are those of formats that are packed like a ZIP archive, such as .apk.
-    return ZIP if named is not None or not extension_of(name) else _PACKED
+    return media.ZIP if named is not None or not media.extension_of(name) else _PACKED

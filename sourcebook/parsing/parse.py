@@ -39,16 +39,16 @@ def parse(content: bytes, *, name: str, media_type: str, settings: ParsingSettin
     An empty file, or a file of white space only, gives a document without blocks.
 
     Args:
-        content: The whole file.
-        name: File name, path or URI; its extension refines the media type (the programming language).
-        media_type: The result of `detect_media_type`.
-        settings: The choice of the PDF parser, and whether OCR is on.
+        content: the whole file.
+        name: file name, path or URI; its extension refines the media type (the programming language).
+        media_type: the result of `detect_media_type`.
+        settings: the choice of the PDF parser, and whether OCR is on.
 
     Raises:
-        ParseError: No parser reads this type, or the content is broken, protected, or holds no text.
-        TemporaryParseError: The machine lacks room or open files, or a disk fails.
-        MissingDependencyError: The parser's package is not installed.
-        ParserError: The parser's models cannot be loaded.
+        ParseError: no parser reads this type, or the content is broken, protected, or holds no text.
+        TemporaryParseError: the machine lacks room or open files, or a disk fails.
+        MissingDependencyError: the parser's package is not installed.
+        ParserError: the parser's models cannot be loaded.
     """
     parser = parser_for(media_type, settings)
     if not content.strip():
@@ -67,7 +67,7 @@ def parse(content: bytes, *, name: str, media_type: str, settings: ParsingSettin
     except ImportError as error:
         missing = error.name or str(error)
         raise MissingDependencyError(
-            f"reading {media_type} needs the package {missing}; install sourcebook[parsing]",
+            f"reading {media_type} needs the package {missing}; install sourcebook[pipeline]",
         ) from error
     except RecursionError as error:
         raise ParseError(
@@ -84,11 +84,11 @@ def parse(content: bytes, *, name: str, media_type: str, settings: ParsingSettin
                 f"this machine stopped the {parser.name} parser ({error.strerror}); mend that, then ingest again",
                 FailureClass.UNREADABLE,
             ) from error
-        said = f"the {parser.name} parser cannot read it{_told(error)}; open and save it again, or convert it"
+        said = f"the {parser.name} parser cannot read it{_reason(error)}; open and save it again, or convert it"
         raise note_cause(ParseError(said, FailureClass.CORRUPT), error) from error
 
 
-def _told(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     """Return what a parsing library says about a file, in brackets; "" for an error of its code (KeyError)."""
     reason = " ".join(str(error).split())[:200]
     return "" if type(error).__module__ in _OF_CODE or not reason else f" ({reason})"

@@ -17,9 +17,9 @@ def reason_of_end(status: int, last_words: str, *, memory: int) -> ParseError:
     """Return the error of a document whose parser's process ended.
 
     Args:
-        status: Exit status of the process; the negative number of a signal.
-        last_words: Text that it wrote to stderr.
-        memory: Bytes of memory that it could take.
+        status: exit status of the process; the negative number of a signal.
+        last_words: text that it wrote to stderr.
+        memory: bytes of memory that it could take.
     """
     if _ran_out_of_memory(status, last_words):
         return ParseError(

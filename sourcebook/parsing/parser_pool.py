@@ -22,8 +22,7 @@ from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.hidden_errors import log_cause
 from sourcebook.parsing.page_seconds import Pages, has_pages
 from sourcebook.parsing.parser_ends import FROM_OUTSIDE, reason_of_end
-from sourcebook.parsing.parser_memory import data_limit, parser_memory
-from sourcebook.parsing.parser_processes import ParserProcesses, Turn
+from sourcebook.parsing.parser_processes import ParserProcesses, Turn, data_limit, parser_memory
 from sourcebook.parsing.worker import (
     OUT_OF_MEMORY,
     OUT_OF_MEMORY_LEFT,
@@ -61,8 +60,8 @@ class ParserPool:
     than its share is parsed again with all of it, alone. The first document starts the processes.
 
     Args:
-        documents: Estimated number of documents; there are no more processes than documents.
-        documents_a_process: Documents per process before another takes its place.
+        documents: estimated number of documents; there are no more processes than documents.
+        documents_a_process: documents per process before another takes its place.
     """
 
     def __init__(
@@ -94,14 +93,14 @@ class ParserPool:
         """Begin to parse a file.
 
         Args:
-            content: The whole file, or the whole message that it is attached to.
-            name: File name, path or URI.
-            media_type: Media type of the file.
-            settings: Parsers and limits.
-            attachment: Place of the file in its message, if it is an attachment.
+            content: the whole file, or the whole message that it is attached to.
+            name: file name, path or URI.
+            media_type: media type of the file.
+            settings: parsers and limits.
+            attachment: place of the file in its message, if it is an attachment.
 
         Raises:
-            ParseError: There is no room for the file in the temporary folder.
+            ParseError: there is no room for the file in the temporary folder.
         """
         place = self._lay_down(content) if len(content) > _PIPE_BYTES else None
         return Parsing(self, ParserTask(place or content, name, media_type, settings, attachment))
@@ -195,10 +194,10 @@ class Parsing:
         """Wait for the document. May be called again.
 
         Raises:
-            ParseError: It cannot be parsed, takes too much memory, or crashes its parser.
-            TemporaryParseError: It takes too long, or its parser's process was killed from outside twice.
-            MissingDependencyError: The parser's package is not installed.
-            ParserError: The parser cannot be loaded.
+            ParseError: it cannot be parsed, takes too much memory, or crashes its parser.
+            TemporaryParseError: it takes too long, or its parser's process was killed from outside twice.
+            MissingDependencyError: the parser's package is not installed.
+            ParserError: the parser cannot be loaded.
         """
         try:
             attempts = 0
@@ -280,10 +279,10 @@ def _begin(task: ParserTask, memory: int, pool: WorkerPool, turn: Turn) -> None:
     """Give a document to a pool, after its pages were counted where it has any.
 
     Args:
-        task: The document.
-        memory: Bytes of memory that it may take.
-        pool: Processes for it.
-        turn: Its turn.
+        task: the document.
+        memory: bytes of memory that it may take.
+        pool: processes for it.
+        turn: its turn.
     """
     turn.seconds = task.settings.timeout.total_seconds()
     turn.error_bytes = pool.error_bytes()

@@ -9,54 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Literal
 
 from sourcebook.config.parsing import SAVED_PAGE, ParsingSettings
-from sourcebook.model.media_types import (
-    ASCIIDOC,
-    BINARY,
-    CALENDAR,
-    CODE_LANGUAGES,
-    CONTACTS,
-    CSV,
-    DOC,
-    DOCBOOK,
-    DOCX,
-    EMAIL,
-    EPUB,
-    FICTIONBOOK,
-    HTML,
-    JSON,
-    JSON_LINES,
-    LATEX,
-    MARKDOWN,
-    MBOX,
-    MHTML,
-    NOTEBOOK,
-    ODP,
-    ODS,
-    ODT,
-    OLE,
-    ORG,
-    OUTLOOK,
-    PARQUET,
-    PDF,
-    PLAIN_TEXT,
-    PPT,
-    PPTX,
-    RST,
-    RTF,
-    SQLITE,
-    SUBRIP,
-    SVG,
-    TAR,
-    TOML,
-    WEBVTT,
-    XLS,
-    XLSB,
-    XLSX,
-    XML,
-    YAML,
-    ZIP,
-    is_recording,
-)
+from sourcebook.model import media_types as media
 from sourcebook.parsing.media_type import detect_media_type
 from sourcebook.parsing.other_programs import PROGRAMS
 
@@ -96,7 +49,7 @@ class FileType:
 
 
 _IMAGES = ("image/png", "image/jpeg", "image/tiff", "image/gif", "image/webp", "image/bmp", "image/avif", "image/heic")
-_CODE = tuple(f"text/x-{language}" for language in CODE_LANGUAGES if f"text/x-{language}" != XML)
+_CODE = tuple(f"text/x-{language}" for language in media.CODE_LANGUAGES if f"text/x-{language}" != media.XML)
 _DOCLING = ("docling-slim", "docling-core")
 _MARKUP = ("html-to-markdown", "lxml")
 _OFFICE: tuple[Argument, ...] = ("name", "media_type")
@@ -105,46 +58,49 @@ _RECOGNITION = ("rapidocr", "onnxruntime")
 
 # fmt: off
 PARSERS = (
-    Parser("markdown", "text.markdown:parse_markdown", (), (MARKDOWN,), 5, ("markdown-it-py", *_ENCODINGS)),
-    Parser("text", "text.plain_text:parse_plain_text", (), (PLAIN_TEXT,), 5, _ENCODINGS),
-    Parser("csv", "text.comma_separated:parse_csv", (), (CSV,), 5, _ENCODINGS),
+    Parser("markdown", "text.markdown:parse_markdown", (), (media.MARKDOWN,), 5, ("markdown-it-py", *_ENCODINGS)),
+    Parser("text", "text.plain_text:parse_plain_text", (), (media.PLAIN_TEXT,), 5, _ENCODINGS),
+    Parser("csv", "text.comma_separated:parse_csv", (), (media.CSV,), 5, _ENCODINGS),
     Parser("code", "text.fenced:parse_code", ("name", "media_type"), _CODE, 3, ("tree-sitter-language-pack",), False),
-    Parser("json", "text.fenced:parse_json", (), (JSON,), 2, _ENCODINGS, detects_language=False),
-    Parser("jsonl", "text.fenced:parse_json_lines", (), (JSON_LINES,), 2, _ENCODINGS, detects_language=False),
-    Parser("yaml", "text.fenced:parse_yaml", (), (YAML,), 2, _ENCODINGS, detects_language=False),
-    Parser("toml", "text.fenced:parse_toml", (), (TOML,), 2, _ENCODINGS, detects_language=False),
-    Parser("notebook", "markup.notebook:parse_notebook", (), (NOTEBOOK,), 3, ("markdown-it-py", *_MARKUP)),
-    Parser("timed text", "text.timed_text:parse_timed_text", (), (SUBRIP, WEBVTT), 2),
-    Parser("html", "html.read_html:parse_html", ("settings",), (HTML,), 11, (*_MARKUP, "selectolax")),
-    Parser("asciidoc", "markup.asciidoc:parse_asciidoc", ("name",), (ASCIIDOC,), 2, ("markdown-it-py",)),
-    Parser("latex", "markup.latex:parse_latex", ("name",), (LATEX,), 3, ("markdown-it-py", "pylatexenc")),
-    Parser("rst", "markup.restructuredtext:parse_rst", (), (RST,), 5, ("docutils", *_MARKUP, "selectolax")),
-    Parser("org", "markup.org:parse_org", (), (ORG,), 1, ("markdown-it-py", *_ENCODINGS)),
-    Parser("xml", "markup.docbook:parse_xml", ("name", "media_type"), (DOCBOOK, XML), 2,
+    Parser("json", "text.fenced:parse_json", (), (media.JSON,), 2, _ENCODINGS, detects_language=False),
+    Parser("jsonl", "text.fenced:parse_json_lines", (), (media.JSON_LINES,), 2, _ENCODINGS, detects_language=False),
+    Parser("yaml", "text.fenced:parse_yaml", (), (media.YAML,), 2, _ENCODINGS, detects_language=False),
+    Parser("toml", "text.fenced:parse_toml", (), (media.TOML,), 2, _ENCODINGS, detects_language=False),
+    Parser("notebook", "markup.notebook:parse_notebook", (), (media.NOTEBOOK,), 3, ("markdown-it-py", *_MARKUP)),
+    Parser("timed text", "text.timed_text:parse_timed_text", (), (media.SUBRIP, media.WEBVTT), 2),
+    Parser("html", "html.read_html:parse_html", ("settings",), (media.HTML,), 11, (*_MARKUP, "selectolax")),
+    Parser("asciidoc", "markup.asciidoc:parse_asciidoc", ("name",), (media.ASCIIDOC,), 2, ("markdown-it-py",)),
+    Parser("latex", "markup.latex:parse_latex", ("name",), (media.LATEX,), 3, ("markdown-it-py", "pylatexenc")),
+    Parser("rst", "markup.restructuredtext:parse_rst", (), (media.RST,), 5, ("docutils", *_MARKUP, "selectolax")),
+    Parser("org", "markup.org:parse_org", (), (media.ORG,), 1, ("markdown-it-py", *_ENCODINGS)),
+    Parser("xml", "markup.docbook:parse_xml", ("name", "media_type"), (media.DOCBOOK, media.XML), 2,
            (*_MARKUP, "selectolax", "tree-sitter-language-pack")),
-    Parser("docx", "office.read_office:parse_office", _OFFICE, (DOCX,), 6, (*_DOCLING, "python-docx")),
-    Parser("pptx", "office.read_office:parse_office", _OFFICE, (PPTX,), 6, (*_DOCLING, "python-pptx")),
-    Parser("xlsx", "office.read_office:parse_office", _OFFICE, (XLSX,), 5, (*_DOCLING, "openpyxl")),
-    Parser("xls", "office.legacy.read_legacy:parse_legacy", _OFFICE, (XLS,), 4, (*_DOCLING, "openpyxl", "xlrd")),
-    Parser("legacy", "office.legacy.read_legacy:parse_legacy", _OFFICE, (OLE, DOC, PPT), 5,
+    Parser("docx", "office.read_office:parse_office", _OFFICE, (media.DOCX,), 6, (*_DOCLING, "python-docx")),
+    Parser("pptx", "office.read_office:parse_office", _OFFICE, (media.PPTX,), 6, (*_DOCLING, "python-pptx")),
+    Parser("xlsx", "office.read_office:parse_office", _OFFICE, (media.XLSX,), 5, (*_DOCLING, "openpyxl")),
+    Parser("xls", "office.legacy.read_legacy:parse_legacy", _OFFICE, (media.XLS,), 4, (*_DOCLING, "openpyxl", "xlrd")),
+    Parser("legacy", "office.legacy.read_legacy:parse_legacy", _OFFICE, (media.OLE, media.DOC, media.PPT), 5,
            (*_DOCLING, "firecrawl-anydoc", "olefile")),
-    Parser("drawing", "markup.svg:parse_svg", (), (SVG,), 2, ("lxml",)),
-    Parser("rtf", "office.rtf:parse_rtf", (), (RTF,), 3, ("striprtf",)),
-    Parser("opendocument", "office.opendocument.read_opendocument:parse_opendocument", _OFFICE, (ODT, ODP, ODS), 4,
-           (*_DOCLING, "odfdo", "lxml")),
-    Parser("epub", "epub:parse_epub", ("name",), (EPUB,), 5, _MARKUP),
-    Parser("fictionbook", "markup.fictionbook:parse_fictionbook", (), (FICTIONBOOK,), 1, (*_MARKUP, "selectolax")),
-    Parser("mail", "mail.read_mail:parse_mail", ("media_type",), (EMAIL, OUTLOOK), 11,
+    Parser("drawing", "markup.svg:parse_svg", (), (media.SVG,), 2, ("lxml",)),
+    Parser("rtf", "office.rtf:parse_rtf", (), (media.RTF,), 3, ("striprtf",)),
+    Parser("opendocument", "office.opendocument.read_opendocument:parse_opendocument", _OFFICE,
+           (media.ODT, media.ODP, media.ODS), 4, (*_DOCLING, "odfdo", "lxml")),
+    Parser("epub", "epub:parse_epub", ("name",), (media.EPUB,), 5, _MARKUP),
+    Parser("fictionbook", "markup.fictionbook:parse_fictionbook", (), (media.FICTIONBOOK,), 1,
+           (*_MARKUP, "selectolax")),
+    Parser("mail", "mail.read_mail:parse_mail", ("media_type",), (media.EMAIL, media.OUTLOOK), 11,
            (*_MARKUP, "selectolax", "python-oxmsg", "striprtf")),
-    Parser("mailbox", "mail.mailbox:parse_mailbox", (), (MBOX,), 7, (*_MARKUP, "selectolax")),
-    Parser("archive", "archives.read_archive:parse_archive", ("media_type",), (ZIP, TAR), detects_language=False),
-    Parser("database", "tables.sqlite_database:parse_sqlite", (), (SQLITE,), detects_language=False),
-    Parser("parquet", "tables.parquet:parse_parquet", (), (PARQUET,), 1, ("pyarrow",), detects_language=False),
-    Parser("calendar", "cards.read_calendar:parse_calendar", (), (CALENDAR,)),
-    Parser("contacts", "cards.read_contacts:parse_contacts", (), (CONTACTS,)),
-    Parser("web archive", "html.web_archive:parse_web_archive", ("settings",), (MHTML,), 3, (*_MARKUP, "selectolax")),
-    Parser("pdf", "pdf.read_pdf:parse_pdf", ("settings",), (PDF,), 13, ("docling-parse", "docling-core", "pypdfium2"),
-           uses_ocr=True),
+    Parser("mailbox", "mail.mailbox:parse_mailbox", (), (media.MBOX,), 7, (*_MARKUP, "selectolax")),
+    Parser("archive", "archives.read_archive:parse_archive", ("media_type",), (media.ZIP, media.TAR),
+           detects_language=False),
+    Parser("database", "tables.sqlite_database:parse_sqlite", (), (media.SQLITE,), detects_language=False),
+    Parser("parquet", "tables.parquet:parse_parquet", (), (media.PARQUET,), 1, ("pyarrow",), detects_language=False),
+    Parser("calendar", "cards.read_calendar:parse_calendar", (), (media.CALENDAR,)),
+    Parser("contacts", "cards.read_contacts:parse_contacts", (), (media.CONTACTS,)),
+    Parser("web archive", "html.web_archive:parse_web_archive", ("settings",), (media.MHTML,), 3,
+           (*_MARKUP, "selectolax")),
+    Parser("pdf", "pdf.read_pdf:parse_pdf", ("settings",), (media.PDF,), 13,
+           ("docling-parse", "docling-core", "pypdfium2"), uses_ocr=True),
     Parser("docling", "pdf.docling_pipeline:parse_with_models", ("name", "settings"), (), 2,
            ("docling", "docling-ibm-models", "docling-core"), uses_ocr=True),
     Parser("image", "pdf.pictures.read_picture:parse_image", ("settings",), _IMAGES, 9, ("docling-core", "pillow"),
@@ -157,8 +113,8 @@ PARSERS = (
 _BY_NAME = {parser.name: parser for parser in PARSERS}
 _BY_MEDIA_TYPE = {media_type: parser for parser in PARSERS for media_type in parser.media_types}
 _REASONS = {
-    XLSB: "the binary Excel format is not read; save it as .xlsx in Excel",
-    BINARY: "binary file of unknown type",
+    media.XLSB: "the binary Excel format is not read; save it as .xlsx in Excel",
+    media.BINARY: "binary file of unknown type",
     "application/x-packed": "its format is not read; if it is a ZIP archive, give its name the ending .zip",
     **dict.fromkeys(
         ("application/x-executable", "application/wasm", "application/java-vm", "application/x-python-bytecode"),
@@ -183,12 +139,12 @@ _DEFAULT = ParsingSettings()
 def parser_for(media_type: str, settings: ParsingSettings = _DEFAULT) -> Parser | None:
     """Return the parser of a media type, or None where there is none; imports no parser."""
     parser = _BY_MEDIA_TYPE.get(media_type)
-    return _BY_NAME["docling"] if media_type == PDF and settings.parser == "docling" else parser
+    return _BY_NAME["docling"] if media_type == media.PDF and settings.parser == "docling" else parser
 
 
 def is_taken(media_type: str) -> bool:
     """Tell whether files of a media type become documents, parsed or transcribed."""
-    return parser_for(media_type) is not None or is_recording(media_type)
+    return parser_for(media_type) is not None or media.is_recording(media_type)
 
 
 def parsed_media_types() -> list[str]:

@@ -32,11 +32,11 @@ def parse_transcript(
     A chapter is a heading, before the first segment whose middle is in it.
 
     Args:
-        segments: Segments in order of time; segments without text are left out. One of another channel begins a
+        segments: segments in order of time; segments without text are left out. One of another channel begins a
             paragraph, whose stamp names the channel.
-        title: Title in the recording's tags, or None.
+        title: title in the recording's tags, or None.
         language: ISO 639-1 code of the spoken language, or None.
-        chapters: Chapters in order of time; without any speech there is no heading.
+        chapters: chapters in order of time; without any speech there is no heading.
     """
     spoken = [segment for segment in segments if segment.text.split()]
     places = _places(spoken, chapters)

@@ -66,7 +66,7 @@ def parse_task(task: ParserTask, memory: int) -> ParsedDocument:
     the next one would break the pool.
 
     Raises:
-        ParseError: See `parse`; or the file or its message cannot be read.
+        ParseError: see `parse`; or the file or its message cannot be read.
     """
     global _is_used
     status = OUT_OF_MEMORY_LEFT if _is_used else OUT_OF_MEMORY

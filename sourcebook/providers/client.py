@@ -316,7 +316,7 @@ def _open(url: str, key: str | None, patience: Patience, hooks: Mapping[str, lis
         from openai import DefaultHttpxClient, Omit, OpenAI
     except ImportError as error:
         raise MissingDependencyError(
-            f"a provider needs the package openai; install it with  {install_command('openai')}"
+            f"a provider needs the package openai; install it with  {install_command('server')}"
         ) from error
     # The environment's variables of OpenAI's account are not for other servers.
     headers: dict[str, str | Omit] = {"OpenAI-Organization": Omit(), "OpenAI-Project": Omit()}

@@ -132,7 +132,7 @@ def redactor_of(settings: Mapping[str, Any]) -> Redactor:
 
     Raises:
         ConfigurationError: the file of patterns cannot be read, or one of its patterns is none.
-        MissingDependencyError: the packages of the extra `redaction` are not installed.
+        MissingDependencyError: the packages of the extra `server` are not installed.
     """
     categories = tuple(settings.get("categories") or DEFAULT_CATEGORIES)
     regions = tuple(settings.get("region") or ())

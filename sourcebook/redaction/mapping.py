@@ -66,7 +66,7 @@ def _cipher(environment: Mapping[str, str]) -> Any:
         from sourcebook.installation import install_command
 
         raise MissingDependencyError(
-            f"mappings of redaction need cryptography; install it with  {install_command('redaction')}"
+            f"mappings of redaction need cryptography; install it with  {install_command('server')}"
         ) from error
     try:
         return Fernet(environment.get(KEY, "").strip().encode())

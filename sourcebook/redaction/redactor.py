@@ -99,7 +99,7 @@ class Redactor:
 
         Raises:
             ConfigurationError: the file of patterns cannot be read, or one of its patterns is none.
-            MissingDependencyError: the packages of the extra `redaction` are not installed.
+            MissingDependencyError: the packages of the extra `server` are not installed.
             ValueError: there is no such category.
         """
         unknown = sorted(set(categories) - set(KNOWN_CATEGORIES))

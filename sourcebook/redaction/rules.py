@@ -155,7 +155,7 @@ def own_rules() -> tuple[Rule, ...]:
     """Return the rules of rules.yaml.
 
     Raises:
-        MissingDependencyError: the packages of the extra `redaction` are not installed.
+        MissingDependencyError: the packages of the extra `server` are not installed.
     """
     return tuple(_rule(entry) for entry in _read(_FILE))
 
@@ -196,7 +196,7 @@ def compiled(pattern: str) -> Any:
 
         raise MissingDependencyError(
             "redaction needs google-re2, phonenumbers and python-stdnum; install them with  "
-            f"{install_command('redaction')}"
+            f"{install_command('server')}"
         ) from error
     options = re2.Options()
     options.max_mem = _MEMORY
@@ -224,7 +224,7 @@ def rules_of_file(path: Path) -> tuple[Rule, ...]:
 
     Raises:
         ConfigurationError: the file cannot be read, or one of its patterns is none.
-        MissingDependencyError: the packages of the extra `redaction` are not installed.
+        MissingDependencyError: the packages of the extra `server` are not installed.
     """
     from ruamel.yaml.error import YAMLError
 

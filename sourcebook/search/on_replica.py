@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from sourcebook.contract.search_results import SearchResults
-from sourcebook.database.replica import Replica, failures_of_replica, told
+from sourcebook.database.replica import Replica, failures_of_replica, note_on_lateness
 from sourcebook.errors import DatabaseBusyError, DatabaseError, ReplicaError
 from sourcebook.search.ranking.state import SearchResources
 
@@ -30,7 +30,7 @@ def read(
     try:
         behind = replica.seconds_behind()
         with failures_of_replica():
-            return work(replace(resources, connections=replica.pool)), round(behind, 3), told(behind)
+            return work(replace(resources, connections=replica.pool)), round(behind, 3), note_on_lateness(behind)
     except DatabaseError as error:
         if isinstance(error, DatabaseBusyError) and "max_connections" in error.remedy:
             raise  # many searches at once would fail on the primary as well

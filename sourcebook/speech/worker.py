@@ -92,7 +92,7 @@ def _speech_errors() -> Iterator[None]:
             import av  # noqa: F401 - everything else in speech needs it
         except ImportError as error:
             raise SpeechError(
-                f"recordings need packages that are not installed: {install_command('speech')}"
+                f"recordings need packages that are not installed: {install_command('pipeline')}"
             ) from error
         yield
     except (SpeechError, RecordingError):

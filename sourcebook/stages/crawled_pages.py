@@ -43,7 +43,7 @@ from sourcebook.web.host_lock import host_lock
 from sourcebook.web.login import LoginError
 from sourcebook.web.outcome import FoundUrl
 from sourcebook.web.patience import Patience
-from sourcebook.web.pattern_rows import record_left_out, retag
+from sourcebook.web.pattern_rows import record_left_out, renew_page_tags
 from sourcebook.web.site import Site, collection_sites
 from sourcebook.web.site_crawl import crawl_site
 from sourcebook.web.url import host_of, normal_form, registered_domain
@@ -136,7 +136,7 @@ def _plan(connection: Connection, site: Site, selection: Selection, report: Stag
     if site.crawl_scope and site.crawl_scope != site.scope_digest:
         report.removed += _apply_scope(frontier, discovery)
     if site.crawl_scope != site.scope_digest or selection.thorough:
-        retag(connection, site)
+        renew_page_tags(connection, site)
     is_round = _queue(frontier, site, selection, start)
     return None if is_round is None else _DueSite(site, frontier, discovery, start, is_round)
 

@@ -40,7 +40,7 @@ BATCH = 256
 class SubmittingEmbedder(Protocol):
     """An embedder that computes in the background."""
 
-    def submit(self, texts: Sequence[str]) -> "Future[NDArray[np.float32]]":
+    def submit(self, texts: Sequence[str]) -> Future[NDArray[np.float32]]:
         """Return the future of an array of shape (n, dimensions)."""
 
 
@@ -67,7 +67,7 @@ def embed_missing(
         shard: the shard whose documents are looked at; None: those of every shard.
 
     Raises:
-        ModelError: The model cannot be loaded or failed.
+        ModelError: the model cannot be loaded or failed.
     """
     report = StageReport()
     changed = changed_documents(reader, generation, thorough=thorough, shard=shard)

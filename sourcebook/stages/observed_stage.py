@@ -56,7 +56,7 @@ def observed_stage(stage: str) -> Callable[[Callable[Parameters, StageReport]], 
                     raise
                 _count(stage, report, time.perf_counter() - started)
                 _record((*args, *kwargs.values()), stage, report, time.perf_counter() - started)
-                _tell(stage, report)
+                _log_report(stage, report)
                 describe(current, {name: getattr(report, name) for name in _OUTCOMES})
                 return report
 
@@ -79,7 +79,7 @@ def _check_lock(arguments: tuple[Any, ...], collection: str) -> None:
     """Go on only while the lock of the collection, where this process took it, is still held.
 
     Raises:
-        DatabaseConnectionLostError: The lock was lost.
+        DatabaseConnectionLostError: the lock was lost.
     """
     for argument in arguments:
         if isinstance(argument, Connection):
@@ -110,10 +110,10 @@ def _count(stage: str, report: StageReport, seconds: float) -> None:
         measurements.record(CACHE_MISSES, computed, stage)
 
 
-def _tell(stage: str, report: StageReport) -> None:
+def _log_report(stage: str, report: StageReport) -> None:
     for failure in report.failures[:_MOST_LOGGED]:
         _log.warning("%s failed: %s", failure.uri, failure.reason, extra={"stage": stage, "document": failure.uri})
     counts = {outcome: getattr(report, outcome) for outcome in _OUTCOMES}
-    told = ", ".join(f"{number:,} {outcome}" for outcome, number in counts.items() if number) or "nothing changed"
+    summary = ", ".join(f"{number:,} {outcome}" for outcome, number in counts.items() if number) or "nothing changed"
     level = logging.INFO if report.worked else logging.DEBUG
-    _log.log(level, "%s: %s in %.2f s", stage, told, report.seconds, extra={"stage": stage, **counts})
+    _log.log(level, "%s: %s in %.2f s", stage, summary, report.seconds, extra={"stage": stage, **counts})

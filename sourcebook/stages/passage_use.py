@@ -35,11 +35,11 @@ class PassageUse:
         self.tokens: int | None = 0
         """Tokens of all batches so far; None where nobody counted some."""
 
-    def watch(self, started: float, batch: "Future[Any]") -> None:
+    def watch(self, started: float, batch: Future[Any]) -> None:
         """Note a batch that was submitted at a time of `time.monotonic()`."""
         self._seconds.watch(started, batch)
 
-    def of(self, batch: "Future[Any]", texts: int, counted: int) -> Use:
+    def of(self, batch: Future[Any], texts: int, counted: int) -> Use:
         """Return the use of a batch that is computed.
 
         Args:

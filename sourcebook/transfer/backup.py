@@ -21,8 +21,8 @@ from psycopg import Connection
 from sourcebook.database.database import Database
 from sourcebook.database.lock import collection_locks
 from sourcebook.database.queries import queries
-from sourcebook.database.schema import ensure_schema, migrations
-from sourcebook.errors import TransferError
+from sourcebook.database.schema import check_version, ensure_schema, version_of
+from sourcebook.errors import DatabaseError, TransferError
 from sourcebook.transfer.client_programs import check_readable, connection_arguments, end, last_error, start
 from sourcebook.transfer.partial_file import partial_file, remove_abandoned
 
@@ -153,10 +153,10 @@ def restore(
         MissingDependencyError: pg_restore or psql is not installed.
     """
     check_readable(file)
-    version = _schema_version(file)
-    known = max(migration.version for migration in migrations())
-    if version > known:
-        raise TransferError(f"{file} has schema version {version}, this Sourcebook knows {known}: upgrade Sourcebook")
+    try:
+        check_version(_schema_version(file), str(file))
+    except DatabaseError as error:
+        raise TransferError(str(error)) from error
     with database.connection() as connection:
         collections = [name for (name,) in connection.execute(queries["every_collection"])]
     if collections and not replace:
@@ -188,10 +188,10 @@ def _schema_version(file: Path) -> int:
         if listing.returncode:
             raise TransferError(f"{file} is damaged: {last_error(errors)}; nothing was restored")
         output.seek(0)
-        versions = re.findall(rb"^(\d+)\t", output.read(), flags=re.MULTILINE)
-    if not versions:
+        applied = re.findall(r"^(\d+)\t(\S+)\t", output.read().decode(), flags=re.MULTILINE)
+    if not applied:
         raise TransferError(f"{file} is no backup of a knowledge base: it has no schema {_SCHEMA}")
-    return max(map(int, versions))
+    return version_of({int(version): name for version, name in applied})
 
 
 def _replay(database: Database, file: Path) -> None:

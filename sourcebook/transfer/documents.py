@@ -6,15 +6,17 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from datetime import datetime
+from pathlib import PurePosixPath
 from typing import Any, Final
 
 from psycopg import Connection
 from psycopg.rows import dict_row
 
 from sourcebook.database.queries import queries
+from sourcebook.errors import QueryError
 from sourcebook.files.reading import open_file, store_errors
 from sourcebook.files.source import Source
-from sourcebook.redaction.documents import redact_document
+from sourcebook.redaction.documents import redact_document, redactor_of
 from sourcebook.redaction.redactor import Redactor
 from sourcebook.stages.raw_files import every_source
 from sourcebook.transfer.export_files import ExportFiles
@@ -173,3 +175,33 @@ def _moment(moment: datetime | None) -> str | None:
 def _json(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def document_markdown(
+    connection: Connection, document: int, *, with_source: bool = True, unredacted: bool = False
+) -> tuple[str, str]:
+    """Return the name of a file and its text as an export writes it: front matter, and the Markdown of a document.
+
+    A collection that redacts what leaves it has its text, title and metadata redacted.
+
+    Args:
+        connection: to the knowledge base.
+        document: id of the document, which may be a removed one.
+        with_source: whether its source is named.
+        unredacted: whether what its collection redacts is written as it is stored.
+
+    Raises:
+        QueryError: it was never parsed.
+    """
+    with connection.cursor(row_factory=dict_row) as cursor:
+        row = cursor.execute(queries["export_one_document"], {"document": document}).fetchone()
+    if row is None:
+        raise QueryError(f"document {document} has no text yet: ingest it first")
+    redacting = connection.execute(queries["collection_redactions"], {"collections": [row["collection"]]}).fetchone()
+    if redacting is not None and not unredacted:
+        row = redacted_row(redactor_of(redacting[1]), row)
+    name = PurePosixPath(file_name_of(row["uri"], row["source_location"], ".md")).name
+    facts = facts_of(row)
+    if not with_source:
+        del facts["source"]
+    return name, f"{front_matter(facts)}\n{row['markdown']}\n"

@@ -14,7 +14,7 @@ from psycopg.rows import dict_row
 
 from sourcebook.database.database import Database
 from sourcebook.database.queries import queries
-from sourcebook.database.schema import migrations
+from sourcebook.database.schema import newest_version
 from sourcebook.errors import TransferError
 from sourcebook.indexing.damage import find_every_damage
 from sourcebook.indexing.suspicion import find_suspicion
@@ -137,7 +137,7 @@ def _write(
     digest = place.files.finish_list().hex()
     manifest = Manifest(
         sourcebook=_version(),
-        schema_version=max(migration.version for migration in migrations()),
+        schema_version=newest_version(),
         created_at=datetime.now(UTC).isoformat(),
         formats=list(formats),
         collections=exported,

@@ -17,7 +17,7 @@ from sourcebook.config.collection import ChunkingSettings, EmbeddingSettings
 from sourcebook.database.database import Database
 from sourcebook.database.lock import collection_locks
 from sourcebook.database.queries import queries
-from sourcebook.database.schema import migrations
+from sourcebook.database.schema import newest_version
 from sourcebook.embedding.model import find_model
 from sourcebook.embedding.remote.access import ProviderAccess
 from sourcebook.embedding.settled import local_model
@@ -35,7 +35,7 @@ from sourcebook.transfer.fetched_export import opened_export
 from sourcebook.transfer.judgments import JUDGMENTS, load_judgments
 from sourcebook.transfer.ledger_import import copy_columns, load_table
 from sourcebook.transfer.ledger_tables import TABLES
-from sourcebook.transfer.manifest import ExportedCollection, ExportedGeneration, Manifest, inside
+from sourcebook.transfer.manifest import OF_CHECKOUTS, ExportedCollection, ExportedGeneration, Manifest, inside
 from sourcebook.transfer.new_numbers import NewNumbers, new_numbers
 from sourcebook.transfer.parquet_files import read_metadata, read_parts
 from sourcebook.transfer.passages import OPTIONAL, PARQUET, checked_vectors, column_types
@@ -153,8 +153,8 @@ def _check_readable(folder: Path, manifest: Manifest) -> None:
         raise TransferError(
             f"{folder} has no Parquet files, which an import needs: export again with  --format parquet"
         )
-    known = max(migration.version for migration in migrations())
-    if manifest.schema_version > known:
+    known = newest_version()
+    if manifest.schema_version > known and manifest.format_version > OF_CHECKOUTS:
         raise TransferError(
             f"{folder} was written with schema version {manifest.schema_version}, this Sourcebook knows {known}: "
             "upgrade Sourcebook"

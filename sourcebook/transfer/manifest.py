@@ -23,8 +23,10 @@ from sourcebook.transfer.file_names import is_safe_path
 
 MANIFEST: Final = "manifest.json"
 CHECKSUMS: Final = "SHA256SUMS"
-FORMAT_VERSION: Final = 1
+FORMAT_VERSION: Final = 2
 """Version of the folder's layout; a reader refuses a newer one."""
+OF_CHECKOUTS: Final = 1
+"""Version of exports by checkouts before the first release; versions of the schema count anew since."""
 MOST_BYTES: Final = 64_000_000
 """Bytes of a manifest; a larger file is no manifest."""
 _SMALL: Final = 1 << 18

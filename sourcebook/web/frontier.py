@@ -37,7 +37,7 @@ from sourcebook.web.outcome import (
     Refused,
     Stored,
     Unchanged,
-    each_once,
+    nearest_urls,
 )
 from sourcebook.web.site import Site
 from sourcebook.web.url import normal_form
@@ -122,7 +122,7 @@ class Frontier:
     def add(self, found: Iterable[FoundUrl]) -> int:
         """Add URLs; return the number of new ones."""
         new = 0
-        for batch in batched(each_once(found), BATCH):
+        for batch in batched(nearest_urls(found), BATCH):
             rows = self._connection.execute(
                 queries["add_urls"],
                 {

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
 
+from sourcebook.config.sites import SiteSource
 from sourcebook.errors import FailureClass
 from sourcebook.model.document import Block, JsonValue
+from sourcebook.web.login_pages import login_reason
 
 Role = Literal["start", "list", "page"]
 Rule = Literal["robots", "noindex", "patterns", "redirect", "type", "empty", "login", "dead"]
@@ -176,7 +178,7 @@ class Postponed:
 Outcome = Stored | Unchanged | Listed | Redirected | Gone | Refused | Failed | Postponed
 
 
-def each_once(found: Iterable[FoundUrl]) -> Iterable[FoundUrl]:
+def nearest_urls(found: Iterable[FoundUrl]) -> Iterable[FoundUrl]:
     """Keep one entry per URL, the nearest to the start: a statement may touch a row only once."""
     nearest: dict[str, FoundUrl] = {}
     for url in found:
@@ -184,3 +186,27 @@ def each_once(found: Iterable[FoundUrl]) -> Iterable[FoundUrl]:
         if known is None or (url.listed, -url.depth) > (known.listed, -known.depth):
             nearest[url.url] = url
     return nearest.values()
+
+
+def not_to_be_indexed(claimed: ClaimedUrl, found: tuple[FoundUrl, ...] = ()) -> Outcome:
+    """Return the outcome of a page that asks not to be indexed."""
+    return Refused(claimed, "the page asks not to be indexed (robots)", "noindex", found=found, removes=True)
+
+
+def led_away(claimed: ClaimedUrl, target: str) -> Outcome:
+    """Return the outcome of a URL that leads off the site; the start fails and removes no page."""
+    reason = f"it redirects to {target[:200]}, which does not belong to the site"
+    if claimed.is_start:
+        return Failed(
+            claimed,
+            f"{reason}; if the site has moved there, make that its `url`",
+            transient=False,
+            failure_class=FailureClass.SERVER,
+        )
+    return Refused(claimed, reason, "redirect", removes=True)
+
+
+def asks_login(claimed: ClaimedUrl, settings: SiteSource, what: str) -> Outcome:
+    """Return the outcome of a URL that shows a login in place of a document; the stored page stays."""
+    reason = login_reason(settings, what)
+    return Failed(claimed, reason, transient=False, failure_class=FailureClass.FORBIDDEN, asks_login=True)

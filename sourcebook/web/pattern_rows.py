@@ -14,7 +14,7 @@ BATCH = 5000
 """Pages per statement."""
 
 
-def retag(connection: Connection, site: Site) -> None:
+def renew_page_tags(connection: Connection, site: Site) -> None:
     """Give every stored page of a site the tags that the patterns of its settings give it."""
     scope = {"source_id": site.id}
     rows = connection.execute(queries["page_tags"], scope).fetchall()

@@ -12,7 +12,7 @@ import psutil
 import psycopg
 import pytest
 
-from orchestration.small_change import ASSETS
+from orchestration.direct_ingest import ASSETS
 from sourcebook.admin.pending import MOST_SMALL
 from sourcebook.database.database import Database
 from tests.acceptance.workplace import Json, Workplace, rows

@@ -13,8 +13,10 @@ from psycopg.conninfo import conninfo_to_dict
 
 from sourcebook.database.database import Database
 from sourcebook.database.location import DatabaseLocation
+from sourcebook.database.schema import newest_version
 from sourcebook.errors import TransferError
 from sourcebook.transfer.backup import backup, restore
+from tests.integration.releases.checkout import make_checkout
 from tests.integration.stages import Stages
 from tests.waiting import wait_until
 
@@ -185,6 +187,26 @@ def test_a_damaged_backup_changes_nothing(filled: Stages, tmp_path: Path) -> Non
     with pytest.raises(TransferError, match="cannot be read"):
         restore(filled.database, tmp_path / "missing", replace=True)
     assert filled.found("batteries") == {"power.md"}
+
+
+def test_a_backup_of_a_checkout_before_the_first_release(filled: Stages, tmp_path: Path) -> None:
+    """That of the last one is restored and taken over; an older one is refused, and nothing changes."""
+    with filled.connection() as connection:
+        make_checkout(connection, 57)
+    backup(filled.database, tmp_path / "older.dump")
+    with pytest.raises(TransferError, match=r"older\.dump is of a checkout before .* sourcebook export"):
+        restore(filled.database, tmp_path / "older.dump", replace=True)
+    if newest_version() > 1:
+        return
+    with filled.connection() as connection:
+        connection.execute("INSERT INTO schema_migration (version, name) VALUES (58, 'last')")
+    backup(filled.database, tmp_path / "last.dump")
+    restore(filled.database, tmp_path / "last.dump", replace=True)
+    assert filled.found("batteries") == {"power.md"}
+    filled.write("power.md", "# Batteries\n\nThe accumulators last three days in winter.\n")
+    filled.run()
+    assert filled.found("accumulators") == {"power.md"}
+    filled.assert_sound()
 
 
 def test_a_backup_that_fails_leaves_the_former_one(filled: Stages, tmp_path: Path) -> None:

@@ -120,8 +120,14 @@ def test_a_foreign_folder_is_no_export(tmp_path: Path, empty: Database) -> None:
 def test_a_newer_export_is_refused(folder: Path, empty: Database) -> None:
     seal(folder, schema_version=9999)
     refused(empty, folder, "upgrade Sourcebook")
-    seal(folder, format_version=2)
+    seal(folder, format_version=3)
     refused(empty, folder, "upgrade Sourcebook")
+
+
+def test_an_export_of_a_checkout_before_the_first_release_is_imported(folder: Path, empty: Database) -> None:
+    """Its versions of the schema are others: 58 is older than 1."""
+    seal(folder, format_version=1, schema_version=58)
+    assert import_collections(empty, folder).documents == 3
 
 
 def test_a_name_that_leads_out_is_refused(folder: Path, empty: Database, tmp_path: Path) -> None:

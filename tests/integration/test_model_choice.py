@@ -4,7 +4,7 @@ from dataclasses import asdict
 
 import pytest
 
-from orchestration.leftovers import notes_on_generations
+from orchestration.ingest_results import notes_on_generations
 from sourcebook.admin.status import collection_statuses
 from sourcebook.embedding.engine import Engine
 from sourcebook.indexing.generations import ensure_generations, find_generations, record_engine, wanted_embedding

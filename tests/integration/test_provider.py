@@ -12,8 +12,7 @@ from psycopg import sql
 
 from sourcebook.database.queries import queries
 from sourcebook.errors import ModelError
-from sourcebook.indexing.first_provider import check_first_provider
-from sourcebook.indexing.generations import ensure_generations, find_generations
+from sourcebook.indexing.generations import check_first_provider, ensure_generations, find_generations
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.stages.chunks import prepare_chunks
 from sourcebook.stages.embeddings import embed_missing

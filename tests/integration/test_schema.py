@@ -1,24 +1,29 @@
-"""`schema.sql` is the truth, and the migrations lead to it."""
+"""The files of schema/ are the truth, and migrations lead the databases of every release to it."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import psycopg
 import pytest
-from psycopg import Connection
+from numpy.typing import NDArray
 
 from sourcebook import KnowledgeBase
+from sourcebook.admin.access_keys import find_key
+from sourcebook.admin.items import list_items
 from sourcebook.database import schema
 from sourcebook.database.database import Database
 from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.database.location import DatabaseLocation
 from sourcebook.errors import DatabaseError
-from sourcebook.model.selection import EVERYTHING
-from sourcebook.parsing.registry import page_identity, parser_identities
-from sourcebook.stages.documents.rows import stale_documents
-from sourcebook.stages.documents.update import update_documents
-from tests.conftest import CreateDatabase
+from sourcebook.transfer.importing import import_collections
+from tests.conftest import TEMPLATE, CreateDatabase
+from tests.integration.releases.checkout import make_checkout
 from tests.integration.word_corpus import recount, statistics
 
+KEPT = Path(__file__).parent / "releases"
+"""What each release left on disks, written by `releases/keep.py`; the rows are written by hand."""
+RELEASES = sorted(folder.name for folder in KEPT.iterdir() if (folder / "schema.sql").is_file())
 CATALOGS = {
     "relations": """
         SELECT relname, relkind, relpersistence, relispartition, pg_get_partkeydef(pg_class.oid), reloptions,
@@ -51,135 +56,94 @@ CATALOGS = {
 }
 
 
-def test_schema_and_migrations_build_the_same_database(create_database: CreateDatabase) -> None:
-    catalogs = []
-    for build in (schema.build_from_schema, lambda connection: schema.apply_migrations(connection, after=0)):
-        with psycopg.connect(create_database("template1"), autocommit=True) as connection:
-            connection.execute("CREATE EXTENSION vector WITH SCHEMA public")
-            connection.execute("SET search_path TO sourcebook, public")
-            build(connection)
-            catalogs.append({name: _rows(connection, query) for name, query in CATALOGS.items()})
-    from_schema, from_migrations = catalogs
-    for name in CATALOGS:
-        assert from_migrations[name] == from_schema[name], name
-    assert from_schema["relations"]
-    assert from_schema["functions"]
-
-
-def test_a_database_of_the_first_version_is_brought_up_to_date(create_database: CreateDatabase, tmp_path: Path) -> None:
-    url = create_database("template1")
-    with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute("CREATE EXTENSION vector WITH SCHEMA public; CREATE SCHEMA sourcebook")
-        connection.execute("SET search_path TO sourcebook, public")
-        first = schema.migrations()[0]
-        connection.execute(first.text.encode())
-        connection.execute("INSERT INTO schema_migration (version, name) VALUES (%s, %s)", [first.version, first.name])
-    Database(DatabaseLocation(tmp_path, url)).close()
-    with psycopg.connect(url) as connection:
-        (newest,) = connection.execute("SELECT max(version) FROM sourcebook.schema_migration").fetchone() or (0,)
-    assert newest == schema.migrations()[-1].version
-
-
-_PUBLISHED = """
-    INSERT INTO collection (name, settings) VALUES ('handbook', '{}');
-    INSERT INTO source (collection, kind, location, include, exclude, tags, max_bytes)
-        VALUES ('handbook', 'files', '/handbook', '{}', '{}', '{}', 1);
-    INSERT INTO document (collection, source_id, uri, kind, media_type, tags, title, language, input_hash, config_hash,
-                          version)
-        SELECT 'handbook', id, uri, 'file', 'text/plain', '{}', title, language, '', '', 1 FROM source,
-            (VALUES ('a', 'Gezeiten', 'de'), ('b', 'Tides', 'en'), ('c', NULL, NULL)) given (uri, title, language);
-    INSERT INTO generation (collection, chunking, embedding, model, dimensions, configurations)
-        VALUES ('handbook', '{}', '{}', 'm', 2, '{german,english,simple}');
-    UPDATE collection SET active_generation_id = (SELECT id FROM generation);
-    CREATE TABLE search_entry_1 PARTITION OF search_entry FOR VALUES IN (1);
-    INSERT INTO indexed_document (generation_id, document_id, input_hash, config_hash, chunk_count, published_hash,
-                                  published_config, published_version, published_title, published_language)
-        SELECT 1, id, '', '', 1, '', '', 1, title, language FROM document;
-    INSERT INTO chunk (generation_id, document_id, ordinal, text, context, heading_path, start_char, end_char,
-                       token_count, hash, embedding_hash)
-        SELECT 1, document.id, 0, text, '', '{}', 0, 0, 1, '', '' FROM document
-        JOIN (VALUES ('a', 'Die Häuser am Pegel'), ('b', 'houses at the gauge'), ('c', '知識庫')) given (uri, text)
-            USING (uri);
-    INSERT INTO search_entry (generation_id, chunk_id, document_id, vector, lexemes)
-        SELECT 1, id, document_id, '[1,0]', to_tsvector('simple', text) FROM chunk;
-"""
-
-
-def test_what_was_searchable_before_the_keyword_leg_is_found_by_it(
-    create_database: CreateDatabase, tmp_path: Path
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_release_and_the_migrations_after_it_make_the_newest_schema(
+    create_database: CreateDatabase, tmp_path: Path, release: str
 ) -> None:
-    """A collection published with schema version 5 is upgraded whole: its words, their statistics, the searches."""
+    """A change of schema/ has its migration; until the first one, the release's schema is today's."""
+    upgraded, fresh = create_database("template1"), create_database("template1")
+    _build_release(upgraded, release, "schema.sql")
+    for url in (upgraded, fresh):
+        Database(DatabaseLocation(tmp_path, url)).close()
+    assert _catalogs(upgraded) == _catalogs(fresh)
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_database_of_a_release_is_opened_whole(create_database: CreateDatabase, tmp_path: Path, release: str) -> None:
+    """Words, vectors, lists, tags, generations, keys and judgments answer as they did, and it goes on from there."""
     url = create_database("template1")
-    with psycopg.connect(url, autocommit=True) as connection:
-        connection.execute("CREATE EXTENSION vector WITH SCHEMA public; CREATE SCHEMA sourcebook")
-        connection.execute("SET search_path TO sourcebook, public")
-        for migration in schema.migrations()[:5]:
-            connection.execute(migration.text.encode())
-            connection.execute(
-                "INSERT INTO schema_migration (version, name) VALUES (%s, %s)", [migration.version, migration.name]
-            )
-        connection.execute(_PUBLISHED)
-    with Database(DatabaseLocation(tmp_path, url)) as database:
-        knowledge = KnowledgeBase(database)
-        for query, uri in {"Haus": "a", "Gezeiten": "a", "house": "b", "title:tides gauge": "b", "識庫": "c"}.items():
+    _build_release(url, release)
+    with (
+        Database(DatabaseLocation(tmp_path, url)) as database,
+        KnowledgeBase(database, query_embedder=TurnedEmbedder()) as knowledge,
+        database.connection() as connection,
+    ):
+        for query, uri in {
+            "Haus": "pegel",
+            "Gezeiten": "pegel",
+            "house": "gauge",
+            "title:tides gauge": "gauge",
+        }.items():
             assert [hit.uri for hit in knowledge.search(query, mode="keyword")] == [uri], query
+        assert [hit.uri for hit in knowledge.search("?", mode="vector")] == ["pegel", "gauge"]
+        assert [hit.uri for hit in knowledge.search("gauge", mode="keyword", generation=2)] == ["gauge"]
+        assert knowledge.search("house", filters={"tags": ["checked"]})[0].metadata == {"author": "Ann"}
+        assert len(knowledge.search("house", filters={"tags": ["elsewhere"]})) == 0
+        shown = [(item.uri, item.state) for item in list_items(connection, removed=True)]
+        assert shown == [("gauge", "ready"), ("gone", "removed"), ("pegel", "ready")]
+        key = find_key(connection, "sb_of_0_1_0")
+        assert key is not None
+        assert (key.name, key.scopes) == ("reader", ("read",))
+        assert connection.execute("SELECT query, uri, grade FROM judgment").fetchall() == [("house", "gauge", 2)]
+        connection.execute("DELETE FROM search_entry WHERE generation_id = 1 AND lexemes @@ 'hous'")
+        assert [hit.uri for hit in knowledge.search("house", mode="keyword", generation=1)] == []
+        for generation in (1, 2):
+            assert statistics(connection, generation) == recount(connection, generation)
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_an_export_of_a_release_is_imported(create_database: CreateDatabase, tmp_path: Path, release: str) -> None:
+    """Its documents are found as they were, with their tags; the judgment is there."""
+    pytest.importorskip("pyarrow")
+    with Database(DatabaseLocation(tmp_path, create_database(TEMPLATE))) as database:
+        imported = import_collections(database, KEPT / release / "export")
+        assert (imported.collections, imported.documents, imported.passages) == (("handbook",), 2, 2)
+        with KnowledgeBase(database) as knowledge:
+            first = knowledge.search("when is the tide gauge read?")[0]
+            assert (first.title, first.tags) == ("Tide gauge", ("sea", "checked"))
+            assert knowledge.search("Haus", mode="keyword")[0].title == "Der Pegel"
         with database.connection() as connection:
+            assert connection.execute("SELECT query, grade FROM judgment").fetchall() == [("gauge", 1)]
             assert statistics(connection, 1) == recount(connection, 1)
-            assert statistics(connection, 1)["configurations"] == {"german": 1, "english": 1, "simple": 1}
-        knowledge.release()
 
 
-_CRAWLED = """
-    INSERT INTO collection (name, settings) VALUES ('site', '{}');
-    INSERT INTO source (collection, kind, location, include, exclude, tags, max_bytes)
-        VALUES ('site', 'site', 'https://site.example/', '{}', '{}', '{}', 1);
-    INSERT INTO crawled_page (source_id, url, status, media_type, title, language, markdown, blocks, size, sha256,
-                              cleaner)
-        SELECT id, 'https://site.example/' || path, 200, 'text/html', path, 'en', 'Text ' || path,
-               '[["paragraph", 0, 6, 0, "", null]]', 1, sha256(path::bytea), 'c'
-        FROM source, (VALUES ('a'), ('b'), ('c')) given (path);
-    INSERT INTO crawled_page (source_id, url, status, media_type, content, size, sha256, cleaner)
-        SELECT id, 'https://site.example/x.txt', 200, 'text/plain', 'bytes', 1, sha256('bytes'), 'c' FROM source;
-    INSERT INTO parsed_content (sha256, parser, markdown, blocks, title, language, metadata, content_hash)
-        SELECT sha256, %(parser)s, markdown, blocks, title, 'de', '{}', sha256 FROM crawled_page
-        WHERE title IN ('a', 'b');
-    UPDATE parsed_content SET markdown = 'Text of before' WHERE title = 'b';
-    INSERT INTO document (collection, source_id, uri, kind, media_type, tags, title, language, input_hash, config_hash,
-                          content_sha256, content_parser, content_hash, version)
-        SELECT 'site', page.source_id, page.url, 'page', 'text/html', '{}', page.title, 'de', sha256, %(parser)s,
-               sha256, %(parser)s, sha256, 1
-        FROM crawled_page page WHERE page.title = 'a';
-"""
-
-
-def test_pages_crawled_before_their_text_was_stored_once_stay_current(
-    create_database: CreateDatabase, tmp_path: Path
-) -> None:
-    """In a database of schema version 6 a page's document stays as it is; other pages are parsed from their text."""
-    url = create_database("template1")
-    with psycopg.connect(url, autocommit=True) as connection, psycopg.ClientCursor(connection) as cursor:
-        cursor.execute("CREATE EXTENSION vector WITH SCHEMA public; CREATE SCHEMA sourcebook")
-        cursor.execute("SET search_path TO sourcebook, public")
-        for migration in schema.migrations()[:6]:
-            cursor.execute(migration.text.encode())
-            cursor.execute(
-                "INSERT INTO schema_migration (version, name) VALUES (%s, %s)", [migration.version, migration.name]
-            )
-        cursor.execute(_CRAWLED, {"parser": page_identity()})
+@pytest.mark.skipif(schema.newest_version() > 1, reason="only 0.1.0 takes databases of checkouts over")
+def test_a_database_of_the_last_checkout_is_taken_over(create_database: CreateDatabase, tmp_path: Path) -> None:
+    """It becomes one of 0.1.0 when it is opened, whichever of two processes is first, and goes on from there."""
+    fresh, bare, url = create_database(TEMPLATE), create_database("template1"), create_database("template1")
+    _build_checkout(bare, 58, "schema.sql")
+    with ThreadPoolExecutor(2) as processes:
+        for opened in [processes.submit(Database, DatabaseLocation(tmp_path, bare)) for _ in range(2)]:
+            opened.result().close()
+    assert _catalogs(bare) == _catalogs(fresh)
+    _build_checkout(url, 58)
     with Database(DatabaseLocation(tmp_path, url)) as database, database.connection() as connection:
-        before = connection.execute("SELECT * FROM document").fetchall()
-        stale = stale_documents(connection, "site", parser_identities(), EVERYTHING)
-        assert [item.uri.rpartition("/")[2] for item in stale] == ["b", "c", "x.txt"]
-        report = update_documents(connection, "site")
-        assert (report.added, report.changed, report.unchanged, report.failed) == (3, 0, 1, 0)
-        assert connection.execute("SELECT * FROM document WHERE title = 'a'").fetchall() == before
-        assert stale_documents(connection, "site", parser_identities(), EVERYTHING) == []
-        texts = connection.execute(
-            "SELECT page.title, parsed.markdown, page.parser = %s FROM crawled_page page "
-            "JOIN parsed_content parsed USING (sha256, parser) ORDER BY 1",
-            [page_identity()],
-        ).fetchall()
-    assert texts == [("a", "Text a", True), ("b", "Text of before", True), ("c", "Text c", True)]
+        connection.execute("DELETE FROM search_entry WHERE lexemes @@ 'hous'")
+        assert statistics(connection, 1) == recount(connection, 1)
+        with KnowledgeBase(database) as knowledge:
+            assert [hit.uri for hit in knowledge.search("Haus", mode="keyword")] == ["pegel"]
+
+
+@pytest.mark.parametrize("newest", [1, 57])
+def test_a_database_of_an_older_checkout_is_refused_with_the_way_out(
+    create_database: CreateDatabase, tmp_path: Path, newest: int
+) -> None:
+    url = create_database("template1")
+    _build_checkout(url, newest)
+    before = _catalogs(url)
+    with pytest.raises(DatabaseError, match=r"before the release 0\.1\.0; run  sourcebook export .* sourcebook import"):
+        Database(DatabaseLocation(tmp_path, url))
+    assert _catalogs(url) == before
 
 
 def test_migrations_are_numbered_from_one_without_a_gap() -> None:
@@ -225,5 +189,34 @@ def test_a_server_that_cannot_be_reached_is_one_sentence(tmp_path: Path) -> None
         Database(DatabaseLocation(tmp_path, "postgresql://nobody@127.0.0.1:1/nothing"))
 
 
-def _rows(connection: Connection, query: str) -> list[tuple[object, ...]]:
-    return sorted(connection.execute(query.encode()).fetchall(), key=repr)
+class TurnedEmbedder:
+    """Embeds every question near the passage of `pegel`."""
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        return np.array([0.6, 0.8], dtype=np.float32)
+
+    def close(self) -> None:
+        pass
+
+
+def _build_release(url: str, release: str, *files: str) -> None:
+    """Make the small database of a release."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("CREATE EXTENSION vector WITH SCHEMA public; CREATE SCHEMA sourcebook")
+        connection.execute("SET search_path TO sourcebook, public")
+        for name in files or ("schema.sql", "rows.sql"):
+            connection.execute((KEPT / release / name).read_bytes())
+
+
+def _build_checkout(url: str, newest: int, *files: str) -> None:
+    _build_release(url, "0.1.0", *files)
+    with psycopg.connect(url, autocommit=True) as connection:
+        make_checkout(connection, newest)
+
+
+def _catalogs(url: str) -> dict[str, list[tuple[object, ...]]]:
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("SET search_path TO sourcebook, public")
+        return {
+            name: sorted(connection.execute(query.encode()).fetchall(), key=repr) for name, query in CATALOGS.items()
+        }

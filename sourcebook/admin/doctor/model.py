@@ -72,7 +72,7 @@ def _check_provider(settings: EmbeddingSettings) -> Check:
     """Check the package and the key of a provider; nothing is sent."""
     name = f"model {settings.model} of {settings.urls[0]}"
     if find_spec("openai") is None:
-        return fail(name, "the package openai is not installed", install_command("openai"))
+        return fail(name, "the package openai is not installed", install_command("server"))
     try:
         provider_key(settings.key_variable, settings.urls[0])
     except ModelError as error:
@@ -83,7 +83,7 @@ def _check_provider(settings: EmbeddingSettings) -> Check:
 def _check_bundled(name: str) -> Check:
     folder = bundled_folder()
     if folder is None:
-        return warn(name, "its weights are not installed", install_command("embedding"))
+        return warn(name, "its weights are not installed", install_command("server"))
     try:
         found = weights_sha256(folder)
     except ModelError as error:
@@ -96,7 +96,7 @@ def _check_bundled(name: str) -> Check:
 def _check_multilingual(name: str) -> Check:
     packed = multilingual_e5.packed_file()
     if packed is None:
-        return warn(name, "its package is not installed", install_command("multilingual-e5"))
+        return warn(name, "its package is not installed", install_command("server"))
     try:
         found = hashlib.sha256(packed.read_bytes()).hexdigest()
     except OSError as error:

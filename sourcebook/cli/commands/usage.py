@@ -101,7 +101,7 @@ def _show(found: "list[Usage]", total: "Usage", names: list[str]) -> None:
 
         remedy = "set  usage.prices  of the collection (answering.prices of answers)"
         if not has_list():
-            remedy += f", or install the list of prices:  {install_command('prices')}"
+            remedy += f", or install the list of prices:  {install_command('server')}"
         say(f"?: the price or the number of tokens is not known; for the price, {remedy}")
 
 

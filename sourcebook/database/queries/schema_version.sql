@@ -10,9 +10,16 @@ CREATE SCHEMA IF NOT EXISTS sourcebook;
 -- Return whether the schema has been built.
 SELECT to_regclass('sourcebook.schema_migration') IS NOT NULL;
 
--- name: schema_version
--- Return the version of the newest migration that was applied.
-SELECT coalesce(max(version), 0) FROM sourcebook.schema_migration;
+-- name: applied_migrations
+-- Return the migrations that were applied.
+SELECT version, name FROM sourcebook.schema_migration;
+
+-- name: forget_checkout
+-- Delete the migrations of checkouts, and what schema/items.sql and schema/entries.sql make otherwise.
+DROP FUNCTION sourcebook.follow_search_entries() CASCADE;
+DROP FUNCTION sourcebook.items_in(text, text[]);
+DROP VIEW sourcebook.live_item, sourcebook.present_item;
+DELETE FROM sourcebook.schema_migration;
 
 -- name: record_migration
 -- Record a migration as applied.

@@ -78,7 +78,7 @@ class OnnxEmbedder:
         except ImportError as error:
             raise ModelError(
                 f"embedding without torch needs onnxruntime and tokenizers ({error}): "
-                f"install them with  {install_command('embedding')}"
+                f"install them with  {install_command('server')}"
             ) from error
         except Exception as error:  # errors of onnxruntime and tokenizers have no common base
             raise ModelError(f"the exported model in {export.folder} cannot be loaded: {error}") from error

@@ -64,12 +64,12 @@ def member_content(content: bytes, *, media_type: str, number: int) -> bytes:
     """Return the bytes of a file in an archive.
 
     Args:
-        content: The whole archive.
-        media_type: Media type of the archive.
-        number: Index in `ParsedDocument.attachments` of the archive, from 0.
+        content: the whole archive.
+        media_type: media type of the archive.
+        number: index in `ParsedDocument.attachments` of the archive, from 0.
 
     Raises:
-        ParseError: There is no such file, or it is encrypted or damaged, or the archive is.
+        ParseError: there is no such file, or it is encrypted or damaged, or the archive is.
     """
     digest = hashlib.sha256(content).digest()
     if _opened.digest != digest:

@@ -31,7 +31,7 @@ def parse_calendar(content: bytes) -> ParsedDocument:
     """Parse a calendar: summary, times, place, repetition, people and description of each entry.
 
     Raises:
-        ParseError: It is no calendar.
+        ParseError: it is no calendar.
     """
     decoded = decode(content)
     found = components(decoded.text)

@@ -20,7 +20,7 @@ def parse_contacts(content: bytes) -> ParsedDocument:
     """Parse contacts: name, organization, addresses, numbers and note of each; pictures and keys are left out.
 
     Raises:
-        ParseError: It holds no contact.
+        ParseError: it holds no contact.
     """
     decoded = decode(content)
     cards = [component for component in components(decoded.text) if component.kind == "VCARD"]

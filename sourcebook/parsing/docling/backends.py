@@ -19,13 +19,13 @@ def open_backend(content: bytes, backend: type[Backend], *, name: str, docling_f
     """Return a backend with a file loaded; the network is never used.
 
     Args:
-        content: The whole file.
-        backend: The backend's class.
-        name: File name, path or URI.
-        docling_format: The file's format.
+        content: the whole file.
+        backend: the backend's class.
+        name: file name, path or URI.
+        docling_format: the file's format.
 
     Raises:
-        ParseError: The backend refuses the file.
+        ParseError: the backend refuses the file.
     """
     import_without_models()
     from docling.backend.noop_backend import NoOpBackend

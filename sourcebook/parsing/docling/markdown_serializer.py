@@ -47,13 +47,13 @@ def write_markdown(document: DoclingDocument, *, boxes: bool = False, own_spaces
 
     Args:
         document: docling's document.
-        boxes: Whether blocks have a box, which requires pages measured in points.
-        own_spaces: Whether the parts of a sentence hold their spaces, except beside links, as in OpenDocument.
+        boxes: whether blocks have a box, which requires pages measured in points.
+        own_spaces: whether the parts of a sentence hold their spaces, except beside links, as in OpenDocument.
     """
     return write_pieces(piece if boxes else replace(piece, box=None) for piece in _pieces(document, own_spaces))
 
 
-def unwritten(document: DoclingDocument) -> Iterator[str]:
+def texts_left_out(document: DoclingDocument) -> Iterator[str]:
     """Yield the texts of a document that `write_markdown` leaves out: headers, footers, hidden paragraphs."""
     for item, _ in document.iterate_items(included_content_layers=set(ContentLayer) - _LAYERS, traverse_pictures=True):
         match item:

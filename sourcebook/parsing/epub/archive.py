@@ -110,7 +110,7 @@ class EpubArchive:
             if method.lower() in _FONT_OBFUSCATION:
                 continue
             for reference in encrypted.iter("{*}CipherReference"):
-                if resolved("", attribute(reference, "URI")).lower() in wanted:
+                if archive_path("", attribute(reference, "URI")).lower() in wanted:
                     raise ParseError(_LOCKED, FailureClass.PASSWORD)
 
     def refuse_unreadable(self) -> ParseError:
@@ -140,7 +140,7 @@ def attribute(element: XmlElement, name: str) -> str:
     return element.get(name) or ""
 
 
-def resolved(base: str, reference: str) -> str:
+def archive_path(base: str, reference: str) -> str:
     """Return the archive path of a reference in the member `base`, never above the root.
 
     The result is "" for a reference to outside the archive.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import JsonValue
-from sourcebook.parsing.epub.archive import EpubArchive, XmlElement, attribute, resolved
+from sourcebook.parsing.epub.archive import EpubArchive, XmlElement, archive_path, attribute
 from sourcebook.parsing.text.decode import clean
 
 _MOST_DOCUMENTS = 20_000
@@ -58,7 +58,7 @@ def read_package(archive: EpubArchive) -> Package:
             FailureClass.UNSUPPORTED,
         )
     items = {attribute(item, "id"): item for item in root.iter("{*}item")}
-    places = {name: resolved(path, attribute(item, "href")) for name, item in items.items()}
+    places = {name: archive_path(path, attribute(item, "href")) for name, item in items.items()}
     spine = (places.get(attribute(reference, "idref"), "") for reference in root.iter("{*}itemref"))
     chapters = tuple(dict.fromkeys(place for place in spine if place))
     if not chapters:
@@ -69,7 +69,7 @@ def read_package(archive: EpubArchive) -> Package:
         raise ParseError(f"the EPUB has more than {_MOST_DOCUMENTS:,} parts; split it", FailureClass.TOO_LARGE)
     nav = {places[name] for name, item in items.items() if "nav" in attribute(item, "properties").split()}
     guide = [
-        (attribute(entry, "type"), resolved(path, attribute(entry, "href"))) for entry in root.iter("{*}reference")
+        (attribute(entry, "type"), archive_path(path, attribute(entry, "href"))) for entry in root.iter("{*}reference")
     ]
     ncx = [places[name] for name, item in items.items() if attribute(item, "media-type") == "application/x-dtbncx+xml"]
     return Package(
@@ -86,7 +86,7 @@ def _package_path(archive: EpubArchive) -> str:
     container = archive.read_xml("META-INF/container.xml")
     named = [attribute(file, "full-path") for file in container.iter("{*}rootfile")] if container is not None else []
     found = [path for path in archive.paths if path.lower().endswith(".opf")]
-    return next((resolved("", path) for path in [*named, *found] if path), "")
+    return next((archive_path("", path) for path in [*named, *found] if path), "")
 
 
 def _metadata(root: XmlElement) -> dict[str, JsonValue]:
@@ -159,6 +159,6 @@ def _children(element: XmlElement, name: str) -> list[XmlElement]:
 
 def _entry(title: str, depth: int, base: str, target: str) -> Iterator[TocEntry]:
     title = " ".join(clean(title).split())[:300]
-    path = resolved(base, target)
+    path = archive_path(base, target)
     if title and path:
         yield TocEntry(title, max(depth, 1), path, target.partition("#")[2])

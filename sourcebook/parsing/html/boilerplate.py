@@ -4,9 +4,18 @@ import re
 from collections.abc import Callable
 from itertools import chain, islice
 
-from sourcebook.parsing.html.names import Meaning, meaning
-from sourcebook.parsing.html.text_length import prose_length, text_length
-from sourcebook.parsing.html.tree import HEADINGS, Element, drop, plain_text, replace_content, subelement, unwrap
+from sourcebook.parsing.html.names import Meaning, meaning_of_names
+from sourcebook.parsing.html.tree import (
+    HEADINGS,
+    Element,
+    drop,
+    plain_text,
+    prose_length,
+    replace_content,
+    subelement,
+    text_length,
+    unwrap,
+)
 
 UNREADABLE = (
     "script", "style", "template", "noscript", "svg", "iframe", "object", "embed", "canvas", "audio", "video",
@@ -95,7 +104,7 @@ def _is_footer(element: Element) -> bool:
     """Whether an element is by its name a footer of the site, and not that of an article or a quotation."""
     if element.tag != "footer" and element.get("role") != "contentinfo":
         names = [element.get("class"), element.get("id")]
-        if not any(name and "footer" in name.lower() and meaning(name) is not None for name in names):
+        if not any(name and "footer" in name.lower() and meaning_of_names(name) is not None for name in names):
             return False
     return not _in_section(element)
 
@@ -115,7 +124,7 @@ def prune(root: Element) -> None:
             continue
         items = element.items()
         if element.tag not in _JUDGED_BY_TAG and (
-            not items or (len(items) == 1 and items[0][0] == "class" and meaning(items[0][1]) is None)
+            not items or (len(items) == 1 and items[0][0] == "class" and meaning_of_names(items[0][1]) is None)
         ):
             continue  # most elements: nothing but a class, which says nothing
         attributes = dict(items)
@@ -183,9 +192,9 @@ def _verdict(element: Element, attributes: dict[str, str], *, within_body: bool)
     tag = element.tag
     if attributes and is_hidden(attributes):
         return "boilerplate"
-    said = meaning(attributes["class"]) if "class" in attributes else None
+    said = meaning_of_names(attributes["class"]) if "class" in attributes else None
     if said is None and tag in _NAMED_BY_ID and "id" in attributes:
-        said = meaning(attributes["id"])
+        said = meaning_of_names(attributes["id"])
         if said and _is_section_of_its_own(element, attributes["id"]):
             said = None
     if said == "label":

@@ -52,7 +52,7 @@ _RULES: tuple[tuple[re.Pattern[str], Meaning], ...] = (
 
 
 @lru_cache(maxsize=8192)
-def meaning(names: str) -> Meaning | None:
+def meaning_of_names(names: str) -> Meaning | None:
     """Return the meaning of a class attribute or an id, whose words are separated by `-`, `_` and capitals.
 
     "page header" and "page footer" apply only outside an article, as for <header> and <footer>.

@@ -24,7 +24,7 @@ def parse_web_archive(content: bytes, *, settings: ParsingSettings) -> ParsedDoc
         settings: `html` chooses the part that is kept; `auto` is `SAVED_PAGE`.
 
     Raises:
-        ParseError: The archive holds no page.
+        ParseError: the archive holds no page.
     """
     archive = message_from_bytes(content.lstrip(), policy=compat32)
     parts = list(_parts(archive))

@@ -24,7 +24,7 @@ def read_message(content: bytes, *, media_type: str) -> MailMessage:
     """Read an Internet message (.eml) or an Outlook message (.msg).
 
     Raises:
-        ParseError: The content is no message, or a damaged one.
+        ParseError: the content is no message, or a damaged one.
     """
     if media_type != OUTLOOK:
         from sourcebook.parsing.mail.internet import read_internet_message
@@ -44,12 +44,12 @@ def attachment_content(content: bytes, *, media_type: str, number: int) -> bytes
     """Return the bytes of an attachment of a message or mailbox.
 
     Args:
-        content: The whole message or mailbox.
-        media_type: Its media type: message/rfc822, application/vnd.ms-outlook or application/mbox.
-        number: Index in `ParsedDocument.attachments`, from 0.
+        content: the whole message or mailbox.
+        media_type: its media type: message/rfc822, application/vnd.ms-outlook or application/mbox.
+        number: index in `ParsedDocument.attachments`, from 0.
 
     Raises:
-        ParseError: There is no such attachment, or the message is damaged.
+        ParseError: there is no such attachment, or the message is damaged.
     """
     if media_type == MBOX:
         from sourcebook.parsing.mail.mailbox_messages import message_of_attachment

@@ -15,7 +15,7 @@ from itertools import islice
 
 from sourcebook.parsing.html.charset import decode_page
 from sourcebook.parsing.mail.headers import addresses, decoded, header, sent_date
-from sourcebook.parsing.mail.message import DEEPEST, Body, MailFile, MailMessage, bounded
+from sourcebook.parsing.mail.message import DEEPEST, Body, MailFile, MailMessage, first_files
 from sourcebook.parsing.mail.transport_neutral import FILE_NAME, MEDIA_TYPES, PackedFile, read_packed_message
 
 MESSAGE = "message/rfc822"
@@ -38,7 +38,7 @@ def read_internet_message(content: bytes) -> MailMessage:
         bodies = tuple(_packed_body(message))
     if any(_PGP.match(body.plain) for body in bodies[:1]):
         sealed = "encrypted (PGP)"
-    files, more_files = bounded(_files(message, depth=0))
+    files, more_files = first_files(_files(message, depth=0))
     senders = addresses(message, "from") or addresses(message, "sender")
     return MailMessage(
         subject=header(message, "subject"),

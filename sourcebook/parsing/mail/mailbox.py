@@ -22,7 +22,7 @@ def parse_mailbox(content: bytes) -> ParsedDocument:
     and the messages.
 
     Raises:
-        ParseError: The mailbox holds no message.
+        ParseError: the mailbox holds no message.
     """
     joined = JoinedBlocks()
     count = unread = left_out = 0

@@ -27,11 +27,11 @@ def message_of_attachment(content: bytes, number: int) -> tuple[bytes, int]:
     """Return the message that has an attachment of a mailbox, and the attachment's index in that message, from 0.
 
     Args:
-        content: The whole mailbox.
-        number: Index of the attachment in the mailbox, from 0.
+        content: the whole mailbox.
+        number: index of the attachment in the mailbox, from 0.
 
     Raises:
-        ParseError: The mailbox has no such attachment.
+        ParseError: the mailbox has no such attachment.
     """
     digest = hashlib.sha256(content).digest()
     if _last.digest != digest:

@@ -57,7 +57,7 @@ class MailMessage:
     """Reason why the text cannot be read, such as "encrypted (PGP)"."""
 
 
-def bounded(files: Iterator[MailFile | None]) -> tuple[tuple[MailFile, ...], int]:
+def first_files(files: Iterator[MailFile | None]) -> tuple[tuple[MailFile, ...], int]:
     """Return the first 1,000 files, and the number of the others; None stands for a file that is nested too deeply."""
     deep = 0
 

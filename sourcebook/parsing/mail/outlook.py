@@ -1,5 +1,6 @@
 """Outlook messages (.msg): properties in an OLE file."""
 
+import struct
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -9,14 +10,14 @@ from email.policy import SMTP, compat32
 from functools import partial
 from io import BytesIO
 from itertools import repeat
+from typing import Final
 
 from olefile import OleFileIO  # type: ignore[import-untyped] # its stubs are a package of their own
 from oxmsg.storage import Storage
 
 from sourcebook.parsing.mail.headers import address_text, addresses, header, one_line
 from sourcebook.parsing.mail.internet import MESSAGE
-from sourcebook.parsing.mail.message import DEEPEST, Body, MailFile, MailMessage, bounded
-from sourcebook.parsing.mail.outlook_names import ENDS, PLACE, STARTS, Name, named_properties
+from sourcebook.parsing.mail.message import DEEPEST, Body, MailFile, MailMessage, first_files
 from sourcebook.parsing.mail.outlook_properties import OutlookProperties, rich_text
 
 _HEADER_OF_MESSAGE, _HEADER_OF_EMBEDDED, _HEADER_OF_PART = 32, 24, 8
@@ -28,6 +29,16 @@ _LONG_FILE_NAME, _FILE_NAME, _DATA, _MIME, _CONTENT_ID = 0x3707, 0x3704, 0x3701,
 _EMBEDDED = f"__substg1.0_{_DATA:04X}000D"
 _TO, _CC = 1, 2
 _BROKEN_HEADER = (ValueError, LookupError, TypeError, AttributeError)
+_NAMES: Final = "__nameid_version1.0"
+_SETS, _ENTRIES = "__substg1.0_00020102", "__substg1.0_00030102"
+_APPOINTMENT, _TASK = (bytes.fromhex(f"{number}20060000000000c000000000000046") for number in ("02", "03"))
+STARTS: Final = ((_APPOINTMENT, 0x820D), (_TASK, 0x8104))
+ENDS: Final = ((_APPOINTMENT, 0x820E), (_TASK, 0x8105))
+PLACE: Final = ((_APPOINTMENT, 0x8208),)
+_FIRST_SET: Final = 3
+"""Index of the first set of properties that the file lists; those below are Outlook's own."""
+Name = tuple[bytes, int]
+"""Set of properties, and the number in it."""
 
 
 def read_outlook_message(content: bytes) -> MailMessage:
@@ -53,7 +64,7 @@ def _read(storage: Storage, *, header_bytes: int, depth: int) -> MailMessage:
     bodies = tuple(_bodies(properties))
     encoding = properties.encoding()
     sealed = one_line(properties.text(_CLASS)).upper() == "IPM.NOTE.SMIME" and not bodies
-    files, more_files = bounded(_files(storage, "".join(body.html for body in bodies), encoding, depth=depth))
+    files, more_files = first_files(_files(storage, "".join(body.html for body in bodies), encoding, depth=depth))
     names = named_properties(storage)
     starts, ends = (next(_dates(properties, names, wanted), None) for wanted in (STARTS, ENDS))
     places = (one_line(properties.text(names[wanted])) for wanted in PLACE if wanted in names)
@@ -171,3 +182,18 @@ def _as_internet_message(message: MailMessage) -> bytes:
         if written.is_multipart():
             written.set_boundary("=_alternative")  # a random boundary would change the content hash
     return written.as_bytes()
+
+
+def named_properties(storage: Storage) -> Mapping[Name, int]:
+    """Return the numbers that a message in the root storage of a file gives the properties of sets."""
+    return dict(_named(storage))
+
+
+def _named(storage: Storage) -> Iterator[tuple[Name, int]]:
+    held = next((inner for inner in storage.storages if inner.name == _NAMES), None)
+    streams = {stream.name: stream.bytes_ for stream in held.streams} if held is not None else {}
+    sets, entries = streams.get(_SETS, b""), streams.get(_ENTRIES, b"")
+    for number, info, index in struct.iter_unpack("<IHH", entries[: len(entries) // 8 * 8]):
+        at = (info >> 1) - _FIRST_SET
+        if not info & 1 and at >= 0:
+            yield (sets[16 * at : 16 * at + 16], number), 0x8000 + index

@@ -35,9 +35,9 @@ class OutlookProperties:
         """Take the properties of a storage.
 
         Args:
-            storage: The message, or a recipient or attachment in it.
-            header_bytes: Bytes before its first property.
-            encoding: Encoding of the message, for the texts of a recipient or attachment.
+            storage: the message, or a recipient or attachment in it.
+            header_bytes: bytes before its first property.
+            encoding: encoding of the message, for the texts of a recipient or attachment.
         """
         self._message_encoding = encoding
         self._properties = Properties(storage, properties_header_offset=header_bytes)

@@ -37,7 +37,7 @@ def parse_mail(content: bytes, *, media_type: str) -> ParsedDocument:
     The subject is title and H1; plain text is kept verbatim, HTML becomes Markdown.
 
     Raises:
-        ParseError: The message is encrypted or damaged, or the content is no message.
+        ParseError: the message is encrypted or damaged, or the content is no message.
     """
     return mail_document(content, media_type=media_type, taken=set())
 
@@ -46,12 +46,12 @@ def mail_document(content: bytes, *, media_type: str, taken: set[str]) -> Parsed
     """Parse a message of several that keep the names of their attachments apart.
 
     Args:
-        content: The whole message.
-        media_type: Its media type.
-        taken: Names, case-folded, that no attachment may have; the names of the attachments are added.
+        content: the whole message.
+        media_type: its media type.
+        taken: names, case-folded, that no attachment may have; the names of the attachments are added.
 
     Raises:
-        ParseError: The message is encrypted or damaged, or the content is no message.
+        ParseError: the message is encrypted or damaged, or the content is no message.
     """
     message = read_message(content, media_type=media_type)
     if message.sealed:

@@ -33,7 +33,7 @@ def parse_fictionbook(content: bytes) -> ParsedDocument:
     Pictures are left out, and entities are not resolved.
 
     Raises:
-        ParseError: The file is damaged, or no FictionBook.
+        ParseError: the file is damaged, or no FictionBook.
     """
     root = text_root(content)
     if local_name(root) != "FictionBook":

@@ -31,7 +31,7 @@ def parse_notebook(content: bytes) -> ParsedDocument:
     the notebook's kernel, and what they printed follows them. The metadata count the pictures of the results.
 
     Raises:
-        ParseError: The file is no JSON, or holds no cells.
+        ParseError: the file is no JSON, or holds no cells.
     """
     decoded = decode(content)
     notebook = _loaded(decoded.text)

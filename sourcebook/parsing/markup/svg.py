@@ -32,7 +32,7 @@ def parse_svg(content: bytes) -> ParsedDocument:
     Entities are not resolved, and nothing is fetched. Of the alternatives in a `switch`, one is read.
 
     Raises:
-        ParseError: The file is no drawing, or it is damaged.
+        ParseError: the file is no drawing, or it is damaged.
     """
     root = xml_root(_unpacked(content))
     if local_name(root) != "svg":

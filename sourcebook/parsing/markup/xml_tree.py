@@ -20,7 +20,7 @@ def xml_root(content: bytes) -> Any:
     """Return the root of an XML file, an element of lxml.
 
     Raises:
-        ParseError: The file is damaged, or holds entities that grow.
+        ParseError: the file is damaged, or holds entities that grow.
     """
     content = content.removeprefix(BOM_UTF8).lstrip()
     parser = etree.XMLParser(
@@ -38,7 +38,7 @@ def text_root(content: bytes) -> Any:
     The name of a character (`&mdash;`) is that character, and another entity is its name as it is written.
 
     Raises:
-        ParseError: The file is damaged, or holds entities that grow.
+        ParseError: the file is damaged, or holds entities that grow.
     """
     root = xml_root(_with_doctype(content.removeprefix(BOM_UTF8).lstrip()))
     for entity in list(root.iter(etree.Entity)):

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 from sourcebook.model.document import JsonValue
-from sourcebook.parsing.office.office_archive import reading
+from sourcebook.parsing.office.office_archive import opened_archive
 from sourcebook.parsing.text.json_values import json_mapping
 from sourcebook.parsing.text.titles import is_title
 
@@ -32,13 +32,13 @@ def read_core_properties(content: bytes, *, named: str) -> Mapping[str, JsonValu
     Titles that a program writes into every new file and names of libraries are left out.
 
     Args:
-        content: The whole file.
-        named: Extension of the file's name, for messages.
+        content: the whole file.
+        named: extension of the file's name, for messages.
 
     Raises:
-        ParseError: The archive is damaged.
+        ParseError: the archive is damaged.
     """
-    with reading(content, named=named) as archive:
+    with opened_archive(content, named=named) as archive:
         if _PART not in archive.namelist() or archive.getinfo(_PART).file_size > _LARGEST:
             return {}
         xml = archive.read(_PART)

@@ -7,11 +7,10 @@ from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
-from typing import Literal
+from typing import Final, Literal
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from sourcebook.errors import FailureClass, ParseError
-from sourcebook.parsing.office.strict import as_transitional, is_strict
 
 OfficeFormat = Literal["docx", "pptx", "xlsx"]
 
@@ -47,6 +46,9 @@ _VARIANTS = re.compile(
     re.IGNORECASE,
 )
 _MAIN_TYPE = b"application/vnd.openxmlformats-officedocument.%s.main+xml"
+_MARK: Final = b"http://purl.oclc.org/ooxml/"
+_NAME: Final = re.compile(re.escape(_MARK) + rb"(\w+)/(\w+)((?:/\w+)?)")
+_PROPERTIES: Final = {b"extendedProperties": b"extended-properties", b"customProperties": b"custom-properties"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +69,14 @@ def open_office_archive(content: bytes, *, named: str) -> OfficeArchive:
     """Check a file by unpacking all of it once, a piece at a time.
 
     Args:
-        content: The whole file.
-        named: Extension of the file's name, for messages.
+        content: the whole file.
+        named: extension of the file's name, for messages.
 
     Raises:
-        ParseError: The archive is damaged, protected, no office document, unpacks to more than 512 MiB or 128 MiB of
+        ParseError: the archive is damaged, protected, no office document, unpacks to more than 512 MiB or 128 MiB of
             XML, or its XML declares a DTD: office programs never write one, and its entities could grow without end.
     """
-    with reading(content, named=named) as archive:
+    with opened_archive(content, named=named) as archive:
         names = set(archive.namelist())
         office_format = _format(names, named)
         commented = checked_parts(archive)
@@ -102,7 +104,7 @@ def checked_parts(archive: ZipFile, *, may_declare: AbstractSet[str] = frozenset
         may_declare: parts in which a document type is no fault.
 
     Raises:
-        ParseError: The parts unpack to more than 512 MiB or 128 MiB of XML, or their XML declares a DTD.
+        ParseError: the parts unpack to more than 512 MiB or 128 MiB of XML, or their XML declares a DTD.
     """
     unpacked = xml = 0
     commented: list[str] = []
@@ -127,7 +129,7 @@ def checked_parts(archive: ZipFile, *, may_declare: AbstractSet[str] = frozenset
 
 
 @contextmanager
-def reading(content: bytes, *, named: str) -> Iterator[ZipFile]:
+def opened_archive(content: bytes, *, named: str) -> Iterator[ZipFile]:
     """Open a zip archive; every error while it is open becomes a `ParseError`."""
     try:
         with ZipFile(BytesIO(content)) as archive:
@@ -219,3 +221,20 @@ def _without_comments(xml: bytes) -> bytes:
         return xml
     written: bytes = etree.tostring(root, xml_declaration=True, encoding="UTF-8", standalone=True)
     return written
+
+
+def is_strict(xml: bytes) -> bool:
+    """Tell whether the main part of an office file is Strict Open XML (ISO/IEC 29500-1)."""
+    return _MARK in xml
+
+
+def as_transitional(xml: bytes) -> bytes:
+    """Return a part with the namespaces and types of relationships of the usual, transitional form."""
+    return _NAME.sub(_transitional, xml)
+
+
+def _transitional(found: re.Match[bytes]) -> bytes:
+    family, kind, rest = found[1], found[2], found[3]
+    last = _PROPERTIES.get(rest[1:])
+    below = b"/" + last if last else rest
+    return b"http://schemas.openxmlformats.org/%s/2006/%s%s" % (family, _PROPERTIES.get(kind, kind), below)

@@ -24,12 +24,12 @@ def parse_office(content: bytes, *, name: str, media_type: str) -> ParsedDocumen
     fetched, and macros are not read.
 
     Args:
-        content: The whole file.
-        name: File name, path or URI.
-        media_type: The media type of a Word, PowerPoint or Excel file.
+        content: the whole file.
+        name: file name, path or URI.
+        media_type: the media type of a Word, PowerPoint or Excel file.
 
     Raises:
-        ParseError: The file is damaged, protected, too large, or no office document.
+        ParseError: the file is damaged, protected, too large, or no office document.
     """
     named = _EXTENSIONS[media_type]
     archive = open_office_archive(content, named=named)

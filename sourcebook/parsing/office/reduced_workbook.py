@@ -4,7 +4,7 @@ from typing import Final
 
 from lxml import etree  # type: ignore[import-untyped] # its stubs are a package of their own
 
-from sourcebook.parsing.office.office_archive import reading, with_parts
+from sourcebook.parsing.office.office_archive import opened_archive, with_parts
 
 _STYLES: Final = frozenset({"cellStyles", "dxfs", "tableStyles", "colors", "extLst"})
 _WORKBOOK: Final = frozenset({"externalReferences", "definedNames", "pivotCaches", "customWorkbookViews", "extLst"})
@@ -22,11 +22,11 @@ def without_extras(content: bytes) -> bytes:
     openpyxl refuses a whole file for one of these that it does not expect, though cells and their formats are sound.
 
     Raises:
-        ParseError: The archive is damaged.
+        ParseError: the archive is damaged.
     """
     parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=True)
     parts: dict[str, bytes] = {}
-    with reading(content, named="xlsx") as archive:
+    with opened_archive(content, named="xlsx") as archive:
         for name in archive.namelist():
             extras = _extras(name)
             if not extras or not name.endswith((".xml", ".rels")):

@@ -60,8 +60,8 @@ def read_rich_text(source: str, *, page: str = "cp1252") -> RichText:
     """Read rich text: deleted words are gone, boxes and remarks follow their paragraph.
 
     Args:
-        source: The rich text, a character a byte, without binary data.
-        page: Encoding of text before the source names one.
+        source: the rich text, a character a byte, without binary data.
+        page: encoding of text before the source names one.
     """
     return _Reader(_known(page, "cp1252")).read(source)
 

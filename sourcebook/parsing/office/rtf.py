@@ -43,7 +43,7 @@ def parse_rtf(content: bytes) -> ParsedDocument:
     Pictures are left out; headers, footers and hidden words too, which the metadata count.
 
     Raises:
-        ParseError: It is no rich text.
+        ParseError: it is no rich text.
     """
     written = _without_binary_data(content.decode("latin-1"))
     if not written.lstrip().startswith("{\\rtf"):

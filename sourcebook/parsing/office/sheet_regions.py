@@ -28,8 +28,8 @@ def find_regions(cells: Mapping[Position, str], merged: Mapping[Position, Positi
     """Yield the regions of a sheet in the order of their first cells, row by row, in linear time.
 
     Args:
-        cells: The text of each filled cell; a merged cell has its text at every position it covers.
-        merged: The upper left corner of the merged cell at each position that one covers.
+        cells: the text of each filled cell; a merged cell has its text at every position it covers.
+        merged: the upper left corner of the merged cell at each position that one covers.
     """
     written: set[Position] = set()
     seen: set[Position] = set()

@@ -20,7 +20,7 @@ from pptx.slide import Slide
 from pptx.util import Inches, Length
 
 from sourcebook.parsing.docling.backends import open_backend
-from sourcebook.parsing.docling.markdown_serializer import unwritten, write_markdown
+from sourcebook.parsing.docling.markdown_serializer import texts_left_out, write_markdown
 from sourcebook.parsing.office.diagrams import REFERENCE, diagram_texts
 from sourcebook.parsing.office.notes_and_comments import comment_sentence
 from sourcebook.parsing.text.left_out import LeftOut, left_out_of
@@ -106,7 +106,7 @@ def read_slides(content: bytes, *, name: str) -> tuple[WrittenDocument, int, Lef
     document = open_backend(content, SlidesBackend, name=name, docling_format="pptx").convert()
     arrange_slides(document)
     written = write_markdown(document)
-    left_out = (text for text in unwritten(document) if any(letter.isalpha() for letter in text))
+    left_out = (text for text in texts_left_out(document) if any(letter.isalpha() for letter in text))
     return written, len(document.pages), left_out_of([*left_out], kept=len(written.markdown))
 
 

@@ -20,7 +20,7 @@ from docx.text.paragraph import Paragraph
 from docx.text.run import Run
 
 from sourcebook.parsing.docling.backends import open_backend
-from sourcebook.parsing.docling.markdown_serializer import unwritten, write_markdown
+from sourcebook.parsing.docling.markdown_serializer import texts_left_out, write_markdown
 from sourcebook.parsing.office.diagrams import REFERENCE, diagram_texts
 from sourcebook.parsing.office.notes_and_comments import place_remarks
 from sourcebook.parsing.office.word_chunks import write_out_chunks
@@ -149,5 +149,5 @@ def read_word(content: bytes, *, name: str) -> tuple[WrittenDocument, LeftOut]:
     place_remarks(document)
     written = write_markdown(document)
     return written, left_out_of(
-        [*unwritten(document), *backend.hidden_texts, *backend.unread_chunks], kept=len(written.markdown)
+        [*texts_left_out(document), *backend.hidden_texts, *backend.unread_chunks], kept=len(written.markdown)
     )

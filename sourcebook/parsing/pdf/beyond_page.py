@@ -30,9 +30,9 @@ def with_lines_beyond(words: Sequence[Word], second: Sequence[Word], page: Decod
     """Return the words of a page, the last of each line with what the line has beyond the right edge.
 
     Args:
-        words: Words of the page, cut off at its edge.
-        second: Words of another reader in the order of the page's content, also those beyond the edge.
-        page: The decoded page.
+        words: words of the page, cut off at its edge.
+        second: words of another reader in the order of the page's content, also those beyond the edge.
+        page: the decoded page.
     """
     last = _LastWords(words, page.width)
     rests: dict[int, list[Word]] = {}
@@ -82,7 +82,7 @@ class _LastWords:
 
     def before(self, beyond: Word) -> int | None:
         """Return the place of the last word on the line of a word, if it is at the edge of the page."""
-        middle = (beyond.top + beyond.bottom) / 2
+        middle = beyond.middle
         first = bisect_left(self._words, (middle - self._tallest - _NEAR,))
         end = bisect_left(self._words, (middle,))
         found = [(right, place) for _, bottom, right, place in self._words[first:end] if middle < bottom]

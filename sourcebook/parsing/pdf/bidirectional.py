@@ -23,8 +23,8 @@ def runs_from_right(painted: str, page_from_right: bool) -> bool:
     A line runs as the letters at both its ends do; where these differ, it runs as most of the page does.
 
     Args:
-        painted: Letters of the line from left to right.
-        page_from_right: Whether most letters of the page run from right to left.
+        painted: letters of the line from left to right.
+        page_from_right: whether most letters of the page run from right to left.
     """
     strong = [kind for kind in map(_kind, painted) if kind in (_LEFT, _RIGHT)]
     if not strong:
@@ -36,9 +36,9 @@ def in_reading_order(painted: str, *, from_right: bool, mirrored: bool = False) 
     """Return the letters of a line in the order in which they are read.
 
     Args:
-        painted: Letters of the line from left to right.
-        from_right: Whether the line runs from right to left.
-        mirrored: Whether brackets in text from right to left have the character of their shape, so that the bracket
+        painted: letters of the line from left to right.
+        from_right: whether the line runs from right to left.
+        mirrored: whether brackets in text from right to left have the character of their shape, so that the bracket
             that opens is `)`.
     """
     if from_right:
@@ -54,7 +54,7 @@ def brackets_are_mirrored(lines: Sequence[tuple[str, bool]]) -> bool:
     """Tell whether brackets in text from right to left have the character of their shape.
 
     Args:
-        lines: Letters of each line of a page from left to right, and whether the line runs from right to left.
+        lines: letters of each line of a page from left to right, and whether the line runs from right to left.
     """
     texts = [in_reading_order(painted, from_right=from_right) for painted, from_right in lines]
     swapped = [in_reading_order(painted, from_right=from_right, mirrored=True) for painted, from_right in lines]

@@ -45,7 +45,7 @@ def _bullet(dot: Box, lines: Sequence[Line]) -> Line | None:
     item: Line | None = None
     for line in lines:
         reach = 0.5 * max(line.height, 0.8 * line.size)
-        if abs((line.top + line.bottom) / 2 - middle) > reach or right - left > 0.8 * line.size:
+        if abs(line.middle - middle) > reach or right - left > 0.8 * line.size:
             continue
         if line.left < right and line.right > left - _FARTHEST * line.size:
             return None

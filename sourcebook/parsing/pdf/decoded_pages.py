@@ -63,11 +63,11 @@ def decoded_pages(
     """Yield the pages in order, one in memory at a time; None for a page that cannot be decoded.
 
     Args:
-        content: The whole file.
-        without_words: Tells whether a page, by its number from 1, is decoded without its words and letters.
+        content: the whole file.
+        without_words: tells whether a page, by its number from 1, is decoded without its words and letters.
 
     Raises:
-        ParseError: The file is damaged.
+        ParseError: the file is damaged.
     """
     with _opened(content) as (parser, key):
         whole, wordless = _config(), _config()

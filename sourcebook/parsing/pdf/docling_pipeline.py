@@ -27,16 +27,16 @@ def parse_with_models(content: bytes, *, name: str, settings: ParsingSettings) -
     """Parse a PDF into blocks with page and box. The models are loaded once per process.
 
     Args:
-        content: The whole file.
-        name: File name, path or URI.
+        content: the whole file.
+        name: file name, path or URI.
         settings: `models` is the folder that `docling-tools models download` fills; with None, docling takes its
             models from the hub's cache, or downloads them unless HF_HUB_OFFLINE is 1. `ocr` turns on OCR of pages
             without text.
 
     Raises:
-        ParseError: The file is protected or damaged, or holds no text.
+        ParseError: the file is protected or damaged, or holds no text.
         MissingDependencyError: docling is not installed with what its models need.
-        ParserError: The models cannot be found or loaded.
+        ParserError: the models cannot be found or loaded.
     """
     from sourcebook.parsing.pdf.document_information import read_information
 
@@ -67,7 +67,7 @@ def require_packages() -> None:
     """Check that the packages of the models are installed; nothing is imported.
 
     Raises:
-        MissingDependencyError: A package is not installed.
+        MissingDependencyError: a package is not installed.
     """
     missing = [package for package in _PACKAGES if find_spec(package) is None]
     if missing:
@@ -80,8 +80,8 @@ def load_converter(models: str | None, *, ocr: bool) -> "DocumentConverter":
     """Load docling's models once per process, which takes seconds and a gigabyte of memory.
 
     Raises:
-        MissingDependencyError: A package is not installed.
-        ParserError: The models are missing, incomplete, or incompatible with the installed packages.
+        MissingDependencyError: a package is not installed.
+        ParserError: the models are missing, incomplete, or incompatible with the installed packages.
     """
     folder = None if models is None else Path(models).expanduser()
     if folder is not None and not folder.is_dir():

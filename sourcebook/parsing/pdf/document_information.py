@@ -41,7 +41,7 @@ def read_information(content: bytes) -> PdfProperties:
     """Open a PDF with PDFium and read its properties; refuse a file whose pages must not be read.
 
     Raises:
-        ParseError: The file needs a password, is no PDF that can be opened, or has drawings that contain themselves.
+        ParseError: the file needs a password, is no PDF that can be opened, or has drawings that contain themselves.
     """
     with _opened(content) as document:
         refuse_endless_nesting(content, document)

@@ -62,8 +62,7 @@ def _is_at(word: Word, edge: float, line: _Line, side: int) -> bool:
     """Tell whether a line begins or ends at the edge of a word, at its base."""
     left, right, top, bottom = line
     fits = _SHORTEST * word.size <= right - left <= _LONGEST * word.size and bottom - top <= _THICKEST * word.size
-    height = word.bottom - word.top
-    at_base = _HIGHEST * height < top - word.top < _LOWEST * height
+    at_base = _HIGHEST * word.height < top - word.top < _LOWEST * word.height
     return fits and at_base and abs(line[side] - edge) <= _NEAR * word.size
 
 

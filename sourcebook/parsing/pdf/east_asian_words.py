@@ -61,8 +61,7 @@ def _as_high_as_wide(words: list[Word], places: Sequence[int]) -> list[Word]:
     for place in places:
         word = words[place]
         if word.angle == 0 and _SQUARE.fullmatch(word.text):
-            width = (word.right - word.left) / len(word.text)
-            widths.setdefault((word.font, round(word.size, 1)), []).append(width)
+            widths.setdefault((word.font, round(word.size, 1)), []).append(word.width / len(word.text))
     sizes = {
         alike: middle
         for alike, found in widths.items()

@@ -26,9 +26,9 @@ def with_parted_words(words: Sequence[Word], second: Mapping[str, int], page: De
     """Return the words of a page, those parted that another reader reads as several with white space between.
 
     Args:
-        words: Words of the page.
-        second: Words of the other reader, each with its count.
-        page: The decoded page.
+        words: words of the page.
+        second: words of the other reader, each with its count.
+        page: the decoded page.
     """
     first = Counter(word.text for word in words)
     spare = {text: count - first[text] for text, count in second.items() if count > first[text]}

@@ -19,11 +19,11 @@ def refuse_endless_nesting(content: bytes, document: Any) -> None:
     """Check the pages of a file whose drawings may contain drawings; in other files, only the bytes are searched.
 
     Args:
-        content: The whole file, in which the dictionaries of drawings are not compressed.
+        content: the whole file, in which the dictionaries of drawings are not compressed.
         document: pypdfium2's document, which has no type stubs.
 
     Raises:
-        ParseError: Drawings are nested 30 deep or deeper, as with a drawing that contains itself.
+        ParseError: drawings are nested 30 deep or deeper, as with a drawing that contains itself.
     """
     if not _may_nest(content):
         return

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sourcebook.parsing.pdf.bidirectional import has_right_to_left
 from sourcebook.parsing.pdf.decoded_pages import Cell, DecodedPage
+from sourcebook.parsing.pdf.layout.measures import around
 from sourcebook.parsing.pdf.layout.page_parts import Line
 from sourcebook.parsing.pdf.words import UNKNOWN, Word, readable
 
@@ -45,18 +46,17 @@ def painted_letters(words: Sequence[Word], page: DecodedPage) -> list[Letter]:
 
 def without_single_marks(words: Sequence[Word]) -> list[Word]:
     """Return the words without those of vowel marks without a width, which belong to a letter of another word."""
-    return [word for word in words if word.right - word.left > _NO_WIDTH or not is_mark(word.text)]
+    return [word for word in words if word.width > _NO_WIDTH or not is_mark(word.text)]
 
 
 def painted_text(letters: Sequence[Letter], run: Sequence[Line]) -> str:
     """Return the letters of a run from left to right, with a space between words.
 
     Args:
-        letters: Letters of the page from left to right.
-        run: Words of the run from left to right, whose own letters are taken where the page's letters are others.
+        letters: letters of the page from left to right.
+        run: words of the run from left to right, whose own letters are taken where the page's letters are others.
     """
-    left, right = min(word.left for word in run), max(word.right for word in run)
-    top, bottom = min(word.top for word in run), max(word.bottom for word in run)
+    left, top, right, bottom = around(run)
     first = bisect_left(letters, left - 0.5, key=lambda letter: letter.place)
     last = bisect_left(letters, right + 0.5, key=lambda letter: letter.place)
     inside = [letter for letter in letters[first:last] if top < letter.level < bottom]

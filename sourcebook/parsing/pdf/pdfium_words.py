@@ -38,10 +38,10 @@ def pdfium_words(text: Any, page: DecodedPage, *, reach: float = 0.0, marked: bo
     """Yield the words between white space; a word that is divided at the end of a line is two.
 
     Args:
-        text: Text of the page.
-        page: The decoded page.
-        reach: Points beyond the right edge within which words end; with it, only those that end beyond the edge.
-        marked: Whether words of fonts that name no characters are unmapped.
+        text: text of the page.
+        page: the decoded page.
+        reach: points beyond the right edge within which words end; with it, only those that end beyond the edge.
+        marked: whether words of fonts that name no characters are unmapped.
     """
     letters: list[str] = []
     first = angle = 0

@@ -33,7 +33,7 @@ def without_plot_points(words: Sequence[Word]) -> tuple[list[Word], Counter[str]
     pieces = set(filter(_PIECES.search, fonts))
     if not points and not pieces:
         return list(words), Counter()
-    levels = sorted(_middle(word) for word in words if word.font not in points)
+    levels = sorted(word.middle for word in words if word.font not in points)
     scattered = pieces | {font for font in points if _are_scattered(fonts[font], levels)}
     points_by_sign = Counter[str]()
     for word in words:
@@ -52,10 +52,5 @@ def _are_scattered(points: Sequence[Word], levels: Sequence[float]) -> bool:
 
 
 def _is_level(point: Word, levels: Sequence[float]) -> bool:
-    middle = _middle(point)
-    place = bisect_left(levels, middle - _LEVEL)
-    return place < len(levels) and levels[place] <= middle + _LEVEL
-
-
-def _middle(word: Word) -> float:
-    return (word.top + word.bottom) / 2
+    place = bisect_left(levels, point.middle - _LEVEL)
+    return place < len(levels) and levels[place] <= point.middle + _LEVEL

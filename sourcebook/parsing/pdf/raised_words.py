@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from sourcebook.parsing.pdf.layout.measures import shared_height
 from sourcebook.parsing.pdf.layout.page_parts import Line
 
 _LEAST_SMALLER = 1.6
@@ -41,6 +42,9 @@ def _is_beside(word: Line, other: Line) -> bool:
         return False
     if len(other.text) == 1 or other.height > _MOST_TALLER * other.size:
         return False
-    shared = min(word.bottom, other.bottom) - max(word.top, other.top)
     near = _GAP * other.size
-    return shared > _LEAST_SHARED * word.height and word.left < other.right + near and other.left < word.right + near
+    return (
+        shared_height(word, other) > _LEAST_SHARED * word.height
+        and word.left < other.right + near
+        and other.left < word.right + near
+    )

@@ -20,12 +20,12 @@ def parse_pdf(content: bytes, *, settings: ParsingSettings) -> ParsedDocument:
     """Parse a PDF page by page into blocks with page and box.
 
     Args:
-        content: The whole file.
+        content: the whole file.
         settings: `ocr` turns on OCR of pages without a usable text layer; without it these pages are left out, and
             their numbers are in the metadata as `unread_pages`.
 
     Raises:
-        ParseError: The file needs a password, is damaged so that nothing can be read, or has no pages.
+        ParseError: the file needs a password, is damaged so that nothing can be read, or has no pages.
     """
     from sourcebook.parsing.docling.markdown_serializer import write_markdown
     from sourcebook.parsing.pdf.layout.build_document import build_document

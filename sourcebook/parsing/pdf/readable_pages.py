@@ -28,9 +28,9 @@ def readable_pages(
     """Return each page with its text layer, or with the OCR of its picture where that finds more.
 
     Args:
-        content: The whole file.
-        found: The pages of the file.
-        ocr: Whether OCR reads pages without a usable text layer.
+        content: the whole file.
+        found: the pages of the file.
+        ocr: whether OCR reads pages without a usable text layer.
         languages: Tesseract's names of languages whose letters RapidOCR does not know.
     """
     chosen = {one.page.number: one.page for one in found if one.layer in ("usable", "damaged")}

@@ -10,7 +10,6 @@ import pypdfium2  # type: ignore[import-untyped] # has no stubs
 
 from sourcebook.parsing.pdf.beyond_page import WholeLines, with_lines_beyond, words_within
 from sourcebook.parsing.pdf.bidirectional import has_right_to_left
-from sourcebook.parsing.pdf.crowded_pages import is_crowded
 from sourcebook.parsing.pdf.decoded_pages import DecodedPage
 from sourcebook.parsing.pdf.glued_words import with_parted_words
 from sourcebook.parsing.pdf.pdfium_words import pdfium_words
@@ -45,6 +44,8 @@ _DIVIDED = "\ufffe"
 """PDFium's sign for the hyphen of a word that is divided at the end of a line."""
 _PLAIN = re.compile(r"\W*[^\W\d_]+(?:['’-][^\W\d_]+)*\W*")
 _TWO_LETTERS = re.compile(r"[^\W\d_]{2}")
+_MOST_MOVED = 250_000_000
+"""Letters beyond a page times letters behind them in the file, at 10 ns each: 2.5 seconds."""
 
 
 class SecondReading:
@@ -78,7 +79,7 @@ class SecondReading:
         """Tell whether a page has so many letters beyond its edges that the first reader would take minutes.
 
         Args:
-            number: Number of the page, counted from 1.
+            number: number of the page, counted from 1.
         """
         if self._document is None or number > len(self._document):
             return False
@@ -103,10 +104,10 @@ class SecondReading:
         edge of the page are whole in both.
 
         Args:
-            words: Words of the first reading.
-            page: The decoded page.
-            number: Number of the page, counted from 1.
-            boxes: Correction of the boxes that PDFium gives; those of the first reading are corrected already.
+            words: words of the first reading.
+            page: the decoded page.
+            number: number of the page, counted from 1.
+            boxes: correction of the boxes that PDFium gives; those of the first reading are corrected already.
         """
         if self._document is None or not words or number > len(self._document):
             return WholeLines(words)
@@ -247,3 +248,18 @@ def _plain_share(words: Counter[str]) -> float:
     """Return the share of words of letters alone, with punctuation around them."""
     plain = sum(count for word, count in words.items() if _PLAIN.fullmatch(word))
     return plain / max(1, words.total())
+
+
+def is_crowded(page: Any, text: Any) -> bool:  # pypdfium2 has no stubs
+    """Tell whether docling-parse would take too long for a page.
+
+    Args:
+        page: PDFium's page.
+        text: PDFium's text of the page.
+    """
+    letters = text.count_chars()
+    if letters * letters < 2 * _MOST_MOVED:  # nearly all pages
+        return False
+    inside = len(text.get_text_bounded(*page.get_bbox()))
+    beyond = max(0, letters - inside)
+    return bool(beyond * (inside + beyond / 2) > _MOST_MOVED)

@@ -40,7 +40,7 @@ def with_single_lines(words: Sequence[Word], page: DecodedPage) -> Sequence[Word
         if word.angle == 0
         and word.size > least
         and len(word.text) > 1
-        and word.right - word.left < _NARROW * word.size * len(word.text)
+        and word.width < _NARROW * word.size * len(word.text)
     }
     if not tall:
         return words

@@ -38,7 +38,7 @@ _FEWEST_DRAWN = 30
 """Fewest drawn shapes of a page whose letters are outlines."""
 
 
-def judge(words: Sequence[Word], page: DecodedPage) -> TextLayer:
+def text_layer(words: Sequence[Word], page: DecodedPage) -> TextLayer:
     """Return the quality of a page's text layer."""
     letters = sum(sum(map(str.isalnum, word.text)) for word in words)
     unmapped = sum(word.unmapped for word in words)

@@ -14,7 +14,7 @@ from sourcebook.parsing.pdf.painted_letters import painted_letters, without_sing
 from sourcebook.parsing.pdf.plot_points import without_plot_points
 from sourcebook.parsing.pdf.second_reading import second_reading
 from sourcebook.parsing.pdf.stacked_words import with_single_lines
-from sourcebook.parsing.pdf.text_layer import TextLayer, judge
+from sourcebook.parsing.pdf.text_layer import TextLayer, text_layer
 from sourcebook.parsing.pdf.text_runs import runs
 from sourcebook.parsing.pdf.tight_boxes import TightBoxes
 from sourcebook.parsing.pdf.upright import upright
@@ -48,7 +48,7 @@ def read_pages(content: bytes) -> Iterator[TextPage]:
     """Yield the pages in order, one in memory at a time; a page that cannot be decoded has no text.
 
     Raises:
-        ParseError: The file is damaged.
+        ParseError: the file is damaged.
     """
     heights, boxes, fonts = LetterHeights(), TightBoxes(), EastAsianFonts()
     with second_reading(content) as second:
@@ -79,7 +79,7 @@ def read_pages(content: bytes) -> Iterator[TextPage]:
 
 
 def _text_page(page: DecodedPage, number: int, words: Sequence[Word]) -> TextPage:
-    layer = judge(words, page)
+    layer = text_layer(words, page)
     turned = upright(words, _page_rules(page), page.width, page.height)
     letters = painted_letters(words, page) if turned.words is words else ()
     lines = runs(turned.words, turned.rules, letters)

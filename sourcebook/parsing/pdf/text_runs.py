@@ -1,13 +1,18 @@
 """Runs of text: words side by side without a wide gap."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from sourcebook.parsing.pdf.layout.lines.rows import in_order, joined, side_by_side
+from sourcebook.parsing.pdf.bidirectional import (
+    brackets_are_mirrored,
+    has_right_to_left,
+    in_reading_order,
+    runs_from_right,
+)
+from sourcebook.parsing.pdf.layout.lines.rows import direction, in_order, joined, side_by_side
 from sourcebook.parsing.pdf.layout.page_parts import Line, Rule
-from sourcebook.parsing.pdf.painted_letters import Letter
+from sourcebook.parsing.pdf.painted_letters import Letter, painted_text
 from sourcebook.parsing.pdf.raised_words import with_raised_words
-from sourcebook.parsing.pdf.right_to_left import right_to_left_texts
 from sourcebook.parsing.pdf.words import UNKNOWN, Word
 
 BULLET = "•"
@@ -29,11 +34,11 @@ def runs(words: Sequence[Word], rules: Sequence[Rule], letters: Sequence[Letter]
     """Join words to runs; a wide gap or a vertical rule between words ends a run.
 
     Args:
-        words: Words of the page.
-        rules: Drawn lines of the page.
-        letters: Letters of a page with Hebrew or Arabic from left to right.
+        words: words of the page.
+        rules: drawn lines of the page.
+        letters: letters of a page with Hebrew or Arabic from left to right.
     """
-    upright = [rule for rule in rules if rule.bottom - rule.top > rule.right - rule.left]
+    upright = [rule for rule in rules if rule.height > rule.width]
     found: list[Line] = []
     for angle in sorted({word.angle for word in words}):
         lines = [_line(word, place) for place, word in enumerate(words) if word.angle == angle]
@@ -163,4 +168,26 @@ def _beside_initial(initial: Line, line: Line) -> bool:
     if line.turned or initial.size < _INITIAL_LARGER * line.size:
         return False
     near = -0.3 * line.size < line.left - initial.right < _FARTHEST_INITIAL * line.size
-    return near and initial.top - 0.3 * line.size < (line.top + line.bottom) / 2 < initial.bottom
+    return near and initial.top - 0.3 * line.size < line.middle < initial.bottom
+
+
+def right_to_left_texts(runs: Sequence[Sequence[Line]], letters: Sequence[Letter]) -> Mapping[int, str]:
+    """Return the texts of the runs with Hebrew or Arabic words, by their place among the runs.
+
+    Args:
+        runs: words of each run from left to right.
+        letters: letters of the page from left to right, if it has Hebrew or Arabic.
+    """
+    if not letters:
+        return {}
+    page_from_right = sum(direction(word.text) for run in runs for word in run) < 0
+    lines: dict[int, tuple[str, bool]] = {}
+    for place, run in enumerate(runs):
+        if any(has_right_to_left(word.text) for word in run):
+            text = painted_text(letters, run)
+            lines[place] = (text, runs_from_right(text, page_from_right))
+    mirrored = brackets_are_mirrored(list(lines.values()))
+    return {
+        place: in_reading_order(text, from_right=from_right, mirrored=mirrored)
+        for place, (text, from_right) in lines.items()
+    }

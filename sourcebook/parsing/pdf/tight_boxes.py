@@ -48,7 +48,7 @@ class _Measures:
 
     def add(self, word: Word) -> None:
         """Add a word's height to those of words with letters of its shape."""
-        letters, height = _shapes(word.text), word.bottom - word.top
+        letters, height = _shapes(word.text), word.height
         if letters & _DEEP and letters & _TALL:
             insort(self.tall_and_deep, height)
         elif letters & _TALL:
@@ -110,7 +110,7 @@ def _grown(word: Word, usual: float) -> Word:
         return replace(word, size=usual)
     above = _ASCENT if letters & _TALL else _MIDDLE_ASCENT if letters & _MIDDLE else _LOW_ASCENT
     below = _DESCENT if letters & _DEEP else 0.0
-    size = (word.bottom - word.top) / (above + below)
+    size = word.height / (above + below)
     base = word.bottom - below * size
     size = usual if abs(size - usual) < _NEAR * usual else size
     return replace(word, top=base - (1 - _DESCENT) * size, bottom=base + _DESCENT * size, size=size)

@@ -12,6 +12,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Final
 
+from sourcebook.parsing.pdf.layout.measures import shared_height
 from sourcebook.parsing.pdf.presentation_forms import as_letters
 from sourcebook.parsing.pdf.words import Word
 
@@ -46,9 +47,9 @@ def with_other_scripts(words: Sequence[Word], second: Mapping[str, int], read: _
     """Return the words of a page, those of fonts in another script as the second reader has them.
 
     Args:
-        words: Words of the page.
-        second: Words of the second reader, each with its count.
-        read: Returns the words of the second reader with their places; those that it does not know are unmapped.
+        words: words of the page.
+        second: words of the second reader, each with its count.
+        read: returns the words of the second reader with their places; those that it does not know are unmapped.
     """
     if not _has_other_script(words, second):
         return words
@@ -61,8 +62,8 @@ def with_known_fonts(words: Sequence[Word], read: _Reader) -> Sequence[Word]:
     """Return the words of a page, those of unknown fonts and single ones that lack letters as another reader has them.
 
     Args:
-        words: Words of the page.
-        read: Returns the words of the other reader with their places; those that it does not know are unmapped.
+        words: words of the page.
+        read: returns the words of the other reader with their places; those that it does not know are unmapped.
     """
     unmapped = Counter(word.font for word in words if word.unmapped)
     if not unmapped:
@@ -127,7 +128,7 @@ def _matched(words: Sequence[Word], doubtful: frozenset[int], read: Sequence[Wor
     """
     level = sorted((place for place, word in enumerate(words) if not word.angle), key=lambda place: words[place].top)
     tops = [words[place].top for place in level]
-    tallest = max((words[place].bottom - words[place].top for place in level), default=0.0)
+    tallest = max((words[place].height for place in level), default=0.0)
     found: dict[int, list[Word]] = {}
     in_vain: set[int] = set()
     for part in read:
@@ -136,7 +137,7 @@ def _matched(words: Sequence[Word], doubtful: frozenset[int], read: Sequence[Wor
         if not covered:
             continue
         best = max(covered, key=lambda place: _likeness(words[place], part))
-        within = [place for place in covered if _shared(words[place], part) > _MOST_SHARED * _area(words[place])]
+        within = [place for place in covered if _shared(words[place], part) > _MOST_SHARED * words[place].area]
         if best not in doubtful:
             continue
         if not doubtful.issuperset(within):
@@ -147,26 +148,21 @@ def _matched(words: Sequence[Word], doubtful: frozenset[int], read: Sequence[Wor
     return {place: sorted(parts, key=lambda part: part.left) for place, parts in found.items() if place not in in_vain}
 
 
-def _area(word: Word) -> float:
-    return (word.right - word.left) * (word.bottom - word.top)
-
-
 def _shared(word: Word, other: Word) -> float:
     """Return the area that two words share, in square points."""
     width = min(word.right, other.right) - max(word.left, other.left)
-    height = min(word.bottom, other.bottom) - max(word.top, other.top)
-    return max(0.0, width) * max(0.0, height)
+    return max(0.0, width) * max(0.0, shared_height(word, other))
 
 
 def _likeness(word: Word, other: Word) -> float:
     """Return the share of the area of both words that they share."""
     shared = _shared(word, other)
-    return shared / max(_area(word) + _area(other) - shared, 1e-6)
+    return shared / max(word.area + other.area - shared, 1e-6)
 
 
 def _placed(part: Word, word: Word) -> Word:
     """Return a part of a word in the word's own type; boxes of fonts without letters may be far too high."""
-    box = part if word.bottom - word.top > _TOO_HIGH * (part.bottom - part.top) else word
+    box = part if word.height > _TOO_HIGH * part.height else word
     return replace(
         word,
         text=part.text,

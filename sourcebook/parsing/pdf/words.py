@@ -8,6 +8,7 @@ from math import atan2, degrees, hypot, isfinite
 from typing import NamedTuple
 
 from sourcebook.parsing.pdf.decoded_pages import Cell, DecodedPage
+from sourcebook.parsing.pdf.layout.measures import Rectangle, letter_widths
 from sourcebook.parsing.pdf.presentation_forms import as_letters
 from sourcebook.parsing.text.decode import clean
 
@@ -46,7 +47,7 @@ UPSIDE_DOWN = 180
 
 
 @dataclass(slots=True)  # frozen ones take six times as long to make, and a page has thousands
-class Word:
+class Word(Rectangle):
     """A word on an upright page, never changed; lengths in points from the page's upper left corner."""
 
     text: str
@@ -69,7 +70,7 @@ class Word:
     @property
     def length(self) -> float:
         """Length along the direction of the text."""
-        return self.bottom - self.top if self.angle % 180 else self.right - self.left
+        return self.height if self.angle % 180 else self.width
 
 
 def page_words(page: DecodedPage) -> list[Word]:
@@ -203,7 +204,7 @@ class LetterHeights:
         if not wrong:
             return list(words)
         for size in wrong:
-            letters = sum(_letter_widths(word.text) for word in words if _alike(word) == size)
+            letters = sum(letter_widths(word.text) for word in words if _alike(word) == size)
             self._heights += letters * usual[size] / max(size[0], 0.1)
             self._letters += letters
         factor = self._heights / self._letters
@@ -236,13 +237,8 @@ def _usual_sizes(words: Sequence[Word]) -> dict[tuple[float, bool], float]:
     for word in words:
         size = _alike(word)
         length, letters = widths.get(size, (0.0, 0))
-        widths[size] = (length + word.length, letters + _letter_widths(word.text))
+        widths[size] = (length + word.length, letters + letter_widths(word.text))
     return {size: 1.8 * length / letters for size, (length, letters) in widths.items()}
-
-
-def _letter_widths(text: str) -> int:
-    """Return the width of the text in Latin letters."""
-    return len(text) if text.isascii() else sum(2 if letter >= "\u1100" else 1 for letter in text)
 
 
 def _monospaced(cells: Sequence[_Painted]) -> frozenset[str]:

@@ -12,14 +12,14 @@ def parse_parquet(content: bytes) -> ParsedDocument:
     """Parse a Parquet file: columns, types, number of rows and first rows.
 
     Raises:
-        ParseError: The file is damaged or encrypted, or the package pyarrow is not installed.
+        ParseError: the file is damaged or encrypted, or the package pyarrow is not installed.
     """
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError as error:
         raise ParseError(
-            "the package pyarrow reads Parquet files; install sourcebook[transfer], or export the table as .csv",
+            "the package pyarrow reads Parquet files; install sourcebook[server], or export the table as .csv",
             FailureClass.UNSUPPORTED,
         ) from error
 

@@ -38,7 +38,7 @@ def parse_sqlite(content: bytes) -> ParsedDocument:
     The file is read from a copy in memory, and nothing of it is executed but the reading of tables.
 
     Raises:
-        ParseError: The file is damaged, encrypted, or no SQLite database.
+        ParseError: the file is damaged, encrypted, or no SQLite database.
     """
     if not content.startswith(_SIGNATURE):
         raise ParseError("it is no SQLite database, or it is encrypted; check its file name", FailureClass.CORRUPT)

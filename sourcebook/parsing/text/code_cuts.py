@@ -4,18 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from sourcebook.parsing.text.code_grammars import (
-    CLAUSES,
-    CONTINUATIONS,
-    MODIFIERS,
-    definition_in,
-    is_above,
-    is_container,
-    members,
-    name_of,
-    parser_of,
-    parts,
-)
+from sourcebook.parsing.text import code_grammars as grammars
 from sourcebook.parsing.text.data_cuts import Cut
 
 if TYPE_CHECKING:
@@ -44,16 +33,18 @@ def code_cuts(text: str, *, language: str) -> list[Cut]:
     too deeply.
 
     Args:
-        text: The text of the file.
-        language: One of `CODE_LANGUAGES`.
+        text: the text of the file.
+        language: one of `CODE_LANGUAGES`.
     """
     largest = _LARGEST_OF.get(language, _LARGEST)
-    parser = parser_of(language) if len(text) <= largest and not _is_nested_too_deeply(text, language) else None
+    parser = (
+        grammars.parser_of(language) if len(text) <= largest and not _is_nested_too_deeply(text, language) else None
+    )
     if parser is None:
         return list(_margin_cuts(text))
     encoded = text.encode("utf-8", "surrogatepass")
     root = parser.parse(encoded).root_node
-    found = list(_cuts(parts(root), language, within="", depth=0))
+    found = list(_cuts(grammars.child_nodes(root), language, within="", depth=0))
     return list(_in_characters(encoded, found)) or list(_margin_cuts(text))
 
 
@@ -63,10 +54,10 @@ def _cuts(nodes: Iterable["Node"], language: str, *, within: str, depth: int) ->
     last_row = -1
     last_name: str | None = None
     for node in nodes:
-        if not node.is_named and node.type not in MODIFIERS:
+        if not node.is_named and node.type not in grammars.MODIFIERS:
             continue
         first_row = node.start_point[0]
-        if is_above(node, language) or not node.is_named:
+        if grammars.is_above(node, language) or not node.is_named:
             if above is None and first_row == last_row:
                 continue  # a comment behind a statement belongs to the statement
             start = above[0] if above is not None and first_row <= above[1] + 1 else node.start_byte
@@ -74,19 +65,19 @@ def _cuts(nodes: Iterable["Node"], language: str, *, within: str, depth: int) ->
             continue
         start = above[0] if above is not None and first_row <= above[1] + 1 else node.start_byte
         above, last_row = None, _last_row(node)
-        definition = definition_in(node, language)
+        definition = grammars.definition_in(node, language)
         if definition is None:
-            if last_name is not None and node.type not in CONTINUATIONS:
+            if last_name is not None and node.type not in grammars.CONTINUATIONS:
                 yield start, within
                 last_name = None
             continue
-        own = name_of(definition, language)
+        own = grammars.name_of(definition, language)
         name = f"{within}.{own}" if within and own else own or within
-        if name != last_name or definition.type not in CLAUSES:
+        if name != last_name or definition.type not in grammars.CLAUSES:
             yield start, name
         last_name = name
-        if depth < _DEEPEST and is_container(definition, language) and node.end_byte - node.start_byte > _LONG:
-            yield from _cuts(members(definition), language, within=name, depth=depth + 1)
+        if depth < _DEEPEST and grammars.is_container(definition, language) and node.end_byte - node.start_byte > _LONG:
+            yield from _cuts(grammars.members(definition), language, within=name, depth=depth + 1)
 
 
 def _margin_cuts(text: str) -> Iterator[Cut]:

@@ -108,11 +108,11 @@ def parser_of(language: str) -> "Parser | None":
         return None
 
 
-def parts(node: "Node", depth: int = 0) -> Iterator["Node"]:
+def child_nodes(node: "Node", depth: int = 0) -> Iterator["Node"]:
     """Yield the children of a node; groups and unreadable parts are replaced by their own children."""
     for child in node.children:
         if child.type in _TRANSPARENT and depth < _DEEPEST:
-            yield from parts(child, depth + 1)
+            yield from child_nodes(child, depth + 1)
         else:
             yield child
 
@@ -122,7 +122,7 @@ def members(node: "Node") -> Iterator["Node"]:
     body = node.child_by_field_name("body")
     if body is None:
         body = next((child for child in _near(node, depth=2) if child.type in _BODIES), None)
-    return parts(node if body is None else body)
+    return child_nodes(node if body is None else body)
 
 
 def is_above(node: "Node", language: str) -> bool:

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 
 from sourcebook.parsing.text.legacy_encoding import guess_encoding
-from sourcebook.parsing.text.wide_letters import wide_encoding
+from sourcebook.parsing.text.utf16 import utf16_encoding
 
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -83,7 +83,7 @@ def utf16_without_mark(head: bytes) -> str | None:
     if len(head) < _SHORTEST_WIDE:
         return None
     if head.count(0) * 5 < len(head) * 2:
-        return wide_encoding(head)
+        return utf16_encoding(head)
     pairs = len(head) // 2
     even, odd = head[0::2].count(0), head[1::2].count(0)
     if odd * 10 > pairs * 7 and even * 10 < pairs:

@@ -28,23 +28,23 @@ class LeftOut:
         """Return the entry `left_out` of the document's metadata; nothing where nothing is left out.
 
         Args:
-            points: Points of plots that are left out, by the sign that shows them; they are no text and in no share.
-            beyond: Words beyond the edges of the pages; nobody sees them, and they are in no share.
+            points: points of plots that are left out, by the sign that shows them; they are no text and in no share.
+            beyond: words beyond the edges of the pages; nobody sees them, and they are in no share.
         """
         if not self.rows and not points and not beyond:
             return {}
-        told: dict[str, JsonValue] = {"rows": self.rows, "words": self.words, "share": self.share}
-        told["texts"] = [*self.texts]
+        facts: dict[str, JsonValue] = {"rows": self.rows, "words": self.words, "share": self.share}
+        facts["texts"] = [*self.texts]
         unseen: dict[str, JsonValue] = {"plot_points": dict(points), "words_beyond_page": beyond}
-        return {"left_out": told | {name: number for name, number in unseen.items() if number}}
+        return {"left_out": facts | {name: number for name, number in unseen.items() if number}}
 
 
 def left_out_of(texts: Sequence[str], *, kept: int) -> LeftOut:
     """Return the account of the paragraphs of an office document that are left out.
 
     Args:
-        texts: The paragraphs.
-        kept: Characters of the Markdown.
+        texts: the paragraphs.
+        kept: characters of the Markdown.
     """
     rows = [row for row in (" ".join(text.split()) for text in texts) if row]
     characters = sum(len(row) for row in rows)

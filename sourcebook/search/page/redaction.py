@@ -26,7 +26,7 @@ def redact_results(
 
     Raises:
         ConfigurationError: a file of patterns cannot be read.
-        MissingDependencyError: the packages of the extra `redaction` are not installed.
+        MissingDependencyError: the packages of the extra `server` are not installed.
     """
     wanted = list({result.document_id for result in results if result.collection in redactions})
     if not wanted:

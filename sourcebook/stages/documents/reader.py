@@ -49,7 +49,7 @@ class Making:
     parse: Parse | None = None
     """None where the content is known."""
     document: ParsedDocument | None = None
-    """What was parsed, until it is recorded."""
+    """The parsed document, until it is recorded."""
     content: Content | None = None
     is_reused: bool = False
     """Whether the next item with this content reuses it."""

@@ -23,7 +23,7 @@ _NOTHING_TO_READ = {
 }
 
 
-def record(cursor: "Cursor[Any]", run: DocumentsRun, readings: Sequence[Reading]) -> None:
+def record(cursor: Cursor[Any], run: DocumentsRun, readings: Sequence[Reading]) -> None:
     """Record items whose document is made, or that failed.
 
     Args:
@@ -50,7 +50,7 @@ def record(cursor: "Cursor[Any]", run: DocumentsRun, readings: Sequence[Reading]
             cursor.execute(queries["record_document_failure"], row)
 
 
-def _record_contents(cursor: "Cursor[Any]", readings: Sequence[Reading]) -> None:
+def _record_contents(cursor: Cursor[Any], readings: Sequence[Reading]) -> None:
     parsed: dict[ContentKey, tuple[ParsedDocument, Content, str]] = {}
     for item, making in ((reading.item, reading.making) for reading in readings):
         if making is not None and making.document is not None and making.content is not None:

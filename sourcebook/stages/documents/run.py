@@ -1,4 +1,4 @@
-"""What a run of the stage `documents` works by."""
+"""Settings and services of one run of the stage `documents`."""
 
 from dataclasses import dataclass, field
 

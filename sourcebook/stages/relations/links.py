@@ -36,7 +36,7 @@ def link_targets(text: str) -> Iterator[str]:
     """Yield the destinations of links in reading order by kind: anchors of the page itself and mail are none.
 
     Args:
-        text: Markdown without code, as `prose` returns it.
+        text: markdown without code, as `prose` returns it.
     """
     found_links = list(_DESTINATION.finditer(text))
     texts = _link_texts(text) if found_links else frozenset()

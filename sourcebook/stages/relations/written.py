@@ -155,7 +155,7 @@ def _compiled(pattern: RelationPattern) -> Any:
         from sourcebook.installation import install_command
 
         raise MissingDependencyError(
-            f"patterns of relations need google-re2; install it with  {install_command('redaction')}"
+            f"patterns of relations need google-re2; install it with  {install_command('server')}"
         ) from error
     options = re2.Options()
     options.max_mem = _MEMORY

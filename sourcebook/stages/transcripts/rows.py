@@ -186,7 +186,7 @@ class TranscriptLedger:
         """Record that the last window is there, and the language that is spoken longest.
 
         Args:
-            language: Language of the last speech, for windows of earlier versions, whose segments have none.
+            language: language of the last speech, for windows of earlier versions, whose segments have none.
         """
         self._redact_whole()
         spoken = most_spoken(self.segments()) or language

@@ -12,7 +12,7 @@ transcribed again. It is written window by window, so a killed run resumes after
 
 import os
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from psycopg import Connection
@@ -66,11 +66,11 @@ def update_transcripts(
     loaded, every recording fails in this way.
 
     Args:
-        connection: Connection in autocommit mode.
-        collection: Name of the collection; the caller holds its lock.
-        selection: Restriction to some recordings; `force` transcribes them again.
-        progress: Function that receives the seconds of sound done and in total.
-        home: State folder.
+        connection: connection in autocommit mode.
+        collection: name of the collection; the caller holds its lock.
+        selection: restriction to some recordings; `force` transcribes them again.
+        progress: function that receives the seconds of sound done and in total.
+        home: state folder.
     """
     report = StageReport()
     scope = {"collection": collection}
@@ -104,44 +104,35 @@ def update_transcripts(
     return report.finish(row[0] if row else "")
 
 
+@dataclass(slots=True)
 class _Stage:
     """One run over the stale recordings."""
 
-    def __init__(
-        self,
-        connection: Connection,
-        engine: str,
-        use: Use,
-        sources: Mapping[int, Source],
-        speech: SpeechProcess,
-        selection: Selection,
-        report: StageReport,
-        progress: Progress,
-        marks: Processing,
-        redactor: Redactor | None,
-    ) -> None:
-        self._redactor = redactor
-        self._connection = connection
-        self._engine = engine
-        self._use = use
-        self._sources = sources
-        self._speech = speech
-        self._selection = selection
-        self._report = report
-        self._progress = progress
-        self._marks = marks
-        self._heard = 0.0
-        self._processor = 0.0
-        self._total = 0.0
+    connection: Connection
+    engine: str
+    use: Use
+    sources: Mapping[int, Source]
+    speech: SpeechProcess
+    selection: Selection
+    report: StageReport
+    progress: Progress
+    marks: Processing
+    redactor: Redactor | None
+    _heard: float = 0.0
+    """Seconds of sound that are done."""
+    _processor: float = 0.0
+    """Seconds of processor time."""
+    _total: float = 0.0
+    """Seconds of sound of all recordings."""
 
     def run(self, stale: list[StaleRecording]) -> None:
-        known = known_recordings(self._connection, {file.sha256 for file in stale})
+        known = known_recordings(self.connection, {file.sha256 for file in stale})
         ready: list[tuple[StaleRecording, Recording]] = []
         for file in stale:
             held = known.get(file.sha256)
             recording = self._probe(file) if held is None else self._redacted(held)
             if held is not None and recording is not None and recording != held:
-                record_recording(self._connection, file.sha256, recording)
+                record_recording(self.connection, file.sha256, recording)
             if recording is not None:
                 known[file.sha256] = recording
                 ready.append((file, recording))
@@ -149,8 +140,8 @@ class _Stage:
         self._total = sum(sounds.values())
         done: set[bytes] = set()
         for file, recording in ready:
-            self._marks.end()
-            self._marks.begin([file.uri])
+            self.marks.end()
+            self.marks.begin([file.uri])
             try:
                 content_hash = self._transcribe(file, recording, is_first=recording.sound_sha256 not in done)
             except (RecordingError, SpeechError) as error:
@@ -159,36 +150,36 @@ class _Stage:
             done.add(recording.sound_sha256)
             self._record(file, recording, content_hash)
         if self._processor:
-            self._report.count("processor_seconds", round(self._processor))
+            self.report.count("processor_seconds", round(self._processor))
 
     def _probe(self, file: StaleRecording) -> Recording | None:
         try:
-            with place_of(self._sources, file.source_id, file.uri) as place:
-                recording = self._speech.probe(place)
+            with place_of(self.sources, file.source_id, file.uri) as place:
+                recording = self.speech.probe(place)
             self._check_unchanged(file)
         except (RecordingError, SpeechError) as error:
             self._fail(file, error)
             return None
         recording = self._redacted(recording)
-        record_recording(self._connection, file.sha256, recording)
+        record_recording(self.connection, file.sha256, recording)
         return recording
 
     def _redacted(self, recording: Recording) -> Recording:
-        if self._redactor is None:
+        if self.redactor is None:
             return recording
-        title, metadata = redacted_facts(self._redactor, recording.title, dict(recording.metadata))
+        title, metadata = redacted_facts(self.redactor, recording.title, dict(recording.metadata))
         return replace(recording, title=title, metadata=metadata)
 
     def _transcribe(self, file: StaleRecording, recording: Recording, *, is_first: bool) -> bytes:
         """Finish the transcript of a file's sound; return the content hash of its document."""
-        ledger = TranscriptLedger(self._connection, recording, self._engine, self._use, self._redactor)
-        if self._selection.force and is_first:
+        ledger = TranscriptLedger(self.connection, recording, self.engine, self.use, self.redactor)
+        if self.selection.force and is_first:
             ledger.forget()
         if ledger.state().damaged:
             ledger.forget(with_language=True)
         state = ledger.state()
         if state.finished:
-            self._report.count("reused")
+            self.report.count("reused")
             ledger.reuse()
             self._advance(recording.duration if is_first else 0.0)
             return ledger.content_hash()
@@ -199,8 +190,8 @@ class _Stage:
             else None
         )
         self._advance(start)
-        with place_of(self._sources, file.source_id, file.uri) as place:
-            for window in self._speech.transcribe(place, start=start, language=language, track=recording.track):
+        with place_of(self.sources, file.source_id, file.uri) as place:
+            for window in self.speech.transcribe(place, start=start, language=language, track=recording.track):
                 ledger.add(start, window)
                 self._processor += window.processor_seconds
                 self._advance(window.end - start)
@@ -211,8 +202,8 @@ class _Stage:
             ledger.forget()
             raise
         ledger.finish(language)
-        self._report.count("seconds_of_sound", round(recording.duration))
-        self._report.work += transcribing_work(recording.duration)
+        self.report.count("seconds_of_sound", round(recording.duration))
+        self.report.work += transcribing_work(recording.duration)
         return ledger.content_hash()
 
     def _check_unchanged(self, file: StaleRecording) -> None:
@@ -220,7 +211,7 @@ class _Stage:
         if not file.uri.startswith("file://"):
             return
         try:
-            with open_confined(self._sources[file.source_id], local_path(file.uri)) as opened:
+            with open_confined(self.sources[file.source_id], local_path(file.uri)) as opened:
                 status = os.fstat(opened.fileno())
         except FileNotFoundError:
             raise RecordingError("it vanished while it was read", FailureClass.MISSING) from None
@@ -233,37 +224,37 @@ class _Stage:
 
     def _advance(self, seconds: float) -> None:
         self._heard += seconds
-        self._progress(round(self._heard), round(max(self._total, self._heard)), self._report.failed)
+        self.progress(round(self._heard), round(max(self._total, self._heard)), self.report.failed)
 
     def _record(self, file: StaleRecording, recording: Recording, content_hash: bytes) -> None:
-        self._connection.execute(
+        self.connection.execute(
             queries["record_transcribed_file"],
             {
                 "source_id": file.source_id,
                 "uri": file.uri,
                 "sha256": file.sha256,
                 "sound_sha256": recording.sound_sha256,
-                "engine": self._engine,
+                "engine": self.engine,
                 "content_hash": content_hash,
             },
         )
         if file.content_hash is None:
-            self._report.added += 1
+            self.report.added += 1
         elif file.content_hash != content_hash:
-            self._report.changed += 1
+            self.report.changed += 1
 
     def _fail(self, file: StaleRecording, error: RecordingError | SpeechError) -> None:
-        self._connection.execute(
+        self.connection.execute(
             queries["record_transcription_failure"],
             {
                 "source_id": file.source_id,
                 "uri": file.uri,
                 "sha256": file.sha256,
-                "engine": self._engine,
+                "engine": self.engine,
                 "failure": str(error),
                 "failure_class": error.failure_class,
                 "most_attempts": error.failure_class.most_attempts,
                 "temporary": isinstance(error, TemporaryRecordingError),
             },
         )
-        self._report.fail(file.uri, str(error), error.failure_class)
+        self.report.fail(file.uri, str(error), error.failure_class)

@@ -265,7 +265,7 @@ def _import_crawl4ai(folder: Path) -> None:
     try:
         import crawl4ai  # noqa: F401
     except ModuleNotFoundError as error:
-        raise MissingDependencyError(f"Rendering pages needs crawl4ai: {install_command('web')}") from error
+        raise MissingDependencyError(f"Rendering pages needs crawl4ai: {install_command('pipeline')}") from error
 
 
 def _browser_config(endpoint: str, settings: SiteSource) -> "BrowserConfig":

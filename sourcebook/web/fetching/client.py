@@ -1,9 +1,12 @@
 """An aiohttp session with address checks and limits. Imports aiohttp, so import it only to fetch."""
 
 import socket
+import ssl
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from ipaddress import ip_address
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,7 +18,6 @@ from sourcebook.web.fetching.addresses import AddressGuard, system_lookup
 from sourcebook.web.fetching.body import Body
 from sourcebook.web.fetching.errors import CONNECT_SECONDS, HEADER_BYTES, fetch_error
 from sourcebook.web.fetching.proxies import Proxy, refusal_of_proxy
-from sourcebook.web.fetching.tls import tls_context
 from sourcebook.web.http_types import Response
 from sourcebook.web.login_state import Cookie
 
@@ -199,3 +201,31 @@ class _GuardedResolver(AbstractResolver):
 
     async def close(self) -> None:
         pass
+
+
+def tls_context() -> ssl.SSLContext:
+    """Return the context that trusts the certificates which the system and SSL_CERT_FILE name now.
+
+    Clients share it: reading takes 20 ms. It is made again where the variables name others, and where the file or the
+    folder was changed.
+    """
+    paths = ssl.get_default_verify_paths()
+    return _context_of(*(_state(path) for path in (paths.cafile, paths.capath)))
+
+
+@lru_cache(maxsize=1)
+def _context_of(*_states: tuple[str, int, int, int] | None) -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    context.set_alpn_protocols(("http/1.1",))
+    return context
+
+
+def _state(path: str | None) -> tuple[str, int, int, int] | None:
+    """Return what differs after a change of a file or folder; None where there is none."""
+    if path is None:
+        return None
+    try:
+        status = Path(path).stat()
+    except OSError:
+        return None
+    return path, status.st_ino, status.st_size, status.st_mtime_ns

@@ -57,7 +57,7 @@ class HttpFetcher:
         try:
             from sourcebook.web.fetching.client import HttpClient
         except ModuleNotFoundError as error:
-            raise MissingDependencyError(f"Fetching pages needs aiohttp: {install_command('web')}") from error
+            raise MissingDependencyError(f"Fetching pages needs aiohttp: {install_command('pipeline')}") from error
         self._client = HttpClient(
             self._guard,
             seconds=self._settings.timeout.total_seconds(),

@@ -128,8 +128,8 @@ class TestProcess:
     def test_starts_quickly(self, boat: Path) -> None:
         """Looking loads no model, no document parser and no Dagster."""
         code = (
-            "import sys, sourcebook.cli\n"
-            "try: sourcebook.cli.main()\n"
+            "import sys, sourcebook.command\n"
+            "try: sourcebook.command.main()\n"
             "finally: print(sorted({'torch', 'docling', 'dagster', 'numpy.f2py', 'transformers'} & set(sys.modules)),"
             " file=sys.stderr)"
         )

@@ -70,7 +70,7 @@ def test_the_bound_holds_for_the_vocabularies_of_providers(encoding: str) -> Non
     assert too_low == []
 
 
-@pytest.mark.parametrize("name", ["README.md", "sourcebook/knowledge_base.py", "sourcebook/database/schema.sql"])
+@pytest.mark.parametrize("name", ["README.md", "sourcebook/knowledge_base.py", "sourcebook/database/schema/search.sql"])
 def test_the_bound_of_prose_and_code_is_near(vocabulary: tiktoken.Encoding, name: str) -> None:
     text = (CHECKOUT / name).read_text(encoding="utf-8")[:20_000]
     tokens = len(vocabulary.encode(text))

@@ -12,9 +12,8 @@ from sourcebook.config.parsing import ParsingSettings
 from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import ParsedDocument
 from sourcebook.model.media_types import MARKDOWN, PDF
-from sourcebook.parsing.parser_memory import parser_memory
 from sourcebook.parsing.parser_pool import ParserPool
-from sourcebook.parsing.parser_processes import Turn
+from sourcebook.parsing.parser_processes import Turn, parser_memory
 from sourcebook.processes.worker_pool import WorkerPool
 from tests.unit.parsing.pdf.pdf_writer import Shown, pdf
 from tests.unit.parsing.pdf.tiny_giants import packed_lines
@@ -82,7 +81,7 @@ def test_a_small_machine_gives_half_of_its_memory(
     machine: int, settings: ParsingSettings, memory: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It has enough for OCR in any case, and a setting is obeyed."""
-    monkeypatch.setattr("sourcebook.parsing.parser_memory.usable_memory", lambda: machine)
+    monkeypatch.setattr("sourcebook.parsing.parser_processes.usable_memory", lambda: machine)
     assert parser_memory(settings) == memory
 
 

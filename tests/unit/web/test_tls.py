@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sourcebook.web.fetching.tls import tls_context
+from sourcebook.web.fetching.client import tls_context
 from tests.web_certificate import certificate
 
 

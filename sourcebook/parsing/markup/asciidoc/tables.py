@@ -27,9 +27,9 @@ def table_rows(lines: list[str], *, delimiter: str, attributes: Mapping[str, str
     """Return the rows of a table, all of one length; the text of a spanning cell is in its first place.
 
     Args:
-        lines: Lines between the delimiters `|===`.
-        delimiter: First character of the delimiters.
-        attributes: Attributes of the block; `cols`, `format` and `separator` are used.
+        lines: lines between the delimiters `|===`.
+        delimiter: first character of the delimiters.
+        attributes: attributes of the block; `cols`, `format` and `separator` are used.
     """
     kind = attributes.get("format", {",": "csv", ":": "dsv"}.get(delimiter, "psv"))
     if kind in {"csv", "tsv", "dsv"}:

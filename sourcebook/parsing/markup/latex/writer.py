@@ -3,25 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from sourcebook.parsing.markup.latex.commands import (
-    ARGUMENTS_OF,
-    CODES,
-    EQUATIONS,
-    LISTS,
-    QUOTES,
-    REFERENCES,
-    SECTIONS,
-    SHOWN,
-    SKIPPED_FIRST,
-    STYLES,
-    TABLES,
-    THEOREMS,
-    UNSEEN,
-    UNSEEN_ARGUMENTS,
-    accented,
-    is_citation,
-    symbol_text,
-)
+from sourcebook.parsing.markup.latex import commands
 from sourcebook.parsing.markup.latex.flow import Flow
 from sourcebook.parsing.markup.latex.macros import VERBATIM
 from sourcebook.parsing.markup.latex.structure import Structure
@@ -64,8 +46,8 @@ class LatexWriter:
         self._structure = Structure(text)
         self._depth = depth
         found = re.findall(r"\\(part|chapter|section)\b\*?\s*[\[{]", text)
-        self._top = min((SECTIONS.index(name) for name in found), default=SECTIONS.index("section"))
-        self._theorems = {name: name.capitalize() for name in THEOREMS} | dict(_NEW_THEOREM.findall(text))
+        self._top = min((commands.SECTIONS.index(name) for name in found), default=commands.SECTIONS.index("section"))
+        self._theorems = {name: name.capitalize() for name in commands.THEOREMS} | dict(_NEW_THEOREM.findall(text))
         self.properties: dict[str, str] = {}
         """`title`, `author` and `date`, as far as the converted spans declare them."""
 
@@ -126,7 +108,7 @@ class LatexWriter:
                 return at
             flow.write_math(self._text[at:closing], display=symbol == "[")
             return closing + 2
-        accent = accented(symbol, "x")
+        accent = commands.accented(symbol, "x")
         if accent is not None:
             return self._accent(symbol, at, flow, end)
         flow.write(_SYMBOLS.get(symbol, symbol))
@@ -134,7 +116,7 @@ class LatexWriter:
 
     def _accent(self, accent: str, at: int, flow: Flow, end: int) -> int:
         start, stop, after = self._structure.argument(at, end)
-        flow.write(accented(accent, self.inline(start, stop)) or "")
+        flow.write(commands.accented(accent, self.inline(start, stop)) or "")
         return after
 
     def _dollars(self, token: re.Match[str], flow: Flow, end: int) -> int:
@@ -152,24 +134,24 @@ class LatexWriter:
         return token.end()
 
     def _command(self, name: str, at: int, flow: Flow, end: int) -> int:
-        if name in SECTIONS:
+        if name in commands.SECTIONS:
             start, stop, after = self._structure.argument_after_option(at, end)
-            level = min(max(SECTIONS.index(name) - self._top, 0) + 2, 6)
+            level = min(max(commands.SECTIONS.index(name) - self._top, 0) + 2, 6)
             flow.add(f"{'#' * level} {self.inline(start, stop)}")
             return after
         if name in {"title", "author", "date"}:
             start, stop, after = self._structure.argument_after_option(at, end)
             self.properties[name] = self.inline(start, stop).replace(" ,", ",")
             return after
-        if name in UNSEEN_ARGUMENTS:
-            for _ in range(UNSEEN_ARGUMENTS[name]):
+        if name in commands.UNSEEN_ARGUMENTS:
+            for _ in range(commands.UNSEEN_ARGUMENTS[name]):
                 at = self._structure.argument_after_option(at, end)[2]
             return self._structure.after_option(at, end)
         if name == "maketitle":
             for key, mark in (("title", "# "), ("author", ""), ("date", "")):
                 flow.add(f"{mark}{self.properties.get(key, '')}")
             return at
-        if len(name) == 1 and accented(name, "x") is not None:
+        if len(name) == 1 and commands.accented(name, "x") is not None:
             return self._accent(name, at, flow, end)
         return self._marking(name, at, flow, end)
 
@@ -185,11 +167,11 @@ class LatexWriter:
             start, stop, after = self._structure.argument(at, end)
             flow.write(f"<{self._text[start:stop].strip()}>")
             return after
-        if name in SHOWN:
+        if name in commands.SHOWN:
             start, stop, after = self._structure.argument(at, end)
             flow.write_code(f"\\{name}{{{self._text[start:stop].strip()}}}")
             return after
-        if name in REFERENCES or is_citation(name):
+        if name in commands.REFERENCES or commands.is_citation(name):
             start, stop, after = self._structure.argument(
                 self._structure.after_option(self._structure.after_option(at, end), end), end
             )
@@ -200,15 +182,15 @@ class LatexWriter:
             inner = self.inline(start, stop)
             flow.add(inner) if name == "caption" else flow.write(f" ({inner})")
             return after
-        if name in STYLES or name in CODES:
+        if name in commands.STYLES or name in commands.CODES:
             start, stop, after = self._structure.argument_after_option(at, end)
             inner = self.inline(start, stop)
-            mark = STYLES.get(name, "`")
+            mark = commands.STYLES.get(name, "`")
             flow.write(f"{mark}{inner}{mark}" if inner else "")
             return after
-        for _ in range(SKIPPED_FIRST.get(name, 0)):
+        for _ in range(commands.SKIPPED_FIRST.get(name, 0)):
             at = self._structure.argument_after_option(at, end)[2]
-        text = symbol_text(name)
+        text = commands.symbol_text(name)
         if text is None:
             return self._structure.after_option(at, end)
         if text == "\n\n":
@@ -225,11 +207,11 @@ class LatexWriter:
             return token.end()
         stop, after = found
         at = token.end()
-        if name in UNSEEN:
+        if name in commands.UNSEEN:
             return after
         if re.fullmatch(VERBATIM, name):
             flow.add(self._code(name, at, stop))
-        elif name in EQUATIONS:
+        elif name in commands.EQUATIONS:
             at = self._structure.argument(at, stop)[2] if name == "alignat" else at
             body = self._text[at:stop]
             whole = (
@@ -238,9 +220,9 @@ class LatexWriter:
                 else f"{token[0]}{body}\\end{{{token['environment']}}}"
             )
             flow.write_math(whole, display=True)
-        elif token["environment"] in TABLES or name in TABLES:
+        elif token["environment"] in commands.TABLES or name in commands.TABLES:
             flow.add(self._table(token["environment"], at, stop))
-        elif name in LISTS or name == "thebibliography":
+        elif name in commands.LISTS or name == "thebibliography":
             at = (
                 self._structure.argument(at, stop)[2]
                 if name == "thebibliography"
@@ -259,7 +241,7 @@ class LatexWriter:
             option = self.inline(at, option_end).strip("[] ")
             label = f"**{self._theorems[name]}{f' ({option})' if option else ''}.** "
         at = option_end
-        for _ in range(ARGUMENTS_OF.get(name, 0)):
+        for _ in range(commands.ARGUMENTS_OF.get(name, 0)):
             at = self._structure.after_option(self._structure.argument(at, stop)[2], stop)
         blocks = self.blocks(at, stop)
         if name == "abstract":
@@ -268,7 +250,7 @@ class LatexWriter:
             blocks[0] = (
                 f"{label}{blocks[0]}" if not blocks[0].startswith(("#", "```", "- ", "1. ", "|", "$$")) else blocks[0]
             )
-        if name in QUOTES:
+        if name in commands.QUOTES:
             return ["\n".join(f"> {line}".rstrip() for line in "\n\n".join(blocks).split("\n"))]
         return blocks
 
@@ -305,7 +287,7 @@ class LatexWriter:
             yield "\n".join([mark + lines[0], *(f"{margin}{line}" if line else "" for line in lines[1:])])
 
     def _table(self, name: str, at: int, stop: int) -> str:
-        for _ in range(TABLES.get(name, 1)):
+        for _ in range(commands.TABLES.get(name, 1)):
             at = self._structure.argument_after_option(at, stop)[2]
         rows: list[list[str]] = []
         row: list[str] = []

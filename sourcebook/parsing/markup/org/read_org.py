@@ -10,10 +10,9 @@ from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.markup.org.inline import markdown
 from sourcebook.parsing.markup.org.keywords import Heading, heading_of, keyword_of, metadata_of, read_keywords
 from sourcebook.parsing.markup.org.lists import ITEM, list_items, list_length
-from sourcebook.parsing.markup.org.tables import ROW, org_table
 from sourcebook.parsing.text.decode import decode
 from sourcebook.parsing.text.joined_blocks import JoinedBlocks
-from sourcebook.parsing.text.markdown_writing import code_fence
+from sourcebook.parsing.text.markdown_writing import code_fence, markdown_table
 from sourcebook.parsing.text.titles import document_title, plain_title
 
 _DEEPEST = 20
@@ -30,6 +29,11 @@ _NOTE = re.compile(r"\[fn:([\w-]{1,100})\][ \t]*")
 _ESCAPED = re.compile(r"^([ \t]*),(?=,*(?:\*|#\+))", re.MULTILINE)
 _LABELS = frozenset({"note", "tip", "important", "warning", "caution", "attention", "info", "danger", "hint"})
 _Piece = tuple[BlockKind, str]
+ROW = re.compile(r"[ \t]*(?:\|.*|\+-[-+]*\+[ \t]*)")
+"""Line of a table."""
+_RULE_OF_TABLE = re.compile(r"[|+]-[-+|]*")
+_WIDTH = re.compile(r"<[lrc]?\d{0,4}>|")
+_GROUP = frozenset({"", "<", ">", "<>"})
 
 
 def parse_org(content: bytes) -> ParsedDocument:
@@ -204,3 +208,17 @@ class _Blocks:
 
 def _quoted(text: str) -> str:
     return "\n".join(f"> {line}" if line else ">" for line in text.split("\n")) if text.strip() else ""
+
+
+def org_table(lines: Sequence[str]) -> str:
+    """Return a table as Markdown; rules, widths and groups of columns are no rows."""
+    rows: list[list[str]] = []
+    for line in map(str.strip, lines):
+        if _RULE_OF_TABLE.fullmatch(line):
+            continue
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        widths = all(map(_WIDTH.fullmatch, cells)) and any(cells)
+        groups = cells[0] == "/" and _GROUP.issuperset(cells[1:])
+        if not widths and not groups and any(cells):
+            rows.append([markdown(cell).replace("\\vert", "|") for cell in cells])
+    return markdown_table(rows)

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterator
+from email import message_from_string
+from email.policy import compat32
 
 from docutils import ApplicationError, nodes
 from docutils.core import publish_doctree, publish_from_doctree
@@ -12,7 +14,6 @@ from sourcebook.parsing.html.cleaner import readable_body, write_everything
 from sourcebook.parsing.html.tree import Element, unwrap
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.markup.restructuredtext.extensions import LABEL, NAMELESS, register_unknown
-from sourcebook.parsing.markup.restructuredtext.proposal_header import with_plain_header
 from sourcebook.parsing.text.decode import decode
 from sourcebook.parsing.text.plain_text import paragraphs
 from sourcebook.parsing.text.titles import cut_title, document_title
@@ -45,6 +46,10 @@ _NOTE_REFERENCES = (nodes.footnote_reference, nodes.citation_reference)
 _LISTS = frozenset({"ul", "ol"})
 _WORDS = frozenset({"keywords", "tags"})
 _MARK = re.compile(r":[\w:.+-]+:`|`:[\w:.+-]+:|[`|*_]+")
+_HEADER = re.compile(r"\s*(PEP:[ \t]*\S.*?\n)[ \t]*\n", re.DOTALL)
+_LONGEST_HEADER = 20_000
+"""Characters of the header."""
+_SIGN = re.compile(r"([*`|\\]|_(?!\w))")
 
 
 def parse_rst(content: bytes) -> ParsedDocument:
@@ -231,3 +236,23 @@ def _fields(tree: nodes.document) -> Iterator[tuple[str, str]]:
             yield "author", ", ".join(child.astext() for child in node.children)
         else:
             yield node.tagname, node.astext()
+
+
+def with_plain_header(text: str) -> str:
+    """Return the text of a proposal with its header as a title and a field list; any other text unchanged."""
+    found = _HEADER.match(text[:_LONGEST_HEADER])
+    if found is None:
+        return text
+    fields = message_from_string(found[1], policy=compat32).items()
+    values = {name: " ".join(str(value).split()) for name, value in fields}
+    if "Title" not in values:
+        return text
+    title = f"PEP {values['PEP']} – {values['Title']}"
+    rule = "~" * (2 * len(title))  # over and below the title, as wide as its widest letters
+    lines = [rule, _escaped(title), rule, ""]
+    lines += [f":{name}: {_escaped(value)}" for name, value in values.items() if name not in {"PEP", "Title"} and value]
+    return "\n".join([*lines, "", text[found.end() :]])
+
+
+def _escaped(text: str) -> str:
+    return _SIGN.sub(r"\\\1", text)

@@ -29,12 +29,12 @@ def parse_binary(content: bytes, *, ending: Literal["doc", "ppt"], target: str) 
     Documents from before Word 97 are paragraphs only.
 
     Args:
-        content: The whole file.
-        ending: Ending of the file's format.
-        target: Ending of the format that a person may save it in.
+        content: the whole file.
+        ending: ending of the file's format.
+        target: ending of the format that a person may save it in.
 
     Raises:
-        ParseError: The file is damaged, protected or too large.
+        ParseError: the file is damaged, protected or too large.
     """
     old = text_before_97(content) if ending == "doc" else None
     if old is None:

@@ -39,11 +39,11 @@ def convert(content: bytes, *, program: str, ending: str, target: str, seconds: 
     LibreOffice and all processes that it starts end after `seconds`, and as soon as this process ends.
 
     Args:
-        content: The whole file.
-        program: Path of LibreOffice.
-        ending: Ending of the file's format, such as `doc`.
-        target: Ending of the format to convert to, such as `docx`.
-        seconds: Time limit.
+        content: the whole file.
+        program: path of LibreOffice.
+        ending: ending of the file's format, such as `doc`.
+        target: ending of the format to convert to, such as `docx`.
+        seconds: time limit.
 
     Raises:
         ParseError: LibreOffice refuses the file, or exceeds the time limit.

@@ -48,7 +48,7 @@ def xlsx_of_xls(content: bytes) -> bytes:
     Formulas keep the value that the program computed last. Charts are left out.
 
     Raises:
-        ParseError: The file is damaged or protected by a password.
+        ParseError: the file is damaged or protected by a password.
     """
     try:
         book = xlrd.open_workbook(file_contents=content, formatting_info=True, ragged_rows=True, logfile=StringIO())

@@ -27,8 +27,8 @@ def parts_beside(content: bytes, markdown: str) -> OtherParts:
     """Return the paragraphs of a document beside its running text that its Markdown does not hold.
 
     Args:
-        content: The whole file.
-        markdown: Its Markdown; letters and digits alone are compared.
+        content: the whole file.
+        markdown: its Markdown; letters and digits alone are compared.
     """
     stream, first, second = word_streams(content, "WordDocument", "0Table", "1Table")
     if len(stream) < 0x1AA or struct.unpack_from("<H", stream)[0] != _MAGIC:

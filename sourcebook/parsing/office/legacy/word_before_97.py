@@ -31,7 +31,7 @@ def text_before_97(content: bytes) -> OldText | None:
     """Return the text of a document of Word 2, 6 or 95; None for any other content.
 
     Raises:
-        ParseError: The document is protected by a password, or cut off.
+        ParseError: the document is protected by a password, or cut off.
     """
     (stream,) = word_streams(content, "WordDocument")
     if len(stream) < 0x50:

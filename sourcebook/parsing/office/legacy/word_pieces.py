@@ -31,7 +31,7 @@ def piece_table(stored: bytes) -> list[tuple[int, int]] | None:
     """Return stored place and length of each piece of a text, in its order; None where the table is damaged.
 
     Args:
-        stored: The properties of pieces, which are passed over, and the table.
+        stored: the properties of pieces, which are passed over, and the table.
     """
     at = 0
     while at + 3 <= len(stored) and stored[at] == 1:

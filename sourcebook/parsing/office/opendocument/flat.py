@@ -32,7 +32,7 @@ def as_archive(content: bytes, *, media_type: str) -> bytes:
     """Return the archive that holds a document of one XML file, without pictures.
 
     Raises:
-        ParseError: The XML is damaged, declares a DTD, or is no OpenDocument.
+        ParseError: the XML is damaged, declares a DTD, or is no OpenDocument.
     """
     try:
         root = etree.fromstring(

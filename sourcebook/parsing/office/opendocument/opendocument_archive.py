@@ -9,7 +9,7 @@ from lxml import etree  # type: ignore[import-untyped] # its stubs are a package
 
 from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.media_types import ODP, ODS, ODT
-from sourcebook.parsing.office.office_archive import checked_parts, reading, with_parts
+from sourcebook.parsing.office.office_archive import checked_parts, opened_archive, with_parts
 
 _MANIFEST = "META-INF/manifest.xml"
 _UNREAD: Final = ("Basic/", "Dialogs/", "Scripts/", "Pictures/")
@@ -47,18 +47,18 @@ def open_opendocument(content: bytes, *, named: str) -> tuple[str, dict[str, Any
     """Check a file by unpacking all of it once, a piece at a time.
 
     Args:
-        content: The whole file.
-        named: Extension of the file's name, for messages.
+        content: the whole file.
+        named: extension of the file's name, for messages.
 
     Returns:
         The media type that the content has, ODT, ODS or ODP; and the roots of its XML parts `content.xml` and
         `meta.xml`, where they are there.
 
     Raises:
-        ParseError: The archive is damaged, protected, too large, no OpenDocument text, spreadsheet or presentation,
+        ParseError: the archive is damaged, protected, too large, no OpenDocument text, spreadsheet or presentation,
             or its XML declares a DTD.
     """
-    with reading(content, named=named) as archive:
+    with opened_archive(content, named=named) as archive:
         names = set(archive.namelist())
         if _MANIFEST in names and b"encryption-data" in archive.read(_MANIFEST):
             raise ParseError("it is protected by a password; save a copy without one", FailureClass.PASSWORD)
@@ -81,7 +81,7 @@ def open_opendocument(content: bytes, *, named: str) -> tuple[str, dict[str, Any
 
 def with_content(content: bytes, root: Any, *, named: str, media_type: str) -> bytes:
     """Return a file with another `content.xml`, declared as a plain document where it is a template."""
-    with reading(content, named=named) as archive:
+    with opened_archive(content, named=named) as archive:
         parts = {"content.xml": etree.tostring(root, encoding="utf-8", xml_declaration=True)}
         if "mimetype" in archive.namelist():
             parts["mimetype"] = media_type.encode()

@@ -32,12 +32,12 @@ def parse_opendocument(content: bytes, *, name: str, media_type: str) -> ParsedD
     The file's content decides over its media type. Links are not fetched, and macros are not read.
 
     Args:
-        content: The whole file.
-        name: File name, path or URI.
+        content: the whole file.
+        name: file name, path or URI.
         media_type: ODT, ODS or ODP.
 
     Raises:
-        ParseError: The file is damaged, protected, too large, or no such document.
+        ParseError: the file is damaged, protected, too large, or no such document.
     """
     named = _ENDINGS[media_type]
     if is_flat(content):

@@ -54,7 +54,7 @@ def read_spreadsheet(root: Any) -> tuple[WrittenDocument, int]:
         The Markdown, and the number of sheets.
 
     Raises:
-        ParseError: It has more than two million filled cells.
+        ParseError: it has more than two million filled cells.
     """
     hidden = _hidden_styles(root)
     sheets = list(root.iterfind(f"{qualified('office:body')}/{qualified('office:spreadsheet')}/{_TABLE}"))

@@ -16,9 +16,9 @@ from docling_core.types.doc import (  # type: ignore[attr-defined] # exported, t
 
 from sourcebook.model.media_types import ODP, ODT
 from sourcebook.parsing.docling.backends import open_backend
-from sourcebook.parsing.docling.markdown_serializer import unwritten, write_markdown
+from sourcebook.parsing.docling.markdown_serializer import texts_left_out, write_markdown
 from sourcebook.parsing.office.notes_and_comments import place_remarks
-from sourcebook.parsing.office.office_archive import reading
+from sourcebook.parsing.office.office_archive import opened_archive
 from sourcebook.parsing.office.opendocument.opendocument_archive import (
     DRAWN,
     PARAGRAPHS,
@@ -49,9 +49,9 @@ def read_text(content: bytes, root: Any, *, name: str) -> tuple[WrittenDocument,
     """Read a text: `[^1]` at a note's reference, and the note next to the text it belongs to.
 
     Args:
-        content: The whole file.
+        content: the whole file.
         root: root of its `content.xml`, which is changed.
-        name: File name, path or URI.
+        name: file name, path or URI.
 
     Returns:
         The Markdown, and the account of headers, footers and hidden text, which are left out.
@@ -63,7 +63,7 @@ def read_text(content: bytes, root: Any, *, name: str) -> tuple[WrittenDocument,
     for unnumbered in list(root.iter(qualified("text:list-header"))):  # docling reads items only
         unnumbered.tag = qualified("text:list-item")
     hidden = remove_hidden(root)
-    with reading(content, named="odt") as archive:
+    with opened_archive(content, named="odt") as archive:
         write_formulas(root, archive)
     _unbox(root)
     write_plain_markup(root)
@@ -74,7 +74,7 @@ def read_text(content: bytes, root: Any, *, name: str) -> tuple[WrittenDocument,
         document.add_text(label=DocItemLabel.FOOTNOTE, text=text)
     place_remarks(document)
     written = write_markdown(document, own_spaces=True)
-    return written, left_out_of([*hidden, *unwritten(document)], kept=len(written.markdown))
+    return written, left_out_of([*hidden, *texts_left_out(document)], kept=len(written.markdown))
 
 
 def read_slides(content: bytes, root: Any, *, name: str) -> tuple[WrittenDocument, int]:

@@ -8,21 +8,22 @@ from typing import TYPE_CHECKING
 
 from sourcebook.model.document import Box
 from sourcebook.parsing.pdf.layout.columns.columns import Column, columns
-from sourcebook.parsing.pdf.layout.columns.spreads import halves
+from sourcebook.parsing.pdf.layout.columns.spreads import pages_of_sheet
 from sourcebook.parsing.pdf.layout.columns.stream_order import (
     as_written,
     reads_across_columns,
     reads_better_as_written,
 )
-from sourcebook.parsing.pdf.layout.columns.text_frames import boxed, frames_of
-from sourcebook.parsing.pdf.layout.elements import Element, PlacedTable, Row, Table, place
+from sourcebook.parsing.pdf.layout.columns.text_frames import drawn_frames, lines_in_frames
+from sourcebook.parsing.pdf.layout.elements import Element, Part, Place, PlacedTable, Row, Table
 from sourcebook.parsing.pdf.layout.headings.false_headings import without_false_headings
-from sourcebook.parsing.pdf.layout.headings.headings import plain, with_levels
+from sourcebook.parsing.pdf.layout.headings.headings import title_letters, with_levels
 from sourcebook.parsing.pdf.layout.headings.italic_headings import with_italic_headings
 from sourcebook.parsing.pdf.layout.lines.line_numbers import with_line_numbers
 from sourcebook.parsing.pdf.layout.lines.rows import direction, rows
 from sourcebook.parsing.pdf.layout.lines.running_heads import RunningRows
-from sourcebook.parsing.pdf.layout.lines.text_style import has_running_text, of_page, text_style
+from sourcebook.parsing.pdf.layout.lines.text_style import has_running_text, style_of_page, text_style
+from sourcebook.parsing.pdf.layout.measures import around
 from sourcebook.parsing.pdf.layout.page_parts import Line, OutlineEntry, Page, Rule
 from sourcebook.parsing.pdf.layout.paragraphs.continuations import join_across_columns
 from sourcebook.parsing.pdf.layout.paragraphs.footnotes import with_footnotes
@@ -61,10 +62,10 @@ def build_document(
     """Return the document of pages in reading order, each item with its page and box.
 
     Args:
-        pages: Pages in order, with lines from a text layer or from OCR, without running heads.
-        outline: The file's outline, which decides on headings and their levels.
-        heads: Running heads and feet to show, by page number.
-        name: Name of the document.
+        pages: pages in order, with lines from a text layer or from OCR, without running heads.
+        outline: the file's outline, which decides on headings and their levels.
+        heads: running heads and feet to show, by page number.
+        name: name of the document.
     """
     from sourcebook.parsing.pdf.layout.docling_document import assemble
 
@@ -73,7 +74,7 @@ def build_document(
     lines = [row.line for rows_of_column in texts for row in rows_of_column]
     context = Context(
         style=text_style(texts),
-        outline=frozenset(plain(entry.title) for entry in outline) - {""},
+        outline=frozenset(title_letters(entry.title) for entry in outline) - {""},
         hyphenated=hyphenated_words(lines),
         monospaced=is_monospaced_throughout(lines),
     )
@@ -89,9 +90,7 @@ def build_document(
     return assemble(with_levels(true, outline), pages, name=name)
 
 
-def _with_heads(
-    page: int, found: Iterable[Element | PlacedTable], heads: RunningRows | None
-) -> Iterator[Element | PlacedTable]:
+def _with_heads(page: int, found: Iterable[Part], heads: RunningRows | None) -> Iterator[Part]:
     """Yield a page's running heads, its elements, and its running feet."""
     above, below = heads or ((), ())
     yield from (_running_head(page, line) for line in above)
@@ -100,7 +99,7 @@ def _with_heads(
 
 
 def _running_head(page: int, line: Line) -> Element:
-    return Element("running head", line.text, (place(page, [line]),), line, line, (line.left, line.right))
+    return Element("running head", line.text, (Place(page, *around([line])),), line, line, (line.left, line.right))
 
 
 def _columns(page: Page) -> Iterator[_Column]:
@@ -109,8 +108,8 @@ def _columns(page: Page) -> Iterator[_Column]:
     flat = [line for line in lines if not line.turned]
     turned = sorted((line for line in lines if line.turned), key=lambda line: (line.left, line.top))
     from_right = sum(direction(line.text) for line in flat) < 0
-    frames = frames_of(page.rules)
-    sheet = halves([*flat, *tables], width=page.width, height=page.height, from_right=from_right)
+    frames = drawn_frames(page.rules)
+    sheet = pages_of_sheet([*flat, *tables], width=page.width, height=page.height, from_right=from_right)
     cut = [part for half in sheet for part in columns(half, from_right=from_right)]
     found = [_column(page, part, from_right) for column in cut for part in _without_boxes(column, frames)]
     rows_in_order = [item for column in found for item in column.items if isinstance(item, Row)]
@@ -132,18 +131,16 @@ def _column(page: Page, part: Column, from_right: bool) -> _Column:
 
 def _without_boxes(column: Column, frames: Sequence[Box]) -> Iterator[Column]:
     """Yield the column without its framed text, and then each frame around which the column flows."""
-    boxes = boxed([piece for piece in column.pieces if isinstance(piece, Line)], frames)
+    boxes = lines_in_frames([piece for piece in column.pieces if isinstance(piece, Line)], frames)
     inside = {id(line) for box in boxes for line in box}
-    around: list[Line | Table] = [piece for piece in column.pieces if id(piece) not in inside]
-    parts: list[Sequence[Line | Table]] = [around, *boxes]
-    for part in parts:
-        if part:
-            yield Column(min(piece.left for piece in part), max(piece.right for piece in part), tuple(part))
+    beside: list[Line | Table] = [piece for piece in column.pieces if id(piece) not in inside]
+    parts: list[Sequence[Line | Table]] = [beside, *boxes]
+    yield from (Column.of(part) for part in parts if part)
 
 
 def _crosses(rule: Rule, column: Column) -> bool:
     """Tell whether a drawn line covers more than 30 % of the column's width."""
-    return min(rule.right, column.right) - max(rule.left, column.left) > 0.3 * (column.right - column.left)
+    return min(rule.right, column.right) - max(rule.left, column.left) > 0.3 * column.width
 
 
 def _items(found: Sequence[Row], ruled: Sequence[Table], levels: Sequence[float]) -> Iterator[Row | Table]:
@@ -165,13 +162,13 @@ def _with_contexts(found: Sequence[_Column], context: Context) -> Iterator[tuple
     for _, group in groupby(found, key=lambda column: column.page.number):
         columns_of_page = list(group)
         texts = [item for column in columns_of_page for item in column.items if isinstance(item, Row)]
-        style = of_page(context.style, texts)
+        style = style_of_page(context.style, texts)
         small = any(isinstance(item, Table) for column in columns_of_page for item in column.items)
         local = replace(context, style=style, cover=not has_running_text(style, texts, small=small))
         yield from ((column, local) for column in columns_of_page)
 
 
-def _placed(column: _Column, context: Context) -> Iterator[Element | PlacedTable]:
+def _placed(column: _Column, context: Context) -> Iterator[Part]:
     page = column.page
     items, left, right = column.items, column.left, column.right
     if column.from_right:

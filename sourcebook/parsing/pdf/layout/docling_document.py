@@ -14,23 +14,23 @@ from docling_core.types.doc import (  # type: ignore[attr-defined] # exported, t
     TableData,
 )
 
-from sourcebook.parsing.pdf.layout.elements import Cell, Element, Place, PlacedTable, Table
+from sourcebook.parsing.pdf.layout.elements import Cell, Element, Part, Place, PlacedTable, Table
 from sourcebook.parsing.pdf.layout.page_parts import Page
 
 _MOST_REPEATED = 100
-"""Most characters of a wide cell, counted once for each column and row that it covers, up to which they repeat it."""
+"""Most characters of a cell, times the columns and rows that it covers, up to which they repeat it [library]."""
 _NESTED = 0.8
-"""Smallest indent of a nested list item's mark, in font sizes."""
+"""Smallest indent of a nested list item's mark, in font sizes [first]."""
 
 
-def assemble(found: Sequence[Element | PlacedTable], pages: Sequence[Page], *, name: str) -> DoclingDocument:
+def assemble(found: Sequence[Part], pages: Sequence[Page], *, name: str) -> DoclingDocument:
     """Return the document of elements, in their order."""
     document = DoclingDocument(name=name)
     for page in pages:
         document.add_page(page_no=page.number, size=Size(width=page.width, height=page.height))
     lists = _Lists(document)
     for one in found:
-        if isinstance(one, Element) and one.kind == "item":
+        if one.kind == "item":
             lists.add(one)
             continue
         lists.close()

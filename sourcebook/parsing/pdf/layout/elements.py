@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
+from sourcebook.parsing.pdf.layout.measures import Rectangle, around
 from sourcebook.parsing.pdf.layout.page_parts import Line
 
 ElementKind = Literal["paragraph", "heading", "item", "code", "caption", "footnote", "running head"]
@@ -32,7 +33,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class Table(Rectangle):
     """A table and the part of the page that it covers."""
 
     left: float
@@ -45,9 +46,26 @@ class Table:
     contents: bool = False
     """Whether the table is the document's table of contents."""
 
+    @classmethod
+    def of(cls, rows: Sequence[Row], texts: Sequence[Sequence[str]], *, contents: bool = False) -> "Table":
+        """Return the table of rows.
+
+        Args:
+            rows: rows that the table covers.
+            texts: texts of the cells, row by row; the first row is the header, except in a table of contents.
+            contents: whether the table is a table of contents.
+        """
+        cells = tuple(
+            Cell(index, column, text, header=index == 0 and not contents)
+            for index, row in enumerate(texts)
+            for column, text in enumerate(row)
+        )
+        edges = around([row.line for row in rows])
+        return cls(*edges, cells=cells, rows=len(texts), columns=len(texts[0]), contents=contents)
+
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Place(Rectangle):
     """A rectangle on a page."""
 
     page: int
@@ -77,6 +95,11 @@ class Element:
     marker: str = ""
     """Mark before a list item, such as `-` or `2.`."""
 
+    @property
+    def page(self) -> int:
+        """Number of the page on which it begins."""
+        return self.places[0].page
+
 
 @dataclass(frozen=True, slots=True)
 class PlacedTable:
@@ -87,14 +110,8 @@ class PlacedTable:
     caption: Element | None = None
     more: tuple[Place, ...] = ()
     """Rectangles of its continuation on later pages."""
+    kind: ClassVar[Literal["table"]] = "table"
 
 
-def place(page: int, lines: Sequence[Line]) -> Place:
-    """Return the rectangle around the lines."""
-    return Place(
-        page,
-        min(line.left for line in lines),
-        min(line.top for line in lines),
-        max(line.right for line in lines),
-        max(line.bottom for line in lines),
-    )
+Part = Element | PlacedTable
+"""What a page is made of."""

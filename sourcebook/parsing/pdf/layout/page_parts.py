@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 
+from sourcebook.parsing.pdf.layout.measures import Rectangle
+
 
 @dataclass(slots=True)  # frozen ones take six times as long to make, and a page has thousands
-class Line:
+class Line(Rectangle):
     """One run of text, never changed."""
 
     text: str
@@ -23,18 +25,13 @@ class Line:
     """Place of its first word in the order of the page's content, counted from 0; 0 for all lines read by OCR."""
 
     @property
-    def height(self) -> float:
-        """Height of the line's box."""
-        return self.bottom - self.top
-
-    @property
-    def width(self) -> float:
-        """Width of the line's box."""
-        return self.right - self.left
+    def letter_width(self) -> float:
+        """Mean width of a letter."""
+        return self.width / max(1, len(self.text))
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Rectangle):
     """A drawn line, thinner than it is long."""
 
     left: float

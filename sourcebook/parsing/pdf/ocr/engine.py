@@ -65,7 +65,7 @@ def engine() -> Any:  # RapidOCR's annotations leave out the steps that are used
     """Return this process's RapidOCR, which loads each model when it is first needed.
 
     Raises:
-        MissingDependencyError: A model is not in the installed package.
+        MissingDependencyError: a model is not in the installed package.
     """
     from rapidocr import RapidOCR
 

@@ -36,7 +36,7 @@ def better_readings(cuts: "Sequence[Pixels]", readings: Sequence[Reading], langu
     """Return the reading of each line that knows more of its letters: RapidOCR's or Tesseract's.
 
     Args:
-        cuts: Pictures of the lines.
+        cuts: pictures of the lines.
         readings: RapidOCR's reading of each line.
         languages: Tesseract's names of languages, such as `rus`.
 

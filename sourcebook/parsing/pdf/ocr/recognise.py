@@ -40,7 +40,7 @@ def recognise(image: "Image", languages: tuple[str, ...] = ()) -> RecognisedPage
     RapidOCR's models know Latin, Chinese and Japanese letters.
 
     Args:
-        image: Picture of the page.
+        image: picture of the page.
         languages: Tesseract's names of further languages, such as `rus`.
 
     Raises:

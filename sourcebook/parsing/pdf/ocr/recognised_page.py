@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from sourcebook.parsing.pdf.layout.measures import Rectangle
 from sourcebook.parsing.pdf.layout.page_parts import Line, Page
 
 _SAME_SIZE = 1.15
@@ -9,7 +10,7 @@ _SAME_SIZE = 1.15
 
 
 @dataclass(frozen=True, slots=True)
-class RecognisedLine:
+class RecognisedLine(Rectangle):
     """One run of text on an upright page; lengths in pixels from the page's upper left corner."""
 
     text: str
@@ -21,16 +22,6 @@ class RecognisedLine:
     """Confidence, 0 to 1."""
     turned: bool = False
     """Whether the text runs upwards or downwards."""
-
-    @property
-    def height(self) -> float:
-        """Height of the line's box."""
-        return self.bottom - self.top
-
-    @property
-    def width(self) -> float:
-        """Width of the line's box."""
-        return self.right - self.left
 
 
 @dataclass(frozen=True, slots=True)

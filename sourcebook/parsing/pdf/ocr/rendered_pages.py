@@ -40,12 +40,12 @@ def recognise_pages(
     damaged to be rendered are left out.
 
     Args:
-        content: The whole file.
-        numbers: Page numbers, counted from 1.
+        content: the whole file.
+        numbers: page numbers, counted from 1.
         languages: Tesseract's names of languages whose letters RapidOCR does not know.
 
     Raises:
-        ParseError: The file does not open.
+        ParseError: the file does not open.
         MissingDependencyError: RapidOCR is installed without its models, or Tesseract without a language.
     """
     from pypdfium2 import PdfDocument, PdfiumError

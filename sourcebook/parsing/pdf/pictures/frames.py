@@ -30,7 +30,7 @@ def open_picture(content: bytes) -> "ImageFile":
     """Read the header of a picture.
 
     Raises:
-        ParseError: The picture is damaged, or larger than `MOST_PIXELS`.
+        ParseError: the picture is damaged, or larger than `MOST_PIXELS`.
     """
     from PIL import Image
 
@@ -60,7 +60,7 @@ def frames(picture: "ImageFile") -> Iterator[tuple["Image", float]]:
     """Yield each page in RGB on white, rotated by its EXIF orientation, and the factor by which it was reduced.
 
     Raises:
-        ParseError: A frame is damaged, or larger than `MOST_PIXELS`.
+        ParseError: a frame is damaged, or larger than `MOST_PIXELS`.
     """
     for number in range(frame_count(picture)):
         with _reasons():

@@ -29,11 +29,11 @@ def parse_image(content: bytes, *, settings: ParsingSettings) -> ParsedDocument:
     The boxes of blocks are in points of the upright page; a picture without a resolution has 72 pixels per inch.
 
     Args:
-        content: The whole file.
+        content: the whole file.
         settings: `ocr` turns on OCR; without it only the metadata is read.
 
     Raises:
-        ParseError: The picture is damaged, cut off, of another kind, or has more than 100 million pixels.
+        ParseError: the picture is damaged, cut off, of another kind, or has more than 100 million pixels.
         MissingDependencyError: RapidOCR is installed without its models.
     """
     with open_picture(content) as picture:

@@ -35,7 +35,7 @@ def load_cross_encoder(name: str, max_length: int | None, device: DeviceName = "
     except ImportError as error:
         raise ModelError(
             f"The reranking model {name!r} needs sentence-transformers and torch, which cannot be imported ({error}): "
-            f"install them with  {install_command('embedding')}"
+            f"install them with  {install_command('pipeline')}"
         ) from error
     folder = Path(name).expanduser()
     if not folder.is_dir() and (name.startswith((".", "/", "~")) or name.count("/") > 1 or "\\" in name):

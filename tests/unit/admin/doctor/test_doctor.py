@@ -1,6 +1,7 @@
 """What the doctor looks for is what the distribution says it needs."""
 
 import tomllib
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -38,12 +39,14 @@ def test_every_extra_is_looked_for() -> None:
 
 def test_a_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is missing warns where only the library is used, fails in a checkout, and has the command that mends it."""
-    monkeypatch.setitem(packages.MODULES, "parsing", ("docling", "no_such_module"))
+    monkeypatch.setitem(packages.MODULES, "pipeline", ("docling", "no_such_module"))
     for with_pipeline, state in ((False, "warn"), (True, "fail")):
-        (check,) = [each for each in check_packages(with_pipeline=with_pipeline) if each.name == "packages for parsing"]
+        (check,) = [
+            each for each in check_packages(with_pipeline=with_pipeline) if each.name == "packages for pipeline"
+        ]
         assert check.state == state
         assert "no_such_module not installed" in check.detail
-        assert check.remedy == install_command("parsing")
+        assert check.remedy == install_command("pipeline")
 
 
 def test_a_missing_extra_that_the_pipeline_does_not_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,8 +59,8 @@ def test_a_missing_extra_that_the_pipeline_does_not_install(monkeypatch: pytest.
 
 
 def test_torch_may_be_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(packages.MODULES, "embedding", ("onnxruntime", "no_such_module"))
-    (check,) = [each for each in check_packages(with_pipeline=True) if each.name == "packages for embedding"]
+    monkeypatch.setattr(packages, "find_spec", lambda module: None if module == "torch" else find_spec(module))
+    (check,) = [each for each in check_packages(with_pipeline=True) if each.name == "packages for pipeline"]
     assert check.state == "warn"
     assert "the models of the box work without" in check.detail
 
@@ -121,7 +124,7 @@ def test_each_speech_model_is_looked_for_once(tmp_path: Path) -> None:
     assert weights.BASE_SHA256[:12] in packaged.detail
     assert (downloaded.name, downloaded.state) == ("speech faster-whisper small", "warn")
     assert "downloaded" in downloaded.detail
-    assert install_command("whisper-base") in downloaded.remedy
+    assert install_command("pipeline") in downloaded.remedy
 
 
 def test_speech_without_a_configuration() -> None:
@@ -153,7 +156,7 @@ def test_speech_that_cannot_be_transcribed(monkeypatch: pytest.MonkeyPatch) -> N
     """An engine that is not installed warns with the command that installs it: not everybody has recordings."""
     monkeypatch.setitem(speech.ENGINES, "openai-whisper", "no_such_module")
     (check,) = check_speech(None)
-    assert (check.state, check.remedy) == ("warn", install_command("speech"))
+    assert (check.state, check.remedy) == ("warn", install_command("pipeline"))
     assert "no_such_module not installed" in check.detail
 
 

@@ -5,7 +5,7 @@ import pytest
 from sourcebook.config.html_part import HtmlPart
 from sourcebook.parsing.html.boilerplate import main_content
 from sourcebook.parsing.html.cleaner import clean_page
-from sourcebook.parsing.html.names import meaning
+from sourcebook.parsing.html.names import meaning_of_names
 from sourcebook.parsing.html.tree import parse_page
 
 PROSE = "<p>The ferry leaves at nine and takes an hour to the island, weather permitting.</p>"
@@ -215,7 +215,7 @@ def test_the_main_content_is_found(body: str, attribute: str, value: str | None)
 )
 def test_names(names: str, what: str | None) -> None:
     """Words are told apart by hyphens, underscores and capitals."""
-    assert meaning(names) == what
+    assert meaning_of_names(names) == what
 
 
 def test_headers_of_sections_are_content() -> None:

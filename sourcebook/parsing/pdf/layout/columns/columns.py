@@ -12,44 +12,50 @@ from statistics import median
 
 from sourcebook.parsing.pdf.layout.columns.prose_beside import is_beside_table
 from sourcebook.parsing.pdf.layout.elements import Table
+from sourcebook.parsing.pdf.layout.grouping import grouped
 from sourcebook.parsing.pdf.layout.lines.rows import side_by_side
+from sourcebook.parsing.pdf.layout.measures import NEAR, Span, around, letter_widths
 from sourcebook.parsing.pdf.layout.page_parts import Line
 
 Piece = Line | Table
 
 _MOST_PIECES = 20_000
-"""Lines and tables of a page above which it is read from the top without columns."""
+"""Lines and tables of a page above which it is read from the top without columns [first]."""
 _DEEPEST = 24
-"""Depth of cuts within cuts."""
+"""Depth of cuts within cuts [first]."""
 _FEWEST_LINES = 3
-"""Fewest lines left of a gutter; right of it, one fewer."""
+"""Fewest lines left of a gutter; right of it, one fewer [first]."""
 _FEWEST_CHARACTERS = 12
-"""Fewest characters of a column's median line."""
+"""Fewest characters of a column's median line [first]."""
 _FEWEST_BESIDE = 18
-"""Fewest characters of a column's median line where the lines of both columns are level, as cells are."""
+"""Fewest characters of a column's median line where the lines of both columns are level, as cells are [first]."""
 _LEAST_FLUSH = 0.4
-"""Smallest share of a column's lines with one left edge."""
+"""Smallest share of a column's lines with one left edge [first]."""
 _LEAST_FILL = 0.45
-"""Smallest share of a column's width that its median line fills."""
+"""Smallest share of a column's width that its median line fills [first]."""
 _MOST_NESTED = 2
-"""Depth to which the columns of one side are looked for."""
+"""Depth to which the columns of one side are looked for [first]."""
 _NARROWEST_COLUMN = 45.0
-"""Smallest width of a column, in points."""
+"""Smallest width of a column, in points [first]."""
 _MOST_NUMBERS = 0.25
-"""Share of numbers among a column's runs above which it belongs to a table."""
-_NEAR = 3.0
-"""Distance of edges in points up to which they count as one."""
+"""Share of numbers among a column's runs above which it belongs to a table [first]."""
 _MOST_GUTTERS = 24
-"""Left edges that are tried as gutters, the most frequent ones first."""
+"""Left edges that are tried as gutters, the most frequent ones first [first]."""
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class Column(Span):
     """A part of the page that is not cut any further; edges in points."""
 
     left: float
     right: float
     pieces: tuple[Piece, ...]
+
+    @classmethod
+    def of(cls, pieces: Sequence[Piece]) -> "Column":
+        """Return the column of lines and tables, between their outermost edges."""
+        left, _, right, _ = around(pieces)
+        return cls(left, right, tuple(pieces))
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +67,10 @@ class _Gutter:
     right: list[Piece]
 
     @property
+    def height(self) -> float:
+        return self.bottom - self.top
+
+    @property
     def width(self) -> float:
         return min(piece.left for piece in self.right) - max(piece.right for piece in self.left)
 
@@ -69,8 +79,8 @@ def columns(pieces: Sequence[Piece], *, from_right: bool = False) -> list[Column
     """Cut a page into columns and return them in reading order.
 
     Args:
-        pieces: Lines and tables in any order.
-        from_right: Whether the columns are read from right to left.
+        pieces: lines and tables in any order.
+        from_right: whether the columns are read from right to left.
     """
     found: list[Column] = []
     if not from_right:
@@ -94,8 +104,7 @@ def _cut(pieces: list[Piece], found: list[Column], depth: int) -> None:
         return
     gutter = _gutter(pieces) if depth < _DEEPEST and len(pieces) <= _MOST_PIECES else None
     if gutter is None:
-        left, right = min(piece.left for piece in pieces), max(piece.right for piece in pieces)
-        found.append(Column(left, right, tuple(pieces)))
+        found.append(Column.of(pieces))
         return
     inside = {id(piece) for piece in (*gutter.left, *gutter.right)}
     above: list[Piece] = []
@@ -114,7 +123,7 @@ def _gutter(pieces: list[Piece], *, nested: int = 0) -> _Gutter | None:
     best: _Gutter | None = None
     for edge in _edges(pieces):
         for gutter in _stretches(pieces, edge):
-            if best is not None and gutter.bottom - gutter.top <= best.bottom - best.top:
+            if best is not None and gutter.height <= best.height:
                 continue
             if _parts_prose(gutter, nested):
                 best = gutter
@@ -125,14 +134,8 @@ def _edges(pieces: Sequence[Piece]) -> list[float]:
     """Return the left edges that several pieces share, the most frequent first."""
     first = min(piece.left for piece in pieces)
     lefts = sorted(piece.left for piece in pieces if piece.left > first + _NARROWEST_COLUMN)
-    groups: list[list[float]] = []
-    for left in lefts:
-        if groups and left - groups[-1][0] <= _NEAR:
-            groups[-1].append(left)
-        else:
-            groups.append([left])
-    groups = [group for group in groups if len(group) >= _FEWEST_LINES - 1]
-    groups.sort(key=len, reverse=True)
+    near = grouped(lefts, lambda group, left: left - group[0] <= NEAR)
+    groups = sorted((group for group in near if len(group) >= _FEWEST_LINES - 1), key=len, reverse=True)
     return [group[0] for group in groups[:_MOST_GUTTERS]]
 
 
@@ -144,8 +147,8 @@ def _stretches(pieces: Sequence[Piece], edge: float) -> list[_Gutter]:
     reached = float("-inf")
 
     def close(until: float) -> None:
-        beside = [piece for piece in left if piece.bottom <= until + _NEAR]
-        after = [piece for piece in right if piece.bottom <= until + _NEAR]
+        beside = [piece for piece in left if piece.bottom <= until + NEAR]
+        after = [piece for piece in right if piece.bottom <= until + NEAR]
         if len(beside) >= _FEWEST_LINES and len(after) >= _FEWEST_LINES - 1:
             top = max(min(piece.top for piece in beside), min(piece.top for piece in after))
             bottom = min(max(piece.bottom for piece in beside), max(piece.bottom for piece in after))
@@ -158,7 +161,7 @@ def _stretches(pieces: Sequence[Piece], edge: float) -> list[_Gutter]:
             close(piece.top)
             left, right = [], []
             reached = max(reached, piece.bottom)
-        elif piece.top >= reached - _NEAR:
+        elif piece.top >= reached - NEAR:
             (right if piece.left >= edge - 0.5 else left).append(piece)
     close(float("inf"))
     return found
@@ -184,7 +187,7 @@ def _parts_prose(gutter: _Gutter, nested: int) -> bool:
     if left is None or right is None:
         return is_beside_table(gutter.left, gutter.right, gutter.width)
     height = median([*left.heights, *right.heights])
-    if gutter.bottom - gutter.top < 2.2 * height or gutter.width < 0.4 * height:
+    if gutter.height < 2.2 * height or gutter.width < 0.4 * height:
         return False
     level = _aligned(left.tops, right.tops) >= 0.85
     if not level and _aligned(left.middles, right.middles) >= 0.85:
@@ -202,15 +205,15 @@ def _parts_prose(gutter: _Gutter, nested: int) -> bool:
 
 def _is_written_across(gutter: _Gutter) -> bool:
     """Tell whether the page's content goes from side to side line by line, as it does in tables and lists of terms."""
-    sides = [
-        (piece.order, side)
-        for side, pieces in enumerate((gutter.left, gutter.right))
-        for piece in pieces
-        if isinstance(piece, Line)
-    ]
-    sides.sort(key=lambda one: one[0])  # OCR knows no order: the sides then follow each other
-    changes = sum(before[1] != after[1] for before, after in pairwise(sides))
-    return changes > min(len(gutter.left), len(gutter.right))
+    return side_changes(gutter.left, gutter.right) > min(len(gutter.left), len(gutter.right))
+
+
+def side_changes(left: Sequence[Piece], right: Sequence[Piece]) -> int:
+    """Return how often the content goes on with the other side: once as OCR has it, which knows no order."""
+    sides = sorted(
+        (piece.order, side) for side, part in enumerate((left, right)) for piece in part if isinstance(piece, Line)
+    )
+    return sum(before[1] != after[1] for before, after in pairwise(sides))
 
 
 def _in_columns(pieces: list[Piece], nested: int) -> bool:
@@ -220,8 +223,6 @@ def _in_columns(pieces: list[Piece], nested: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    left: float
-    right: float
     tops: list[float]
     middles: list[float]
     heights: list[float]
@@ -242,8 +243,8 @@ class _Side:
         grouped = list(side_by_side(lines))
         if len(grouped) < _FEWEST_LINES - 1:
             return None
-        left, right = min(piece.left for piece in pieces), max(piece.right for piece in pieces)
-        characters = median(sum(_width(run.text) for run in row) for row in grouped)
+        left, _, right, _ = around(pieces)
+        characters = median(sum(letter_widths(run.text) for run in row) for row in grouped)
         if right - left < _NARROWEST_COLUMN or characters < _FEWEST_CHARACTERS:
             return None
         flush = _flush([min(run.left for run in row) for row in grouped])
@@ -259,8 +260,6 @@ class _Side:
         pitch = pitches[len(pitches) // 4] if pitches else 1.0
         extent = tops[-1] - tops[0] + pitch
         return cls(
-            left,
-            right,
             tops,
             sorted((min(run.top for run in row) + max(run.bottom for run in row)) / 2 for row in grouped),
             [max(run.height for run in row) for row in grouped],
@@ -276,13 +275,8 @@ def _is_number(text: str) -> bool:
 
 def _flush(edges: Sequence[float]) -> float:
     """Return the share of edges at the most frequent position."""
-    places = Counter(round(edge / _NEAR) for edge in edges)
+    places = Counter(round(edge / NEAR) for edge in edges)
     return max(places[place] + places[place + 1] for place in list(places)) / len(edges)
-
-
-def _width(text: str) -> int:
-    """Return the number of characters, with ideographs counted twice."""
-    return len(text) if text.isascii() else sum(2 if letter >= "\u1100" else 1 for letter in text)
 
 
 def _aligned(left: Sequence[float], right: Sequence[float]) -> float:

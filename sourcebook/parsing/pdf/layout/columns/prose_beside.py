@@ -6,24 +6,25 @@ from statistics import median
 
 from sourcebook.parsing.pdf.layout.elements import Table
 from sourcebook.parsing.pdf.layout.lines.rows import side_by_side
+from sourcebook.parsing.pdf.layout.measures import around
 from sourcebook.parsing.pdf.layout.page_parts import Line
 
 _FEWEST_LINES = 5
-"""Fewest lines of such prose."""
+"""Fewest lines of such prose [0080]."""
 _FEWEST_ROWS = 3
-"""Fewest rows of such a table."""
+"""Fewest rows of such a table [0080]."""
 _FEWEST_CHARACTERS = 35
-"""Fewest characters of the median line of prose."""
+"""Fewest characters of the median line of prose [0080]."""
 _EVEN = 0.1
-"""Largest difference between two distances of lines of prose, as a share of them."""
+"""Largest difference between two distances of lines of prose, as a share of them [0080]."""
 _LEAST_FILL = 0.8
-"""Share of the width that the median line of prose fills."""
+"""Share of the width that the median line of prose fills [0080]."""
 _NARROWEST = 1.2
-"""Smallest white space between prose and table, in font sizes."""
+"""Smallest white space between prose and table, in font sizes [0080]."""
 _LEVEL = 0.12
-"""Difference of heights up to which lines are level, in font sizes."""
+"""Difference of heights up to which lines are level, in font sizes [0080]."""
 _MOST_LEVEL = 0.5
-"""Share of a table's rows that are level with a line of prose, above which they belong together."""
+"""Share of a table's rows that are level with a line of prose, above which they belong together [0080]."""
 
 
 def is_beside_table(left: Sequence[Line | Table], right: Sequence[Line | Table], width: float) -> bool:
@@ -32,9 +33,9 @@ def is_beside_table(left: Sequence[Line | Table], right: Sequence[Line | Table],
     Cells of one table are level, or centred on each other: then the white space between the rows parts the prose.
 
     Args:
-        left: Lines and tables on the left of the gutter.
-        right: Those on its right.
-        width: Width of the gutter, in points.
+        left: lines and tables on the left of the gutter.
+        right: those on its right.
+        width: width of the gutter, in points.
     """
     return _flows_around(left, right, width) or _flows_around(right, left, width)
 
@@ -63,6 +64,6 @@ def _is_prose(rows: Sequence[Sequence[Line]]) -> bool:
     even = sum(abs(pitch - usual) <= _EVEN * usual for pitch in pitches)
     if even < len(pitches) - 1 or usual <= 0:
         return False
-    left, right = min(line.left for row in rows for line in row), max(line.right for row in rows for line in row)
+    left, _, right, _ = around([line for row in rows for line in row])
     fill = median(sum(line.width for line in row) for row in rows) / max(1.0, right - left)
     return fill >= _LEAST_FILL and median(sum(len(line.text) for line in row) for row in rows) >= _FEWEST_CHARACTERS

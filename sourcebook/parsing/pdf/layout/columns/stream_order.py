@@ -12,57 +12,59 @@ from itertools import pairwise
 
 from sourcebook.parsing.pdf.layout.columns.columns import Column
 from sourcebook.parsing.pdf.layout.elements import Table
+from sourcebook.parsing.pdf.layout.grouping import grouped
+from sourcebook.parsing.pdf.layout.measures import are_beside, around
 from sourcebook.parsing.pdf.layout.page_parts import Line
 
 _LEAST_AGREEMENT = 0.8
-"""Share of the lines in the order of the content at which the order by position is kept."""
+"""Share of the lines in the order of the content at which the order by position is kept [library]."""
 _LEAST_GAIN = 0.05
-"""Share of lines more that follow one another in the order of the content than in that by position."""
+"""Share of lines more that follow one another in the order of the content than in that by position [library]."""
 _LEAST_FLOW = 0.6
-"""Share of lines that follow one another at which the order of the content is a reading order."""
+"""Share of lines that follow one another at which the order of the content is a reading order [library]."""
 _WIDEST_GAP = 2.0
-"""Largest distance of two runs on one line that follow one another, in font sizes."""
+"""Largest distance of two runs on one line that follow one another, in font sizes [library]."""
 _FARTHEST_LINE = 2.5
-"""Largest distance from the top of a line to the top of the next, in heights of the line."""
+"""Largest distance from the top of a line to the top of the next, in heights of the line [library]."""
 _BACK = 12
-"""Lines above which the next line may not begin, counted back from it."""
+"""Lines above which the next line may not begin, counted back from it [library]."""
 _FEWEST_ACROSS = 24
-"""Fewest lines of a page of columns that are taken for a table."""
+"""Fewest lines of a page of columns that are taken for a table [further]."""
 _LEAST_WIDTH = 0.25
-"""Mean width of whole lines of columns of text, as a share of the page's text; cells are narrower."""
+"""Mean width of whole lines of columns of text, as a share of the page's text; cells are narrower [further]."""
 _FEWEST_TORN = 6
-"""Lines beside each other whose content does not follow one another, from which the page is read across columns."""
+"""Lines beside each other that are not written one after the other, from which columns are mixed [0079]."""
 _LEAST_BROKEN = 0.05
-"""Share of lines that position breaks, such as justified ones with wide spaces above each other."""
+"""Share of lines that position breaks, such as justified ones with wide spaces above each other [0079]."""
 _MOST_AGREEMENT = 0.95
-"""Share of the lines in the order of the content at which such a page is read by position."""
+"""Share of the lines in the order of the content at which such a page is read by position [0079]."""
 _NEARLY_ALL = 0.9
-"""Share of whole lines of such a page that go on below the one before in the order of the content."""
+"""Share of whole lines of such a page that go on below the one before in the order of the content [0079]."""
 _LEAST_HANGING = 0.12
-"""Mean width where lines hang below others, as in an index."""
+"""Mean width where lines hang below others, as in an index [0079]."""
 _WIDEST_IN_COLUMN = 0.4
-"""Largest white space within a line of a column, as between a version and its date, as a share of the page's text."""
+"""Largest white space within a line of a column (a version, its date), as a share of the page's text [0079]."""
 _MOST_WORDS = 0.6
-"""Share of lines with words in columns of such lines."""
+"""Share of lines with words in columns of such lines [0079]."""
 _FEWEST_INDENTS = 0.2
-"""Share of lines that begin further left or right than the line above them."""
+"""Share of lines that begin further left or right than the line above them [0079]."""
 _LEAST_INDENT = 0.8
-"""Smallest indent, in font sizes."""
+"""Smallest indent, in font sizes [0079]."""
 _LEAST_USUAL = 0.7
-"""Share of these indents that are of one width."""
+"""Share of these indents that are of one width [0079]."""
 _MOST_WRITTEN = 0.8
-"""Share of whole lines that go on below the one before, in the order of the content, for columns of text."""
+"""Share of whole lines that go on below the one before, in the order of the content, for columns of text [further]."""
 _MOST_CROSSED = 0.5
-"""Share of these that the order by position may have."""
+"""Share of these that the order by position may have [further]."""
 _FEWEST_LINES = 6
-"""Fewest lines of a page whose order is compared."""
+"""Fewest lines of a page whose order is compared [library]."""
 
 
 def reads_better_as_written(lines: Sequence[Line]) -> bool:
     """Tell whether a page should be read in the order of its content.
 
     Args:
-        lines: Lines of the page in the order by position, without those of tables.
+        lines: lines of the page in the order by position, without those of tables.
     """
     if len(lines) < _FEWEST_LINES or (agreement := _agreement(lines)) >= _MOST_AGREEMENT:
         return False
@@ -78,7 +80,7 @@ def reads_across_columns(lines: Sequence[Line]) -> bool:
     The columns are written one after the other, and their lines are wide; cells of a table are narrow.
 
     Args:
-        lines: Lines of the page in the order by position, with those of tables that are found by their alignment.
+        lines: lines of the page in the order by position, with those of tables that are found by their alignment.
     """
     if len(lines) < _FEWEST_ACROSS or (agreement := _agreement(lines)) >= _MOST_AGREEMENT:
         return False
@@ -86,12 +88,13 @@ def reads_across_columns(lines: Sequence[Line]) -> bool:
     is_torn = len(torn) >= _FEWEST_TORN
     if agreement >= _LEAST_AGREEMENT and not is_torn:
         return False
-    width = max(line.right for line in lines) - min(line.left for line in lines)
+    left, _, right, _ = around(lines)
+    width = right - left
     parts = _whole_lines(sorted(lines, key=lambda line: line.order), widest=_WIDEST_IN_COLUMN * width)
     # Text beside the columns may be wide; cells are not.
-    doubtful = [part for part in parts if any(_is_beside(part, line) for line in torn)] or parts
+    doubtful = [part for part in parts if any(are_beside(part, line) for line in torn)] or parts
     least = _LEAST_HANGING if _hangs(parts) else _LEAST_WIDTH
-    if sum(part.right - part.left for part in doubtful) < least * width * len(doubtful):
+    if sum(part.width for part in doubtful) < least * width * len(doubtful):
         return False
     going_on = sum(_is_below(before, part) for before, part in pairwise(parts))
     if is_torn and going_on >= _NEARLY_ALL * (len(parts) - 1):
@@ -106,7 +109,7 @@ def _broken_lines(lines: Sequence[Line]) -> int:
     places = {id(line): place for place, line in enumerate(lines)}
     written = sorted(lines, key=lambda line: line.order)
     return sum(
-        places[id(line)] != places[id(before)] + 1 and _is_beside(before, line) and follows(before, line)
+        places[id(line)] != places[id(before)] + 1 and are_beside(before, line) and follows(before, line)
         for before, line in pairwise(written)
     )
 
@@ -118,7 +121,7 @@ def _torn_rows(lines: Sequence[Line]) -> list[Line]:
     return [
         line
         for place, (before, line) in enumerate(pairwise(lines))
-        if ranks[place + 1] != ranks[place] + 1 and line.left > before.right - 1 and _is_beside(before, line)
+        if ranks[place + 1] != ranks[place] + 1 and line.left > before.right - 1 and are_beside(before, line)
     ]
 
 
@@ -147,12 +150,12 @@ def _whole_lines(lines: Sequence[Line], *, widest: float = 0.0) -> list[Line]:
     """Return the lines, those that follow one another beside each other as one.
 
     Args:
-        lines: Lines in any order.
-        widest: Largest white space within a line, in points, where it is more than that of text.
+        lines: lines in any order.
+        widest: largest white space within a line, in points, where it is more than that of text.
     """
     parts: list[Line] = []
     for line in lines:
-        beside = bool(parts) and _is_beside(parts[-1], line)
+        beside = bool(parts) and are_beside(parts[-1], line)
         if beside and (follows(parts[-1], line) or 0 <= line.left - parts[-1].right < widest):
             last = parts[-1]
             parts[-1] = replace(
@@ -163,34 +166,22 @@ def _whole_lines(lines: Sequence[Line], *, widest: float = 0.0) -> list[Line]:
     return parts
 
 
-def _is_beside(before: Line, line: Line) -> bool:
-    shared = min(before.bottom, line.bottom) - max(before.top, line.top)
-    return shared > 0.5 * min(before.height, line.height)
-
-
 def _is_below(before: Line, line: Line) -> bool:
-    return not _is_beside(before, line) and follows(before, line)
+    return not are_beside(before, line) and follows(before, line)
 
 
 def as_written(lines: Sequence[Line], tables: Sequence[Table], written: Sequence[Line]) -> list[Column]:
     """Return the columns of a page in the order of its content; each ends where a line does not go on below.
 
     Args:
-        lines: Lines outside of tables.
-        tables: Tables with drawn lines.
-        written: All lines of the page, including those of tables.
+        lines: lines outside of tables.
+        tables: tables with drawn lines.
+        written: all lines of the page, including those of tables.
     """
     pieces: list[tuple[int, Line | Table]] = [(line.order, line) for line in lines]
     pieces += [(_order(table, written), table) for table in tables]
-    parts: list[list[Line | Table]] = []
-    for _, piece in sorted(pieces, key=lambda one: one[0]):
-        if parts and _goes_on(parts[-1], piece):
-            parts[-1].append(piece)
-        else:
-            parts.append([piece])
-    return [
-        Column(min(piece.left for piece in part), max(piece.right for piece in part), tuple(part)) for part in parts
-    ]
+    in_order = (piece for _, piece in sorted(pieces, key=lambda one: one[0]))
+    return [Column.of(part) for part in grouped(in_order, _goes_on)]
 
 
 def _order(table: Table, written: Sequence[Line]) -> int:
@@ -204,12 +195,8 @@ def _order(table: Table, written: Sequence[Line]) -> int:
 
 def _goes_on(part: Sequence[Line | Table], piece: Line | Table) -> bool:
     """Tell whether a line or table is beside the last one or below all, within the width of the part."""
-    last = part[-1]
-    beside = min(last.bottom, piece.bottom) - max(last.top, piece.top) > 0.5 * min(
-        last.bottom - last.top, piece.bottom - piece.top
-    )
-    if beside:
-        return piece.left >= last.left
+    if are_beside(part[-1], piece):
+        return piece.left >= part[-1].left
     overlaps = piece.left < max(one.right for one in part) and piece.right > min(one.left for one in part)
     return overlaps and piece.top >= max(one.top for one in part[-_BACK:])
 
@@ -231,8 +218,7 @@ def _flow(lines: Sequence[Line]) -> float:
 def follows(before: Line, line: Line) -> bool:
     """Tell whether a line goes on beside or directly below another."""
     size = max(before.size, line.size)
-    shared = min(before.bottom, line.bottom) - max(before.top, line.top)
-    if shared > 0.5 * min(before.height, line.height):
+    if are_beside(before, line):
         return -0.5 * size < line.left - before.right < _WIDEST_GAP * size
     below = 0 < line.top - before.top < _FARTHEST_LINE * max(before.height, line.height)
     return below and line.left < before.right and line.right > before.left

@@ -7,10 +7,11 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from itertools import takewhile
 
-from sourcebook.parsing.pdf.layout.elements import Element, PlacedTable, Row
+from sourcebook.parsing.pdf.layout.elements import Element, Part, Row
 from sourcebook.parsing.pdf.layout.headings.unlikely_titles import is_formula, is_no_title
 from sourcebook.parsing.pdf.layout.lines.rows import direction
 from sourcebook.parsing.pdf.layout.lines.text_style import TextStyle
+from sourcebook.parsing.pdf.layout.measures import ONE_SIZE
 from sourcebook.parsing.pdf.layout.page_parts import Line, OutlineEntry
 from sourcebook.parsing.pdf.layout.words.list_marks import list_mark
 from sourcebook.parsing.pdf.layout.words.section_numbers import (
@@ -22,35 +23,34 @@ from sourcebook.parsing.pdf.layout.words.section_numbers import (
 )
 
 _LARGER = 1.1
-"""Smallest size of a heading, in font sizes of the running text."""
+"""Smallest size of a heading, in font sizes of the running text [library]."""
 _LARGE = 1.6
-"""Smallest size of a heading on a page without running text, in font sizes of the running text."""
+"""Smallest size of a heading on a page without running text, in font sizes of the running text [first]."""
 _LEAST_NUMBERED = 0.93
-"""Size above which a title is known by its number alone, in font sizes of the running text."""
+"""Size above which a title is known by its number alone, in font sizes of the running text [0080]."""
 _MOST_LINES = 4
-"""Most lines of a heading."""
+"""Most lines of a heading [first]."""
 _LONGEST = 200
-"""Most characters of a heading."""
+"""Most characters of a heading [first]."""
 _MOST_BEFORE_TITLE = 600
-"""Most characters before the document's title."""
+"""Most characters before the document's title [first]."""
 _DEEPEST = 6
-"""Deepest level of a heading."""
+"""Deepest level of a heading [first]."""
 _LONGEST_CHAPTER_TITLE = 80
-"""Most characters of the line that is a chapter's title below its number."""
+"""Most characters of the line that is a chapter's title below its number [first]."""
 _BELOW_CHAPTER = 5.0
-"""Largest distance of a chapter's title below its number, in font sizes of the number."""
+"""Largest distance of a chapter's title below its number, in font sizes of the number [first]."""
 _BELOW_AT_RIGHT = 9.0
-"""Largest such distance where both are at the column's right edge, with nothing on their left."""
+"""Largest such distance where both are at the column's right edge, with nothing on their left [0080]."""
 _LIKE_CHAPTER = 0.8
-"""Smallest size of a heading that is a chapter's title, in font sizes of the chapter's number."""
-_ALIKE = 1.06
-"""Ratio of font sizes up to which they are one style."""
+"""Smallest size of a heading that is a chapter's title, in font sizes of the chapter's number [library]."""
 _CAPTION = re.compile(
     r"(?:\[?(?:fig(?:ure|\.)?|table|tab\.|listing|example|algorithm|scheme|chart|plate|exhibit|abbildung|abb\."
     r"|tabelle|figura|tabla|tableau|рис\.?|рисунок|таблица|그림|표|図|表|图)\s?"
     r"(?:[A-Z]?\d+(?:[.\-–]\d+)*|(?-i:[IVXL]+))\]?)(?:[.:\s]|$)",
     re.IGNORECASE,
 )
+_OF_FIGURE = re.compile(r"\[?(?:fig|abb|chart|plate|рис|그림|図|图)", re.IGNORECASE)
 _NO_HEADING_END = re.compile(r"[.,;:。，、；：．،؛۔।]$")
 _WITHIN_SENTENCE = re.compile(r"[,;。，、；：．،؛۔।]")
 """Punctuation of sentences; titles in scripts without capitals that only their number tells have none."""
@@ -61,6 +61,16 @@ _LEADERS = re.compile(r"(?:[.·…]\s?){5,}")
 def is_caption(text: str) -> bool:
     """Tell whether a text begins like the caption of a figure or table, with a number."""
     return _CAPTION.match(text) is not None
+
+
+def is_figure_caption(one: Part) -> bool:
+    """Tell whether an element is the caption of a figure."""
+    return one.kind == "caption" and _OF_FIGURE.match(one.text) is not None
+
+
+def indexed_headings(found: Sequence[Part]) -> list[tuple[int, Element]]:
+    """Return the headings, each with its index."""
+    return [(index, one) for index, one in enumerate(found) if one.kind == "heading"]
 
 
 def is_heading(
@@ -76,13 +86,13 @@ def is_heading(
     """Tell whether lines differ from running text as a heading does, or are in the outline.
 
     Args:
-        lines: Lines of one paragraph.
-        text: Text of the paragraph.
-        style: Style of the running text.
-        column: Left and right edge of the column.
-        outline: Plain titles of the file's outline.
-        cover: Whether the page has no running text to compare with.
-        from_right: Whether the column runs from right to left, and its lines are mirrored.
+        lines: lines of one paragraph.
+        text: text of the paragraph.
+        style: style of the running text.
+        column: left and right edge of the column.
+        outline: plain titles of the file's outline.
+        cover: whether the page has no running text to compare with.
+        from_right: whether the column runs from right to left, and its lines are mirrored.
     """
     if len(lines) > _MOST_LINES or len(text) > _LONGEST:
         return False
@@ -90,7 +100,7 @@ def is_heading(
         return is_set_apart(lines[0], style) and _is_numbered_year(text)
     if lines[0].turned or _LEADERS.search(text):
         return False
-    if plain(text) in outline:
+    if title_letters(text) in outline:
         return True
     mark = list_mark(text)
     size = min(line.size for line in lines)
@@ -179,37 +189,37 @@ def is_numbered(text: str) -> bool:
     return section_number(text) is not None or begins_with_chapter(text)
 
 
-def plain(text: str) -> str:
+def title_letters(text: str) -> str:
     """Return the letters and digits of a title in lower case; outlines and pages differ in spaces and punctuation."""
     return "".join(letter for letter in text.casefold() if letter.isalnum())
 
 
-def with_levels(found: Sequence[Element | PlacedTable], outline: Sequence[OutlineEntry]) -> list[Element | PlacedTable]:
+def with_levels(found: Sequence[Part], outline: Sequence[OutlineEntry]) -> list[Part]:
     """Return the elements with the levels of headings: 1 for the title, 2 to 6 for all others.
 
     The level comes from the outline, else from numbers such as 3.2.1, else from font size and weight.
     """
     found = _with_chapter_titles(found)
-    headings = [one for one in found if isinstance(one, Element) and one.kind == "heading"]
+    headings = [one for _, one in indexed_headings(found)]
     if not headings:
         return list(found)
     title = _title(found, headings)
     others = [one for one in headings if one is not title]
-    entries = {plain(entry.title): entry.level for entry in outline}
+    entries = {title_letters(entry.title): entry.level for entry in outline}
     known = {id(one): level for one in others if (level := _known(one, entries, title)) is not None}
     levels = _style_levels(others, known)
-    result: list[Element | PlacedTable] = []
+    result: list[Part] = []
     for one in found:
-        if isinstance(one, Element) and one.kind == "heading":
+        if one.kind == "heading":
             level = 1 if one is title else known.get(id(one)) or levels[style_of(one)]
             one = replace(one, level=min(level, _DEEPEST))
         result.append(one)
     return result
 
 
-def _with_chapter_titles(found: Sequence[Element | PlacedTable]) -> list[Element | PlacedTable]:
+def _with_chapter_titles(found: Sequence[Part]) -> list[Part]:
     """Return the elements, with `Chapter 3` and the title below it as one heading; that title may be in any style."""
-    result: list[Element | PlacedTable] = []
+    result: list[Part] = []
     for one in found:
         before = result[-1] if result else None
         if not isinstance(before, Element) or not isinstance(one, Element):
@@ -226,12 +236,7 @@ def _with_chapter_titles(found: Sequence[Element | PlacedTable]) -> list[Element
 
 def _is_number_of(before: Element, one: Element) -> bool:
     """Tell whether an element is the number below the word `Chapter`, both on lines of their own."""
-    if (
-        before.lines > 1
-        or one.lines > 1
-        or one.kind not in ("heading", "paragraph")
-        or one.places[0].page != before.places[0].page
-    ):
+    if before.lines > 1 or one.lines > 1 or one.kind not in ("heading", "paragraph") or one.page != before.page:
         return False
     parted = before.text.isalpha() and is_chapter_number(f"{before.text} {one.text}")
     return parted and 0 < one.first.top - before.last.top < _BELOW_CHAPTER * before.first.size
@@ -241,7 +246,7 @@ def _is_chapter_title(before: Element, one: Element) -> bool:
     """Tell whether an element is the title of the chapter whose number is the heading before it."""
     if before.kind != "heading" or not is_chapter_number(before.text):
         return False
-    if one.places[0].page != before.places[0].page or is_numbered(one.text):
+    if one.page != before.page or is_numbered(one.text):
         return False
     size = before.first.size
     at_right = abs(one.first.right - before.last.right) < size and one.first.left > one.column[0] + 2 * size
@@ -253,11 +258,10 @@ def _is_chapter_title(before: Element, one: Element) -> bool:
     return alike and 0 < one.first.top - before.last.top < (_BELOW_AT_RIGHT if at_right else _BELOW_CHAPTER) * size
 
 
-def _title(found: Sequence[Element | PlacedTable], headings: Sequence[Element]) -> Element | None:
+def _title(found: Sequence[Part], headings: Sequence[Element]) -> Element | None:
     """Return the largest heading of the first page, unless another is as large or much text comes before it."""
-    page = headings[0].places[0].page
-    largest = max((one for one in headings if one.places[0].page == page), key=lambda one: one.first.size)
-    as_large = [one for one in headings if one.first.size * _ALIKE > largest.first.size]
+    largest = max((one for one in headings if one.page == headings[0].page), key=lambda one: one.first.size)
+    as_large = [one for one in headings if one.first.size * ONE_SIZE > largest.first.size]
     if len(as_large) > 1 or section_number(largest.text) is not None:
         return None
     before = takewhile(lambda one: one is not largest, found)
@@ -266,10 +270,10 @@ def _title(found: Sequence[Element | PlacedTable], headings: Sequence[Element]) 
 
 
 def _known(heading: Element, entries: dict[str, int], title: Element | None) -> int | None:
-    level = entries.get(plain(heading.text)) or entries.get(plain(without_chapter(heading.text)))
+    level = entries.get(title_letters(heading.text)) or entries.get(title_letters(without_chapter(heading.text)))
     if level is not None:
         # Where the outline contains the title itself, its other entries are one level down already.
-        return level + (0 if title is not None and plain(title.text) in entries else 1)
+        return level + (0 if title is not None and title_letters(title.text) in entries else 1)
     number = section_number(heading.text)
     if number is not None:
         return 2 + number.depth
@@ -294,7 +298,7 @@ def _style_levels(headings: Sequence[Element], known: dict[int, int]) -> dict[tu
         size, bold = style
         if counts[style]:
             level = counts[style].most_common(1)[0][0]
-        elif previous is None or previous[0] > size * _ALIKE or previous[1] != bold:
+        elif previous is None or previous[0] > size * ONE_SIZE or previous[1] != bold:
             level += 1
         levels[style] = max(2, min(level, _DEEPEST))
         previous = style

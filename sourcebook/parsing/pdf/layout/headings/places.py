@@ -4,22 +4,20 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 
-from sourcebook.parsing.pdf.layout.elements import Element, PlacedTable
-from sourcebook.parsing.pdf.layout.headings.headings import is_numbered, style_of
+from sourcebook.parsing.pdf.layout.elements import Element, Part
+from sourcebook.parsing.pdf.layout.headings.headings import indexed_headings, is_figure_caption, is_numbered, style_of
+from sourcebook.parsing.pdf.layout.measures import NEAR
 from sourcebook.parsing.pdf.layout.words.list_marks import list_mark
 
-_OF_FIGURE = re.compile(r"\[?(?:fig|abb|chart|plate|рис|그림|図|图)", re.IGNORECASE)
 _SENTENCE = re.compile(r"\S+(?:\s+\S+){2,}[.!۔।]|.{12,}[。．]")
 """Three words or more with a full stop, or as many signs as these have in Chinese or Japanese."""
 _LEAD_IN = re.compile(r"\S+(?:\s+\S+){3,}:|.{12,}：|.*[，、].*[:：]")
 """Four words or more with a colon, which lead to what is below them."""
 _FAR_ABOVE = 4.0
-"""Distance from a title at the margin to the caption of the figure below it, in font sizes of the title."""
-_LEVEL = 3.0
-"""Largest distance of left edges of the items of one list, in points."""
+"""Distance from a title at the margin to the caption of the figure below it, in font sizes of the title [0080]."""
 
 
-def out_of_place(found: Sequence[Element | PlacedTable]) -> Iterator[int]:
+def out_of_place(found: Sequence[Part]) -> Iterator[int]:
     """Yield the indices of headings without a section's number that open no section."""
     for place in (*_at_ends_of_pages(found), *_above_figure_captions(found), *_sentences(found)):
         one = found[place]
@@ -28,42 +26,41 @@ def out_of_place(found: Sequence[Element | PlacedTable]) -> Iterator[int]:
     yield from _items_of_lists(found)
 
 
-def _at_ends_of_pages(found: Sequence[Element | PlacedTable]) -> Iterator[int]:
+def _at_ends_of_pages(found: Sequence[Part]) -> Iterator[int]:
     """Yield the indices of headings below all other text of their page: type is set so that a title has text below."""
-    shown = [(place, one) for place, one in enumerate(found) if not _is_head(one)]
-    pages = [[place for place, _ in group] for _, group in groupby(shown, key=lambda one: _first_page(one[1]))]
+    shown = [place for place, one in enumerate(found) if one.kind not in ("running head", "footnote")]
+    pages = [list(group) for _, group in groupby(shown, key=lambda place: found[place].page)]
     for page in pages[:-1]:
-        above = any(_kind(found[place]) != "heading" for place in page)
-        if above and _kind(found[page[-1]]) == "heading":
+        above = any(found[place].kind != "heading" for place in page)
+        if above and found[page[-1]].kind == "heading":
             yield page[-1]
 
 
-def _above_figure_captions(found: Sequence[Element | PlacedTable]) -> Iterator[int]:
+def _above_figure_captions(found: Sequence[Part]) -> Iterator[int]:
     """Yield the indices of headings directly above the caption of a figure, which are labels in the figure."""
     for place, (one, after) in enumerate(pairwise(found)):
         if not isinstance(one, Element) or not isinstance(after, Element) or one.kind != "heading":
             continue
-        if after.kind == "caption" and _OF_FIGURE.match(after.text) and _is_label(one, after):
+        if is_figure_caption(after) and _is_label(one, after):
             yield place
 
 
 def _is_label(one: Element, caption: Element) -> bool:
     """Tell whether a heading is in the figure whose caption follows; a title at the margin is far above it."""
-    if one.places[-1].page != caption.places[0].page:
+    if one.places[-1].page != caption.page:
         return False
     at_margin = one.first.left - one.column[0] < one.first.size
     return not at_margin or caption.first.top - one.last.bottom < _FAR_ABOVE * one.first.size
 
 
-def _sentences(found: Sequence[Element | PlacedTable]) -> Iterator[int]:
+def _sentences(found: Sequence[Part]) -> Iterator[int]:
     """Yield the indices of headings that are sentences; the first heading may be the title, and titles may be."""
-    headings = [(place, one) for place, one in enumerate(found) if isinstance(one, Element) and one.kind == "heading"]
-    for place, one in headings[1:]:
+    for place, one in indexed_headings(found)[1:]:
         if _SENTENCE.fullmatch(one.text) or _LEAD_IN.fullmatch(one.text):
             yield place
 
 
-def _items_of_lists(found: Sequence[Element | PlacedTable]) -> Iterator[int]:
+def _items_of_lists(found: Sequence[Part]) -> Iterator[int]:
     """Yield the indices of headings that go on with the numbers of a list at the same indent."""
     items: dict[tuple[str, int], Element] = {}
     for place, one in enumerate(found):
@@ -82,18 +79,5 @@ def _items_of_lists(found: Sequence[Element | PlacedTable]) -> Iterator[int]:
 
 def _is_next(before: Element, one: Element) -> bool:
     """Tell whether a text begins at the indent of another, in its size."""
-    level = abs(before.first.left - one.first.left) < _LEVEL
+    level = abs(before.first.left - one.first.left) < NEAR
     return level and style_of(before)[0] == style_of(one)[0]
-
-
-def _is_head(one: Element | PlacedTable) -> bool:
-    return _kind(one) in ("running head", "footnote")
-
-
-def _kind(one: Element | PlacedTable) -> str:
-    return one.kind if isinstance(one, Element) else "table"
-
-
-def _first_page(one: Element | PlacedTable) -> int:
-    """Return the page on which an element begins; the paragraph below a heading may go on at the top of the next."""
-    return one.places[0].page if isinstance(one, Element) else one.page

@@ -23,20 +23,20 @@ _IN_BRACKETS = re.compile(r"（[^（）]*）|〈[^〈〉]*〉")
 _COMMAND = re.compile(r"\s--?\w|[{}\\<>|=]|\w[._]\w")
 """Options, redirections and names of files, as in commands."""
 _NARROWEST = 0.2
-"""Smallest mean width of a letter, in font sizes; narrower ones have the size of a picture or of a glyph's name."""
+"""Smallest mean width of a letter, in font sizes; narrower ones are a picture or a glyph's name [library]."""
 _LONGEST_WORD = 39
-"""Most letters of a word; a string of more is a sample of letters."""
+"""Most letters of a word; a string of more is a sample of letters [0079]."""
 _SMALLEST = 0.72
-"""Smallest size of a heading, in font sizes of the document's running text; smaller ones are labels of a diagram."""
+"""Smallest size of a heading, in font sizes of the running text; smaller ones are labels of a diagram [library]."""
 
 
 def is_no_title(lines: Sequence[Line], text: str, style: TextStyle) -> bool:
     """Tell whether a text without a section's number is no title by its signs, its letters or its size.
 
     Args:
-        lines: Lines of the text.
-        text: The whole text.
-        style: Style of the running text.
+        lines: lines of the text.
+        text: the whole text.
+        style: style of the running text.
     """
     if _SIGN.match(text) or _IN_BRACKETS.fullmatch(text) or is_formula(text) or not _is_balanced(text) or "©" in text:
         return True

@@ -8,25 +8,24 @@ from functools import lru_cache
 from math import inf
 
 from sourcebook.parsing.pdf.layout.elements import Row
+from sourcebook.parsing.pdf.layout.measures import LEAST_SHARED, around
 from sourcebook.parsing.pdf.layout.page_parts import Line
 from sourcebook.parsing.pdf.layout.words.east_asian import is_east_asian
 from sourcebook.parsing.pdf.layout.words.section_numbers import is_number_within
 
-_LEAST_SHARED = 0.5
-"""Smallest vertical overlap of two runs on one line, in heights of the lower run."""
 _MOST_TALLER = 1.6
-"""Height in heights of the lower run above which a run must have the same base line."""
+"""Height in heights of the lower run above which a run must have the same base line [first]."""
 _LIKE_HEIGHT = 1.3
-"""Ratio of heights up to which runs are of one height."""
+"""Ratio of heights up to which runs are of one height [first]."""
 _ONE_SIZE = 0.05
-"""Difference of font sizes up to which runs have one size, as a share of it."""
+"""Difference of font sizes up to which runs have one size, as a share of it [library]."""
 _FEWEST_EAST_ASIAN = 0.15
 """Share of a line's letters from which its Chinese, Japanese or Korean words decide on size and weight.
 
-Their fonts have boxes of another height than the Latin font beside them, which is in one size with them for the eye.
+Their fonts have boxes of another height than the Latin font beside them, which has their size for the eye [0076].
 """
 _OPEN_ROWS = 3
-"""Rows that a further run may still join."""
+"""Rows that a further run may still join [first]."""
 
 
 def rows(lines: Sequence[Line]) -> list[Row]:
@@ -64,13 +63,13 @@ def side_by_side(lines: Sequence[Line], *, reach: float = inf) -> list[list[Line
     """Return the runs of each line, from the top.
 
     Args:
-        lines: Runs in any order.
-        reach: Largest gap between runs of different height, in heights of the taller run, which keeps a heading in
+        lines: runs in any order.
+        reach: largest gap between runs of different height, in heights of the taller run, which keeps a heading in
             the next column off this column's lines.
     """
     found: list[list[Line]] = []
     spans: list[list[tuple[float, float]]] = []
-    for line in sorted(lines, key=lambda line: (line.top + line.bottom, line.left)):
+    for line in sorted(lines, key=lambda line: (line.middle, line.left)):
         # In this order, a tall letter beside several lines comes between the parts of one line.
         row: list[Line] | None = None
         for place in range(len(found) - 1, max(len(found) - _OPEN_ROWS, 0) - 1, -1):
@@ -108,7 +107,7 @@ def _beside(first: Line, other: Line) -> bool:
     height, other_height = bottom - top, other_bottom - other_top
     lower = min(height, other_height)
     shared = (min(bottom, other_bottom)) - (max(top, other_top))
-    if shared <= _LEAST_SHARED * lower:
+    if shared <= LEAST_SHARED * lower:
         return False
     if _is_mark(first if height < other_height else other):
         return True
@@ -171,12 +170,13 @@ def joined(runs: Sequence[Line]) -> Line:
     titled = fixed > 0 and _numbers_title(runs)
     if titled:
         fixed, bold = 0, letters
+    left, top, right, bottom = around(runs)
     return Line(
         text=_spaced(runs) if fixed > 0.8 * (letters or 1) else text,
-        left=min([run.left for run in runs]),
-        right=max([run.right for run in runs]),
-        top=min([run.top for run in runs]),
-        bottom=max([run.bottom for run in runs]),
+        left=left,
+        right=right,
+        top=top,
+        bottom=bottom,
         size=main.size,
         bold=bold > most,
         italic=italic > 0.8 * (letters or 1),
@@ -208,7 +208,7 @@ def _main(runs: Sequence[Line]) -> Line:
 def _spaced(runs: Sequence[Line]) -> str:
     text, previous = "", runs[0]
     for run in runs:
-        width = previous.width / max(1, len(previous.text))
+        width = previous.letter_width
         text += " " * max(1, round((run.left - previous.right) / width) if width > 0 else 1) if text else ""
         text += run.text
         previous = run

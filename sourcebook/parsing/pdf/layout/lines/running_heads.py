@@ -10,26 +10,27 @@ from dataclasses import dataclass, field, replace
 from statistics import median
 
 from sourcebook.parsing.pdf.layout.lines.rows import joined, side_by_side
+from sourcebook.parsing.pdf.layout.measures import NEAR
 from sourcebook.parsing.pdf.layout.page_parts import Line, Page
 from sourcebook.parsing.pdf.layout.words.page_numbers import Number, is_decorated, is_number, numbers
 from sourcebook.parsing.text.left_out import MOST_TEXTS, LeftOut
 
 _MARGIN = 0.13
-"""Height of the top and of the bottom margin with running heads, as a share of the page's height."""
+"""Height of the top and of the bottom margin with running heads, as a share of the page's height [first]."""
 _OUTERMOST = 3
-"""Rows from the edge that may be running heads."""
+"""Rows from the edge that may be running heads [first]."""
 _FEWEST_PAGES = 3
-"""Fewest pages in a row, or every second page in a row, on which a running head repeats."""
+"""Fewest pages in a row, or every second page in a row, on which a running head repeats [first]."""
 _GAP = 0.7
-"""Smallest white space between a running head and the body, in font sizes."""
+"""Smallest white space between a running head and the body, in font sizes [first]."""
 _LEAST_GAPS = 0.75
-"""Smallest share of pages with white space between a running head and the body."""
+"""Smallest share of pages with white space between a running head and the body [first]."""
 _LEAST_RULE = 0.3
-"""Smallest length of a drawn line between a running head and the body, as a share of the page's width."""
+"""Smallest length of a drawn line between a running head and the body, as a share of the page's width [first]."""
 _MOST_OF_PAGE = 0.5
-"""Share of a page's characters above which its repeated rows are its content."""
+"""Share of a page's characters above which its repeated rows are its content [first]."""
 _LARGEST = 1.25
-"""Font size above which a row is the title of a chapter, in usual font sizes."""
+"""Font size above which a row is the title of a chapter, in usual font sizes [first]."""
 
 RunningRows = tuple[tuple[Line, ...], tuple[Line, ...]]
 """Rows above the body of a page, and rows below it."""
@@ -187,7 +188,7 @@ def _is_apart(one: _Candidate, page: Page, taken: set[int]) -> bool:
     else:
         top, bottom = max((line.bottom for line in body), default=0.0), min(line.top for line in beside)
     ruled = any(
-        top - 3 <= rule.top <= bottom + 3 and rule.right - rule.left > _LEAST_RULE * page.width for rule in page.rules
+        top - NEAR <= rule.top <= bottom + NEAR and rule.width > _LEAST_RULE * page.width for rule in page.rules
     )
     return bottom - top >= (0 if ruled else _GAP * one.line.size)
 

@@ -8,21 +8,21 @@ from dataclasses import dataclass, replace
 from sourcebook.parsing.pdf.layout.elements import Row
 
 _ENOUGH_LETTERS = 400
-"""Letters of a page below which the document's style holds for it."""
+"""Letters of a page below which the document's style holds for it [first]."""
 _FEW_LETTERS = 120
-"""Letters in the size of running text above which a page has running text."""
+"""Letters in the size of running text above which a page has running text [first]."""
 _LEAST_PROPORTIONAL = 0.25
-"""Share of letters in proportional fonts above which monospaced text is code, and no running text."""
+"""Share of letters in proportional fonts above which monospaced text is code, and no running text [library]."""
 _RUNNING = 25
-"""Fewest characters of a run of running text; labels of a diagram are shorter."""
+"""Fewest characters of a run of running text; labels of a diagram are shorter [library]."""
 _SMALL_PRINT = 0.75
-"""Smallest size of sentences between tables, in font sizes of the running text."""
+"""Smallest size of sentences between tables, in font sizes of the running text [0080]."""
 _LONG = 60
-"""Fewest characters of the last line of such a sentence."""
+"""Fewest characters of the last line of such a sentence [0080]."""
 _SENTENCE = re.compile(r"\s.*[.۔।؟]\Z|.{8}[。．]\Z")
 """End of a sentence of several words."""
 _STEP = 0.5
-"""Step to which font sizes and distances are rounded, in points."""
+"""Step to which font sizes and distances are rounded, in points [first]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class TextStyle:
         return body * size / self.size if self.size else 1.25 * size
 
 
-def of_page(style: TextStyle, rows: Sequence[Row]) -> TextStyle:
+def style_of_page(style: TextStyle, rows: Sequence[Row]) -> TextStyle:
     """Return the document's style, with the page's own font size where its running text is smaller."""
     letters, running = Counter[int](), Counter[int]()
     for row in rows:
@@ -65,9 +65,9 @@ def has_running_text(style: TextStyle, rows: Sequence[Row], *, small: bool = Fal
     """Tell whether a page has a sentence or some lines of running text; covers and title pages have none.
 
     Args:
-        style: Style of the running text.
-        rows: Rows of the page, without those of its tables.
-        small: Whether a long sentence in smaller print counts, as those between tables.
+        style: style of the running text.
+        rows: rows of the page, without those of its tables.
+        small: whether a long sentence in smaller print counts, as those between tables.
     """
     near = [row.line for row in rows if abs(row.line.size - style.size) <= 0.12 * style.size]
     if sum(len(line.text) for line in near) > _FEW_LETTERS:

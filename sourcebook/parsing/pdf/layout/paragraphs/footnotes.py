@@ -9,18 +9,18 @@ from sourcebook.parsing.pdf.layout.lines.text_style import TextStyle
 
 _MARK = re.compile(r"\(?(?:\d{1,3}|[a-z*†‡§¶∗])\)?[.):]?\s?\S|\[\d{1,3}\]")
 _SMALLER = 0.93
-"""Largest font size of a footnote, in font sizes of the running text."""
+"""Largest font size of a footnote, in font sizes of the running text [first]."""
 _HIGHEST = 0.4
-"""Smallest distance of a footnote from the page's top, as a share of the page's height."""
+"""Smallest distance of a footnote from the page's top, as a share of the page's height [first]."""
 
 
 def with_footnotes(column: Sequence[Element | Table], *, height: float, style: TextStyle) -> list[Element | Table]:
     """Return the elements of a column, with the footnotes at its end marked as such.
 
     Args:
-        column: Elements of the column in reading order.
-        height: Height of the page, in points.
-        style: Style of the running text.
+        column: elements of the column in reading order.
+        height: height of the page, in points.
+        style: style of the running text.
     """
     small: list[Element] = []
     for one in reversed(column):

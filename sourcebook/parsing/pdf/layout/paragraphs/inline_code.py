@@ -6,27 +6,24 @@ from dataclasses import replace
 
 from sourcebook.parsing.pdf.layout.elements import Row, Table
 from sourcebook.parsing.pdf.layout.lines.text_style import TextStyle
+from sourcebook.parsing.pdf.layout.measures import FLUSH, WIDER_SPACE
 from sourcebook.parsing.pdf.layout.words.list_marks import list_mark
 
 _ADDRESS = re.compile(r"[(<«]?(?:(?:https?|ftp)://|//)\S+")
 _BULLETS = frozenset("•‣◦▪▫■□●○◆◇➢✓")
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 _ENDS = re.compile(r"[.:;!?。：]$")
-_WIDER = 1.3
-"""Distance below the line above from which code is displayed, in usual distances."""
-_NEAR = 0.3
-"""Distance of left edges up to which they are one, in font sizes."""
 _WIDEST_INDENT = 4.0
-"""Largest distance of the left edges of a line and of the marked line above it, in font sizes."""
+"""Largest distance of the left edges of a line and of the marked line above it, in font sizes [0079]."""
 
 
 def with_inline_code(items: Sequence[Row | Table], edge: float, style: TextStyle) -> list[Row | Table]:
     """Return the items of a column, the lines within paragraphs that look like code as lines of text.
 
     Args:
-        items: Rows and tables of the column, from the top.
-        edge: Right edge of its text, in points.
-        style: Style of the running text.
+        items: rows and tables of the column, from the top.
+        edge: right edge of its text, in points.
+        style: style of the running text.
     """
     result = list(items)
     for place, row in enumerate(items):
@@ -57,7 +54,7 @@ def _goes_on(above: Row, row: Row, below: Row | Table | None, edge: float, style
     if last.monospaced or not _is_next(above, row, style):
         return False
     marked = list_mark(last.text) is not None
-    if not (abs(line.left - last.left) < _NEAR * line.size or (marked and 0 < line.left - last.left < _indent(row))):
+    if not (abs(line.left - last.left) < FLUSH * line.size or (marked and 0 < line.left - last.left < _indent(row))):
         return False
     if _ADDRESS.match(line.text) or any(not run.monospaced and _LETTERS.search(run.text) for run in row.runs):
         return True
@@ -73,4 +70,4 @@ def _indent(row: Row) -> float:
 
 def _is_next(above: Row, row: Row, style: TextStyle) -> bool:
     usual = style.pitch(max(above.line.size, row.line.size))
-    return 0 < row.line.top - above.line.top <= _WIDER * usual
+    return 0 < row.line.top - above.line.top <= WIDER_SPACE * usual

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from statistics import median
 
-from sourcebook.parsing.pdf.layout.elements import Element, Row, Table, place
+from sourcebook.parsing.pdf.layout.elements import Element, Place, Row, Table
 from sourcebook.parsing.pdf.layout.headings.headings import (
     extends_number,
     is_caption,
@@ -18,38 +18,42 @@ from sourcebook.parsing.pdf.layout.headings.headings import (
     is_set_apart,
     is_titled_by_number,
 )
+from sourcebook.parsing.pdf.layout.lines.rows import joined
 from sourcebook.parsing.pdf.layout.lines.text_style import TextStyle
+from sourcebook.parsing.pdf.layout.measures import ONE_SIZE, WIDER_SPACE, around
 from sourcebook.parsing.pdf.layout.page_parts import Line
 from sourcebook.parsing.pdf.layout.paragraphs.inline_code import with_inline_code
 from sourcebook.parsing.pdf.layout.paragraphs.monospaced_prose import is_numbered_title, is_prose
-from sourcebook.parsing.pdf.layout.paragraphs.run_in_headings import parted
 from sourcebook.parsing.pdf.layout.words.east_asian import is_east_asian
 from sourcebook.parsing.pdf.layout.words.line_joining import is_divided, joined_text
 from sourcebook.parsing.pdf.layout.words.list_marks import ListMark, list_mark
+from sourcebook.parsing.pdf.layout.words.sentences import LINKING_WORD, STOPS
 
-_SENTENCE_END = re.compile(r"""[.!?:;。！？…।॥؟۔։።។။؛]["'”’»)\]]*$""")
-_UNFINISHED = re.compile(r"(?:,|\b(?:an?|and|by|for|in|of|or|that|the|to|with))$")
+_SENTENCE_END = re.compile(rf"""[{STOPS}:;؛]["'”’»)\]]*$""")
+_UNFINISHED = re.compile(rf"(?:,|{LINKING_WORD})$")
 _WIDEST_MARK = 3.0
-"""Largest distance from the mark of a list item to its text, in font sizes."""
+"""Largest distance from the mark of a list item to its text, in font sizes [0078]."""
 _ALSO_DASHES = frozenset({"bullet -", "bullet –", "bullet —", "bullet o", "bullet *"})
 _WIDEST_IN_HEADING = 8.0
-"""Largest gap between the parts of a heading, such as number and title, in font sizes."""
-_WIDER_SPACE = 1.3
-"""Distance between lines that begins a paragraph, in usual distances."""
-_OTHER_SIZE = 1.06
-"""Ratio of font sizes above which a numbered title and the line below it are apart."""
+"""Largest gap between the parts of a heading, such as number and title, in font sizes [first]."""
 _INNER_TITLE = 1.1
-"""Ratio of font sizes above which two titles below each other are those of a section and of one within it."""
+"""Ratio of font sizes above which two titles below each other are those of a section and of one within it [0080]."""
 _ABOVE_INNER = 0.7
-"""Smallest white space above a title within a section, in font sizes; lines of one title are closer."""
+"""Smallest white space above a title within a section, in font sizes; lines of one title are closer [0080]."""
 _BELOW_TITLE = 1.15
-"""Distance of a line below a numbered title that parts them, in usual distances."""
+"""Distance of a line below a numbered title that parts them, in usual distances [0076]."""
 _MOST_TITLE_LINES = 3
-"""Most lines of a numbered title that may be indented to its text."""
+"""Most lines of a numbered title that may be indented to its text [library]."""
 _SHORT_TITLE = 0.25
-"""White space behind a line of a title that ends it, as a share of the column's width."""
+"""White space behind a line of a title that ends it, as a share of the column's width [library]."""
 _WIDEST_INDENT = 80
-"""Most characters by which a line of code is indented."""
+"""Most characters by which a line of code is indented [first]."""
+_LONGEST_RUN_IN = 80
+"""Most characters of such a heading [library]."""
+_WIDEST_BEHIND = 3.0
+"""Widest space behind it, in font sizes; cells of tables are farther apart [library]."""
+_FLUSH = 0.3
+"""Largest distance between the left edges of the first two lines, in font sizes; definitions are indented [library]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +85,11 @@ def elements(
     """Yield the elements and tables of a column in their order.
 
     Args:
-        items: Rows and tables of the column, from the top.
-        page: Number of the page.
-        left: Left edge of the column, in points.
-        right: Right edge of the column, in points.
-        context: Facts about the document.
+        items: rows and tables of the column, from the top.
+        page: number of the page.
+        left: left edge of the column, in points.
+        right: right edge of the column, in points.
+        context: facts about the document.
     """
     group: _Group | None = None
     last_mark: ListMark | None = None
@@ -143,13 +147,13 @@ def _begins(group: _Group, row: Row, following: Row | Table | None, edge: float,
         return True
     distance = line.top - last.top
     if line.monospaced:
-        if context.monospaced and distance > _WIDER_SPACE * context.style.pitch(line.size) + 0.5:
+        if context.monospaced and distance > WIDER_SPACE * context.style.pitch(line.size) + 0.5:
             return True
         return distance > 3.2 * context.style.pitch(line.size) or distance < 0
     if line.bold != last.bold:
         return True
     usual = context.style.pitch(max(line.size, last.size))
-    if not -0.5 * line.size < distance <= _WIDER_SPACE * usual + 0.5:
+    if not -0.5 * line.size < distance <= WIDER_SPACE * usual + 0.5:
         return True
     if is_caption(line.text) and not is_caption(first.text) and _ends_short(last, line, edge):
         return True
@@ -157,7 +161,7 @@ def _begins(group: _Group, row: Row, following: Row | Table | None, edge: float,
     if not line.bold and (is_section_title(line, column) or (len(group.rows) == 1 and is_section_title(first, column))):
         return True
     if len(group.rows) == 1 and is_titled_by_number(first, column):
-        larger = max(line.size, first.size) > _OTHER_SIZE * min(line.size, first.size)
+        larger = max(line.size, first.size) > ONE_SIZE * min(line.size, first.size)
         if larger or distance > _BELOW_TITLE * usual:
             return True
     if extends_number(line.text, first.text) and _ends_short(last, line, edge):
@@ -189,7 +193,7 @@ def _is_unfinished(group: _Group, line: Line, style: TextStyle) -> bool:
     usual = style.pitch(min(line.size, last.size))
     farthest = 0.3 if group.mark is None else _WIDEST_MARK
     alike = line.bold == last.bold and -0.3 * last.size < line.left - last.left < farthest * last.size
-    return alike and _UNFINISHED.search(last.text) is not None and 0 < line.top - last.top <= _WIDER_SPACE * usual
+    return alike and _UNFINISHED.search(last.text) is not None and 0 < line.top - last.top <= WIDER_SPACE * usual
 
 
 def _indented(group: _Group, line: Line, following: Row | Table | None, edge: float) -> bool:
@@ -213,17 +217,16 @@ def _indented(group: _Group, line: Line, following: Row | Table | None, edge: fl
 def _ends_short(last: Line, line: Line, edge: float) -> bool:
     """Tell whether the first word of `line` would have fitted at the end of `last`."""
     word = line.text.split(" ", 1)[0]
-    width = line.width / max(1, len(line.text)) * (len(word) + 1.5)
-    return last.right + max(width, line.size) < edge
+    return last.right + max(line.letter_width * (len(word) + 1.5), line.size) < edge
 
 
 def _elements_of(group: _Group, page: int, column: tuple[float, float], context: Context) -> Iterator[Element]:
     """Yield the element of a group, with the heading on its first line before it."""
-    run_in = parted(group.rows, context.style) if group.mark is None and not context.from_right else None
+    run_in = run_in_heading(group.rows, context.style) if group.mark is None and not context.from_right else None
     if run_in is not None:
         title, rest = run_in
         line = title.line
-        yield Element("heading", line.text, (place(page, [line]),), line, line, column)
+        yield Element("heading", line.text, (Place(page, *around([line])),), line, line, column)
         group = _Group(list(rest), None)
     yield _element(group, page, column, context)
 
@@ -235,7 +238,7 @@ def _element(group: _Group, page: int, column: tuple[float, float], context: Con
         return _code_element(lines, page, column, context.style)
     text = joined_text(lines, context.hyphenated)
     text = " ".join(text.split()) if plain_text else text
-    where = (place(page, lines),)
+    where = (Place(page, *around(lines)),)
     if context.from_right:
         where = (replace(where[0], left=-where[0].right, right=-where[0].left),)
     heading = not any(map(_spread, group.rows)) and is_heading(
@@ -267,7 +270,7 @@ def _spread(row: Row) -> bool:
 
 def _code_element(lines: Sequence[Line], page: int, column: tuple[float, float], style: TextStyle) -> Element:
     """Return the lines as one block of code, with its indents and empty lines."""
-    widths = [line.width / len(line.text) for line in lines if line.text and line.width > 0]
+    widths = [line.letter_width for line in lines if line.text and line.width > 0]
     width = median(widths) if widths else 0.5 * lines[0].size
     margin = min(line.left for line in lines)
     distances = [after.top - before.top for before, after in pairwise(lines)]
@@ -278,4 +281,26 @@ def _code_element(lines: Sequence[Line], page: int, column: tuple[float, float],
             text.append("")
         indent = round((line.left - margin) / width) if width > 0 else 0
         text.append(" " * min(indent, _WIDEST_INDENT) + line.text)
-    return Element("code", "\n".join(text), (place(page, lines),), lines[0], lines[-1], column, len(lines))
+    return Element("code", "\n".join(text), (Place(page, *around(lines)),), lines[0], lines[-1], column, len(lines))
+
+
+def run_in_heading(rows: Sequence[Row], style: TextStyle) -> tuple[Row, Sequence[Row]] | None:
+    """Return a run-in heading and the rows of its paragraph, or None for a paragraph without one.
+
+    Args:
+        rows: rows of a paragraph of several lines.
+        style: style of the running text.
+    """
+    if len(rows) < 2 or style.bold or rows[0].line.bold:
+        return None
+    bold = list(takewhile(lambda run: run.bold and not run.monospaced, rows[0].runs))
+    rest = rows[0].runs[len(bold) :]
+    if not bold or not rest or any(run.bold for run in rest):
+        return None
+    title, size = joined(bold), rows[0].line.size
+    flush = abs(rows[1].line.left - title.left) < _FLUSH * size
+    near = rest[0].left - title.right < _WIDEST_BEHIND * size
+    letters = sum(map(str.isalpha, title.text))
+    if not (flush and near) or letters < 2 or len(title.text) > _LONGEST_RUN_IN or title.text[-1] in ",;:":
+        return None
+    return Row(tuple(bold), title), [Row(rest, joined(rest)), *rows[1:]]

@@ -1,22 +1,24 @@
 """Labels of plots and diagrams: single words all over a figure, which together make one paragraph."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from sourcebook.parsing.pdf.layout.elements import Element, Place, PlacedTable
+from sourcebook.parsing.pdf.layout.elements import Element, Part, Place
+from sourcebook.parsing.pdf.layout.grouping import grouped
+from sourcebook.parsing.pdf.layout.measures import around
 
 _LONGEST = 24
-"""Most characters of a label."""
+"""Most characters of a label [library]."""
 _FEWEST = 8
-"""Fewest labels that follow one another."""
+"""Fewest labels that follow one another [library]."""
 _FEWEST_EDGES = 4
-"""Fewest left edges of the labels; lists and poems have one or two."""
+"""Fewest left edges of the labels; lists and poems have one or two [library]."""
 
 
-def with_joined_labels(found: Sequence[Element | PlacedTable]) -> list[Element | PlacedTable]:
+def with_joined_labels(found: Sequence[Part]) -> list[Part]:
     """Return the elements, with the labels of each figure as one paragraph."""
-    result: list[Element | PlacedTable] = []
-    for group in _groups(found):
+    result: list[Part] = []
+    for group in grouped(found, _are_one_figure):
         labels = [one for one in group if isinstance(one, Element)]
         edges = {round(one.first.left / max(one.first.size, 1.0)) for one in labels}
         if len(labels) >= _FEWEST and len(edges) >= _FEWEST_EDGES:
@@ -26,40 +28,18 @@ def with_joined_labels(found: Sequence[Element | PlacedTable]) -> list[Element |
     return result
 
 
-def _groups(found: Sequence[Element | PlacedTable]) -> Iterator[list[Element | PlacedTable]]:
-    """Yield consecutive labels of one page together, and every other element alone."""
-    group: list[Element | PlacedTable] = []
-    page = 0
-    for one in found:
-        if isinstance(one, Element) and _is_label(one):
-            if group and one.places[0].page != page:
-                yield group
-                group = []
-            group.append(one)
-            page = one.places[0].page
-            continue
-        if group:
-            yield group
-            group = []
-        yield [one]
-    if group:
-        yield group
+def _are_one_figure(labels: Sequence[Part], one: Part) -> bool:
+    return _is_label(one) and _is_label(labels[0]) and one.page == labels[0].page
 
 
-def _is_label(one: Element) -> bool:
+def _is_label(one: Part) -> bool:
     # Small text in the lower half of a page may have been taken for footnotes.
-    short = one.lines == 1 and len(one.text) <= _LONGEST and one.text[-1:] not in ".:;!?"
-    return short and one.kind in ("paragraph", "footnote")
+    if not isinstance(one, Element) or one.kind not in ("paragraph", "footnote"):
+        return False
+    return one.lines == 1 and len(one.text) <= _LONGEST and one.text[-1:] not in ".:;!?"
 
 
 def _joined(labels: Sequence[Element]) -> Element:
-    places = [one.places[0] for one in labels]
-    around = Place(
-        places[0].page,
-        min(place.left for place in places),
-        min(place.top for place in places),
-        max(place.right for place in places),
-        max(place.bottom for place in places),
-    )
+    whole = Place(labels[0].page, *around([one.places[0] for one in labels]))
     text = " ".join(one.text for one in labels)
-    return replace(labels[0], kind="paragraph", text=text, places=(around,), last=labels[-1].last, lines=len(labels))
+    return replace(labels[0], kind="paragraph", text=text, places=(whole,), last=labels[-1].last, lines=len(labels))

@@ -8,26 +8,28 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 
-from sourcebook.parsing.pdf.layout.elements import Cell, Row, Table
+from sourcebook.parsing.pdf.layout.elements import Row, Table
 from sourcebook.parsing.pdf.layout.lines.rows import joined
+from sourcebook.parsing.pdf.layout.measures import Span
 from sourcebook.parsing.pdf.layout.page_parts import Line
-from sourcebook.parsing.pdf.layout.tables.dot_leaders import LEADERS, PAGE_NUMBER, leads_to_page, without_leaders
+from sourcebook.parsing.pdf.layout.tables.dot_leaders import contents_table, leads_to_page, without_leaders
 from sourcebook.parsing.pdf.layout.tables.wide_headers import first_row, is_second_header, spans, wide_cells
 from sourcebook.parsing.pdf.layout.tables.wrapped_cells import NUMBER, further_lines
 from sourcebook.parsing.pdf.layout.words.line_joining import joined_text
 from sourcebook.parsing.pdf.layout.words.list_marks import list_mark
 
 _NARROWEST_GAP = 0.55
-"""Smallest gap between columns, in font sizes."""
+"""Smallest gap between columns, in font sizes [first]."""
 _MANY_ROWS = 12
+"""Rows from which the gaps between columns may be narrower: in text, no white space is in all lines [0078]."""
 _NARROWEST_OF_MANY = 0.33
-"""Smallest gap between columns that so many rows share, in font sizes: in text, no white space is in all lines."""
+"""Smallest gap that so many rows share, in font sizes [0078]."""
 _FARTHEST_ROW = 2.6
-"""Largest white space between two rows of a table, in font sizes."""
+"""Largest white space between two rows of a table, in font sizes [first]."""
 _FEWEST_BELOW = 2
-"""Fewest rows with all columns below a header over several of them."""
+"""Fewest rows with all columns below a header over several of them [0080]."""
 _LONGEST_CELL = 90
-"""Characters of the median cell above which columns are prose."""
+"""Characters of the median cell above which columns are prose [first]."""
 _BULLET = re.compile(r"[\u2460-\u24ff\u25a0-\u27bf]")
 _SECTION = re.compile(r"\d{1,3}(?:\.\d{1,3})+\.|\d{1,3}(?:\.\d{1,3}){2,}")
 _TITLE = re.compile(r"(?:\d{1,3}|[A-Z])(?:\.\d{1,3})+\.?\s+[^\W\d_]{3}")
@@ -35,7 +37,7 @@ _TITLE = re.compile(r"(?:\d{1,3}|[A-Z])(?:\.\d{1,3})+\.?\s+[^\W\d_]{3}")
 
 
 @dataclass(frozen=True, slots=True)
-class _Gap:
+class _Gap(Span):
     left: float
     right: float
 
@@ -44,15 +46,15 @@ def with_tables(rows: Sequence[Row], levels: Sequence[float] = ()) -> list[Row |
     """Return the rows of a column, with tables in place of the rows that form them.
 
     Args:
-        rows: Rows of one column, from the top.
-        levels: Heights of the lines drawn across the column, which separate the rows of a table.
+        rows: rows of one column, from the top.
+        levels: heights of the lines drawn across the column, which separate the rows of a table.
     """
     result: list[Row | Table] = []
     written, rows = rows, [row if leads_to_page(row) else without_leaders(row) for row in rows]
     index = 0
     while index < len(rows):
         end, gaps = _stretch(rows, index)
-        table = _contents_table(rows[index:end]) or _table(rows[index:end], gaps, levels) if end - index > 1 else None
+        table = contents_table(rows[index:end]) or _table(rows[index:end], gaps, levels) if end - index > 1 else None
         if table is not None and not table.contents and _is_justified(rows, index, end):
             table = None
         if table is None:
@@ -159,8 +161,8 @@ def _common(gaps: Sequence[_Gap], row: Row) -> list[_Gap]:
             parts.append(_Gap(max(free[first].left, gap.left), min(free[first].right, gap.right)))
             first += 1
         first -= bool(parts)  # the last part may reach into the next gap
-        widest = max(parts, key=lambda part: part.right - part.left, default=None)
-        if widest is not None and widest.right - widest.left > _NARROWEST_GAP * row.line.size:
+        widest = max(parts, key=lambda part: part.width, default=None)
+        if widest is not None and widest.width > _NARROWEST_GAP * row.line.size:
             left.append(widest)
     return left
 
@@ -216,14 +218,14 @@ def _table(rows: Sequence[Row], gaps: Sequence[_Gap], levels: Sequence[float]) -
         return None
     if sum(map(bool, (text for row in texts for text in row))) < 0.4 * len(texts) * width:
         return None
-    return _table_of(rows, texts)
+    return Table.of(rows, texts)
 
 
 def _divided_table(rows: Sequence[Row], gaps: Sequence[_Gap], levels: Sequence[float]) -> Table | None:
     """Return the table whose first row is over more columns than it has cells, or None where it is not so."""
     body = rows[1:]
     inner = _shared(body) if len(body) > _FEWEST_BELOW else []
-    edges = [float("-inf"), *((gap.left + gap.right) / 2 for gap in inner), float("inf")]
+    edges = [float("-inf"), *(gap.centre for gap in inner), float("inf")]
     if (
         len(inner) < max(len(gaps), len(rows[0].runs))
         or sum(len(row.runs) > len(inner) for row in body) < _FEWEST_BELOW
@@ -258,7 +260,7 @@ def _ruled_grid(rows: Sequence[Row], gaps: Sequence[_Gap], levels: Sequence[floa
     bands = Counter(bisect(inside, (row.line.top + row.line.bottom) / 2) for row in rows)
     if len(bands) < 3 or max(bands.values()) > 8:
         return []
-    middles = [(gap.left + gap.right) / 2 for gap in gaps]
+    middles = [gap.centre for gap in gaps]
     numbers = Counter(
         (bisect(inside, (row.line.top + row.line.bottom) / 2), column)
         for row in rows
@@ -286,7 +288,7 @@ def _parts(row: Row, middles: Sequence[float]) -> dict[int, list[Line]]:
 
 def _grid(rows: Sequence[Row], gaps: Sequence[_Gap]) -> list[list[list[Line]]]:
     """Return the lines of each cell; a row that continues the cells above is joined to them."""
-    middles = [(gap.left + gap.right) / 2 for gap in gaps]
+    middles = [gap.centre for gap in gaps]
     spaces = [after.line.top - before.line.bottom for before, after in pairwise(rows)]
     usual = median(spaces) if spaces else 0.0
     grid: list[list[list[Line]]] = []
@@ -302,47 +304,3 @@ def _grid(rows: Sequence[Row], gaps: Sequence[_Gap]) -> list[list[list[Line]]]:
         else:
             grid.append(parts)
     return grid
-
-
-def _contents_table(rows: Sequence[Row]) -> Table | None:
-    """Return the table of contents in rows with dot leaders, or None; its columns are titles and page numbers."""
-    if sum(map(leads_to_page, rows)) < 2:
-        return None
-    texts: list[list[str]] = []
-    pending = ""
-    for row in rows:
-        text = f"{pending} {row.line.text}".strip()
-        number = PAGE_NUMBER.search(text)
-        if not leads_to_page(row) or number is None:
-            pending = text
-            continue
-        texts.append([LEADERS.sub(" ", text[: number.start()]).strip(" ."), number[1]])
-        pending = ""
-    if pending:
-        texts.append([pending, ""])
-    # The header is empty, because no entry is a heading of the others.
-    return _table_of(rows, [["", ""], *texts], contents=True)
-
-
-def _table_of(rows: Sequence[Row], texts: Sequence[Sequence[str]], *, contents: bool = False) -> Table:
-    """Return the table of rows.
-
-    Args:
-        rows: Rows that the table covers.
-        texts: Texts of the cells, row by row; the first row is the header, except in a table of contents.
-        contents: Whether the table is a table of contents.
-    """
-    return Table(
-        left=min(row.line.left for row in rows),
-        top=min(row.line.top for row in rows),
-        right=max(row.line.right for row in rows),
-        bottom=max(row.line.bottom for row in rows),
-        cells=tuple(
-            Cell(index, column, text, header=index == 0 and not contents)
-            for index, row in enumerate(texts)
-            for column, text in enumerate(row)
-        ),
-        rows=len(texts),
-        columns=len(texts[0]),
-        contents=contents,
-    )

@@ -4,32 +4,35 @@ Word processors and browsers draw borders so.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
+from sourcebook.parsing.pdf.layout.grouping import grouped
 from sourcebook.parsing.pdf.layout.page_parts import Line, Rule
 
 _LEVEL = 1.0
-"""Difference of heights in points up to which lines are on one level."""
+"""Difference of heights in points up to which lines are on one level [0080]."""
 _TOUCH = 1.5
-"""Distance in points up to which ends of lines touch, and edges of cells are one."""
+"""Distance in points up to which ends of lines touch, and edges of cells are one [0080]."""
 _LOWEST = 6.0
-"""Smallest height of a row, in points."""
+"""Smallest height of a row, in points [0080]."""
 _ACROSS = 2.0
-"""Distance in points by which a text must reach beyond an edge on both sides to cross it."""
+"""Distance in points by which a text must reach beyond an edge on both sides to cross it [0080]."""
 
 
 def column_edges(rules: Sequence[Rule], lines: Sequence[Line]) -> list[Rule]:
     """Return an upright line for each edge of a cell that both the line above it and the one below it have.
 
     Args:
-        rules: Lines of the page from left to right.
-        lines: Texts of the page; an edge that one of them crosses parts no cells.
+        rules: lines of the page from left to right.
+        lines: texts of the page; an edge that one of them crosses parts no cells.
     """
-    levels = [(at, edges) for at, edges in map(_edges, _by_level(rules)) if edges]
-    middles = sorted(((line.top + line.bottom) / 2, line.left, line.right) for line in lines if levels)
+    from_top = sorted(rules, key=lambda rule: rule.top)
+    levels = grouped(from_top, lambda level, rule: rule.top - level[0].top <= _LEVEL)
+    edged = [(at, edges) for at, edges in map(_edges, levels) if edges]
+    middles = sorted((line.middle, line.left, line.right) for line in lines if edged)
     found: list[Rule] = []
-    for (top, upper), (bottom, lower) in pairwise(levels):
+    for (top, upper), (bottom, lower) in pairwise(edged):
         if bottom - top < _LOWEST:
             continue
         shared = [(x, inner) for x, inner in upper.items() if any(abs(x - other) <= _TOUCH for other in lower)]
@@ -42,17 +45,6 @@ def column_edges(rules: Sequence[Rule], lines: Sequence[Line]) -> list[Rule]:
             if not any(left < x - _ACROSS and right > x + _ACROSS for _, left, right in between)
         ]
     return found
-
-
-def _by_level(rules: Sequence[Rule]) -> Iterator[list[Rule]]:
-    group: list[Rule] = []
-    for rule in sorted(rules, key=lambda rule: rule.top):
-        if group and rule.top - group[0].top > _LEVEL:
-            yield group
-            group = []
-        group.append(rule)
-    if group:
-        yield group
 
 
 def _edges(level: Sequence[Rule]) -> tuple[float, dict[float, bool]]:

@@ -4,17 +4,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from sourcebook.parsing.pdf.layout.grouping import grouped
+from sourcebook.parsing.pdf.layout.measures import NEAR
 from sourcebook.parsing.pdf.layout.page_parts import Line, Rule
 from sourcebook.parsing.pdf.layout.tables.cell_borders import column_edges
 
-_NEAR = 3.0
-"""Distance up to which ends of lines touch, in points."""
 _COVERED = 0.6
-"""Smallest drawn share of a cell's side that separates it from its neighbour."""
+"""Smallest drawn share of a cell's side that separates it from its neighbour [first]."""
 _SMALLEST = 6.0
-"""Smallest width and height of a cell, in points."""
+"""Smallest width and height of a cell, in points [first]."""
 _MOST_CELLS = 20_000
-"""Cells of a grid above which it is a drawing."""
+"""Cells of a grid above which it is a drawing [first]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +51,11 @@ def grids(rules: Sequence[Rule], lines: Sequence[Line] = ()) -> list[Grid]:
     """Return the grids with at least two rows and two columns, from the top.
 
     Args:
-        rules: Drawn lines of a page.
-        lines: Texts of the page.
+        rules: drawn lines of a page.
+        lines: texts of the page.
     """
-    level = [rule for rule in rules if rule.right - rule.left > rule.bottom - rule.top]
-    upright = [rule for rule in rules if rule.right - rule.left <= rule.bottom - rule.top]
+    level = [rule for rule in rules if rule.width > rule.height]
+    upright = [rule for rule in rules if rule.width <= rule.height]
     found = _drawn_grids(level, upright)
     if edges := column_edges(level, lines):
         further = (replace(grid, inferred=True) for grid in _drawn_grids(level, [*upright, *edges]))
@@ -69,8 +69,8 @@ def _overlap(grid: Grid, other: Grid) -> bool:
 
 
 def _drawn_grids(level: Sequence[Rule], upright: Sequence[Rule]) -> list[Grid]:
-    across = _strokes([_Stroke((rule.top + rule.bottom) / 2, rule.left, rule.right) for rule in level])
-    down = _strokes([_Stroke((rule.left + rule.right) / 2, rule.top, rule.bottom) for rule in upright])
+    across = _strokes([_Stroke(rule.middle, rule.left, rule.right) for rule in level])
+    down = _strokes([_Stroke(rule.centre, rule.top, rule.bottom) for rule in upright])
     return [grid for group in _touching(across, down) if (grid := _grid(*group)) is not None]
 
 
@@ -78,28 +78,17 @@ def _strokes(strokes: list[_Stroke]) -> list[_Stroke]:
     """Join strokes that continue each other, such as the borders of single cells."""
     strokes.sort(key=lambda stroke: (stroke.at, stroke.start))
     joined: list[_Stroke] = []
-    for line in _at_one_place(strokes):
-        line.sort(key=lambda stroke: stroke.start)
+    for near in grouped(strokes, lambda line, stroke: stroke.at - line[0].at <= NEAR / 2):
+        line = sorted((_Stroke(near[0].at, stroke.start, stroke.end) for stroke in near), key=lambda one: one.start)
         current = line[0]
         for stroke in line[1:]:
-            if stroke.start <= current.end + _NEAR:
+            if stroke.start <= current.end + NEAR:
                 current.end = max(current.end, stroke.end)
             else:
                 joined.append(current)
                 current = stroke
         joined.append(current)
     return joined
-
-
-def _at_one_place(strokes: Sequence[_Stroke]) -> Iterator[list[_Stroke]]:
-    group: list[_Stroke] = []
-    for stroke in strokes:
-        if group and stroke.at - group[0].at > _NEAR / 2:
-            yield group
-            group = []
-        group.append(_Stroke(group[0].at if group else stroke.at, stroke.start, stroke.end))
-    if group:
-        yield group
 
 
 def _touching(across: list[_Stroke], down: list[_Stroke]) -> Iterator[tuple[list[_Stroke], list[_Stroke]]]:
@@ -115,8 +104,8 @@ def _touching(across: list[_Stroke], down: list[_Stroke]) -> Iterator[tuple[list
     for number, stroke in enumerate(down, start=len(across)):
         for other, crossed in enumerate(across):
             if (
-                stroke.start - _NEAR <= crossed.at <= stroke.end + _NEAR
-                and crossed.start - _NEAR <= stroke.at <= crossed.end + _NEAR
+                stroke.start - NEAR <= crossed.at <= stroke.end + NEAR
+                and crossed.start - NEAR <= stroke.at <= crossed.end + NEAR
             ):
                 parent[root(number)] = root(other)
     groups: dict[int, tuple[list[_Stroke], list[_Stroke]]] = {}

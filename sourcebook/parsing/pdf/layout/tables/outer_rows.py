@@ -10,26 +10,26 @@ from sourcebook.parsing.pdf.layout.page_parts import Line
 from sourcebook.parsing.pdf.layout.tables.grid import Grid, GridCell
 
 _MOST_ABOVE = 2
-"""Most rows above the first line: a header, and a row that no line parts from it."""
+"""Most rows above the first line: a header, and a row that no line parts from it [0080]."""
 _NEAR = 1.0
-"""Largest distance from the line to the text beyond it, in heights of the text."""
+"""Largest distance from the line to the text beyond it, in heights of the text [0080]."""
 _ONE_ROW = 0.25
-"""Largest distance of the lines of one row, in heights of the text."""
+"""Largest distance of the lines of one row, in heights of the text [0080]."""
 _TOUCH = 2.0
-"""Distance in points by which a text may reach beyond the edge of its cell."""
+"""Distance in points by which a text may reach beyond the edge of its cell [0080]."""
 
 
 def with_outer_rows(grid: Grid, lines: Sequence[Line]) -> Grid:
     """Return the grid with the row directly above it and the one directly below it, where these are in its columns.
 
     Args:
-        grid: Grid of a table.
-        lines: Texts of the page.
+        grid: grid of a table.
+        lines: texts of the page.
     """
     top, bottom = grid.ys[0], grid.ys[-1]
     beyond = [line for line in lines if line.right > grid.xs[0] and line.left < grid.xs[-1] and not line.turned]
-    above = side_by_side([line for line in beyond if (line.top + line.bottom) / 2 < top])[::-1]
-    below = side_by_side([line for line in beyond if (line.top + line.bottom) / 2 > bottom])
+    above = side_by_side([line for line in beyond if line.middle < top])[::-1]
+    below = side_by_side([line for line in beyond if line.middle > bottom])
     upper = _row(grid, above, [top - max((line.bottom for line in row), default=0.0) for row in above[:1]])
     lower = _row(grid, below, [min((line.top for line in row), default=0.0) - bottom for row in below[:1]])
     for _ in range(_MOST_ABOVE):
@@ -76,7 +76,7 @@ def _is_near(found: Sequence[Line], row: Sequence[Line]) -> bool:
 
 def _column(grid: Grid, line: Line) -> int | None:
     """Return the column in which a text is, or None for a text that reaches into others."""
-    column = bisect_right(grid.xs, (line.left + line.right) / 2) - 1
+    column = bisect_right(grid.xs, line.centre) - 1
     if not 0 <= column < len(grid.xs) - 1:
         return None
     inside = line.left > grid.xs[column] - _TOUCH and line.right < grid.xs[column + 1] + _TOUCH

@@ -4,28 +4,28 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sourcebook.parsing.pdf.layout.elements import Element, Place, PlacedTable, Table
+from sourcebook.parsing.pdf.layout.elements import Element, Part, Place, PlacedTable, Table
 
 _NUMBER = re.compile(r"\W*\d[\d.,:/\s\-–]*\W*")
 _CAPTION_REACH = 40.0
-"""Largest distance between a table and its caption, in points."""
+"""Largest distance between a table and its caption, in points [first]."""
 _OF_TABLE = re.compile(r"\[?(?:tab|exhibit|표|表|таблица)", re.IGNORECASE)
 _LABEL = re.compile(r"\[?\w+\.?\s?(?:[A-Z]?\d+(?:[.\-–]\d+)*|[IVXL]+)\]?[.:]?")
 """Caption that is only a label, such as `Table 3`, whose title is on the next line."""
 _NOTE_REACH = 20.0
-"""Largest distance between a caption and a note below it, in points."""
+"""Largest distance between a caption and a note below it, in points [library]."""
 _MOST_NOTED = 4
-"""Most lines of such a note."""
+"""Most lines of such a note [library]."""
 _NEAR = 4.0
-"""Largest distance between the edges of a table's parts, in points."""
+"""Largest distance between the edges of a table's parts, in points [first]."""
 
 
-def with_captions(found: Sequence[Element | PlacedTable]) -> list[Element | PlacedTable]:
+def with_captions(found: Sequence[Part]) -> list[Part]:
     """Return the elements, with the captions above and below tables moved into the tables.
 
     A caption above a table may have a note below it, such as the unit of its numbers, or its title on the next line.
     """
-    result: list[Element | PlacedTable] = []
+    result: list[Part] = []
     for one in found:
         before = result[-1] if result else None
         if isinstance(one, PlacedTable) and (caption := _above(result, one)):
@@ -38,7 +38,7 @@ def with_captions(found: Sequence[Element | PlacedTable]) -> list[Element | Plac
     return result
 
 
-def _above(result: Sequence[Element | PlacedTable], table: PlacedTable) -> list[Element]:
+def _above(result: Sequence[Part], table: PlacedTable) -> list[Element]:
     """Return the caption directly above a table, with the note between them; nothing where there is no caption."""
     last = result[-1] if result else None
     if not isinstance(last, Element):
@@ -67,15 +67,15 @@ def _as_one(parts: Sequence[Element]) -> Element:
     )
 
 
-def with_continued_tables(found: Sequence[Element | PlacedTable]) -> list[Element | PlacedTable]:
+def with_continued_tables(found: Sequence[Part]) -> list[Part]:
     """Return the elements, with the first table of a page joined to the last table of the page before.
 
     A part that repeats the header stays a separate table: it is readable alone, and its rows know their page.
     """
-    result: list[Element | PlacedTable] = []
+    result: list[Part] = []
     for one in found:
         place = len(result) - 1
-        while place >= 0 and _is_running_head(result[place]):
+        while place >= 0 and result[place].kind == "running head":
             place -= 1
         before = result[place] if place >= 0 else None
         if isinstance(one, PlacedTable) and isinstance(before, PlacedTable) and _goes_on(before, one):
@@ -83,10 +83,6 @@ def with_continued_tables(found: Sequence[Element | PlacedTable]) -> list[Elemen
         else:
             result.append(one)
     return result
-
-
-def _is_running_head(one: Element | PlacedTable) -> bool:
-    return isinstance(one, Element) and one.kind == "running head"
 
 
 def _goes_on(before: PlacedTable, one: PlacedTable) -> bool:
@@ -123,7 +119,7 @@ def _belongs(caption: Element, table: PlacedTable) -> bool:
 
 
 def _below(caption: Element, table: PlacedTable) -> bool:
-    if table.caption is not None or caption.kind != "caption" or caption.places[0].page != table.page:
+    if table.caption is not None or caption.kind != "caption" or caption.page != table.page:
         return False
     return (
         _OF_TABLE.match(caption.text) is not None and -2 <= caption.places[0].top - table.table.bottom < _CAPTION_REACH

@@ -13,22 +13,22 @@ from sourcebook.parsing.pdf.layout.tables.outer_rows import with_outer_rows
 from sourcebook.parsing.pdf.layout.words.line_joining import joined_text
 
 _LEAST_FILLED = 0.4
-"""Share of cells with text below which a grid is a form's frame or a drawing."""
+"""Share of cells with text below which a grid is a form's frame or a drawing [first]."""
 _LEAST_LEVEL = 0.7
-"""Share of a cell's lines that are level with numbers beside them; formulas may be higher than their line."""
+"""Share of a cell's lines that are level with numbers beside them; formulas may be higher than their line [apart]."""
 _LEAST_NUMBERS = 0.7
-"""Share of a cell's lines that are numbers at which each is a row."""
+"""Share of a cell's lines that are numbers at which each is a row [apart]."""
 _FEWEST_NUMBERS = 3
-"""Fewest numbers below one another in one cell that are rows."""
+"""Fewest numbers below one another in one cell that are rows [apart]."""
 _FEWEST_BESIDE = 2
-"""Fewest numbers below one another in each of two cells that are rows."""
+"""Fewest numbers below one another in each of two cells that are rows [apart]."""
 _NUMBERS = re.compile(r"(?=.*\d)[\d.,()\s%*+\-\u2212\u2013$€£]+")
 _FEWEST_ROWS = 3
-"""Fewest rows of a table whose columns are known by the ends of the lines between its rows."""
+"""Fewest rows of a table whose columns are known by the ends of the lines between its rows [0080]."""
 _LEAST_SINGLE = 0.7
-"""Share of such a table's rows in which a cell has a single line of text."""
+"""Share of such a table's rows in which a cell has a single line of text [0080]."""
 _MOST_LINES = 30
-"""Lines in one cell above which a grid is a frame around columns of text."""
+"""Lines in one cell above which a grid is a frame around columns of text [first]."""
 
 
 def ruled_tables(page: Page) -> tuple[list[Table], list[Line]]:
@@ -47,8 +47,7 @@ def ruled_tables(page: Page) -> tuple[list[Table], list[Line]]:
 
 
 def _within(grid: Grid, line: Line) -> bool:
-    x, y = (line.left + line.right) / 2, (line.top + line.bottom) / 2
-    return grid.xs[0] <= x <= grid.xs[-1] and grid.ys[0] <= y <= grid.ys[-1]
+    return grid.xs[0] <= line.centre <= grid.xs[-1] and grid.ys[0] <= line.middle <= grid.ys[-1]
 
 
 def _table(grid: Grid, lines: Sequence[Line]) -> Table | None:
@@ -62,8 +61,8 @@ def _table(grid: Grid, lines: Sequence[Line]) -> Table | None:
     }
     held: list[list[Line]] = [[] for _ in grid.cells]
     for line in lines:
-        row = min(max(bisect_right(grid.ys, (line.top + line.bottom) / 2) - 1, 0), len(grid.ys) - 2)
-        column = min(max(bisect_right(grid.xs, (line.left + line.right) / 2) - 1, 0), len(grid.xs) - 2)
+        row = min(max(bisect_right(grid.ys, line.middle) - 1, 0), len(grid.ys) - 2)
+        column = min(max(bisect_right(grid.xs, line.centre) - 1, 0), len(grid.xs) - 2)
         held[owner[row, column]].append(line)
     filled = [rows(cell) for cell in held]
     if sum(map(bool, filled)) < max(3, _LEAST_FILLED * len(filled)) or max(map(len, filled)) > _MOST_LINES:
@@ -137,8 +136,8 @@ def _text_rows(cells: Sequence[Sequence[Row]]) -> list[float]:
         return []
     longest = max(tops, key=len)
     numbers = sorted(len(cell) for cell in held if _are_numbers(cell))
-    told = numbers[-1:] >= [_FEWEST_NUMBERS] or numbers[-2:-1] >= [_FEWEST_BESIDE]
-    fewest, level = (1.0, _LEAST_LEVEL) if told else (max(3.0, 0.8 * len(longest)), 1.0)
+    are_rows = numbers[-1:] >= [_FEWEST_NUMBERS] or numbers[-2:-1] >= [_FEWEST_BESIDE]
+    fewest, level = (1.0, _LEAST_LEVEL) if are_rows else (max(3.0, 0.8 * len(longest)), 1.0)
     for other in tops:
         beside = sum(any(abs(top - place) < 2 for place in longest) for top in other)
         if beside < level * len(other) or len(other) < fewest:

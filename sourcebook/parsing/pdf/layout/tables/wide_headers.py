@@ -8,19 +8,19 @@ from sourcebook.parsing.pdf.layout.page_parts import Line
 
 _YEAR = re.compile(r"(?:1[6-9]|20)\d\d(?:\s?[-/–]\s?\d{2,4})?")
 _FLUSH = 1.5
-"""Difference of edges in points up to which they are one."""
+"""Difference of edges in points up to which they are one [0080]."""
 _OFF_CENTRE = 0.25
-"""Largest distance between the middles of a header and of its columns, as a share of the columns' width."""
+"""Largest distance between the middles of a header and of its columns, as a share of the columns' width [0080]."""
 
 
 def spans(runs: Sequence[Line], columns: Sequence[tuple[float, float]]) -> list[tuple[int, int]]:
     """Return the first and last column below each header; nothing where no header is centred over several columns.
 
     Args:
-        runs: Headers from the left.
-        columns: Left and right edges of the columns, as the rows below have them.
+        runs: headers from the left.
+        columns: left and right edges of the columns, as the rows below have them.
     """
-    middles = [(run.left + run.right) / 2 for run in runs]
+    middles = [run.centre for run in runs]
     nearest = [
         min(range(len(runs)), key=lambda place: abs(middles[place] - (left + right) / 2)) for left, right in columns
     ]
@@ -62,9 +62,9 @@ def wide_cells(
     """Return the cells of the first row, and the columns of the second row that they cover, too.
 
     Args:
-        runs: Headers from the left.
-        over: First and last column below each.
-        below: Texts of the second row.
+        runs: headers from the left.
+        over: first and last column below each.
+        below: texts of the second row.
     """
     down = frozenset(first for first, last in over if first == last and not below[first])
     cells = [

@@ -10,13 +10,13 @@ from sourcebook.parsing.pdf.layout.page_parts import Line
 NUMBER = re.compile(r"[(\-–+]?[€$£]?\d[\d.,\s]*[%)]?")
 """Number in a cell, with its sign and currency."""
 _WIDER = 0.25
-"""Smallest difference between the white space around a row of the table and that within it, in font sizes."""
+"""Smallest difference between the white space around a row of the table and that within it, in font sizes [0080]."""
 _FEWEST_ROWS = 2
-"""Fewest rows of a table, its header among them."""
+"""Fewest rows of a table, its header among them [0080]."""
 _PROSE = 30
-"""Fewest characters of a full line that is no name or number, as all cells of a column may be as wide."""
+"""Fewest characters of a full line that is no name or number, as all cells of a column may be as wide [0080]."""
 _LEAST_FULL = 0.5
-"""Share of the further lines that come behind a full one."""
+"""Share of the further lines that come behind a full one [0080]."""
 
 Parts = Mapping[int, Sequence[Line]]
 """Runs of a row by column."""
@@ -30,8 +30,8 @@ def further_lines(rows: Sequence[Row], parts: Sequence[Parts]) -> frozenset[int]
     lines: rows in groups have all of theirs. Most further lines come behind a full one.
 
     Args:
-        rows: Rows of text, from the top.
-        parts: Runs of each of them by column.
+        rows: rows of text, from the top.
+        parts: runs of each of them by column.
     """
     groups = _close_together(rows)
     further = [index for group in groups for index in group[1:]]
@@ -82,4 +82,4 @@ def _is_full(above: Line, below: Line, right: float) -> bool:
     if above.bold != below.bold or (NUMBER.fullmatch(above.text) and NUMBER.fullmatch(below.text)):
         return False
     word = below.text.split(" ", 1)[0]
-    return above.right + below.width / max(1, len(below.text)) * (len(word) + 1) > right
+    return above.right + below.letter_width * (len(word) + 1) > right

@@ -19,8 +19,8 @@ def joined_text(lines: Sequence[Line], hyphenated: AbstractSet[str] = frozenset(
     """Return the lines as one text.
 
     Args:
-        lines: Lines in reading order.
-        hyphenated: Words that the document also writes with a hyphen within a line; they keep their hyphen.
+        lines: lines in reading order.
+        hyphenated: words that the document also writes with a hyphen within a line; they keep their hyphen.
     """
     parts: list[str] = []
     last = ""  # each line is compared with it alone, so that a paragraph of many lines takes no longer for each

@@ -3,6 +3,8 @@
 import re
 from dataclasses import dataclass
 
+from sourcebook.parsing.pdf.layout.words.page_numbers import roman_number
+
 _BULLET = re.compile(r"(?:([•‣◦▪▫■□●○◆◇▶►➢➤✓✔❖∙⁃·∞*–—-]|o)\s+|([•‣◦▪●∙⁃・])(?=\w))(?=\S)")
 _NUMBER = re.compile(
     r"(\(?(?:(?P<digits>\d{1,3})|(?P<roman>[ivx]{1,5})|(?P<letter>[a-zA-Z]))[.)]|\[(?P<reference>\d{1,3})\]"
@@ -41,16 +43,11 @@ def list_mark(line: str) -> ListMark | None:
     if match["circled"]:
         return ListMark(text, mark, ord(match["circled"]) - _CIRCLED, "circled")
     if match["roman"] and (len(match["roman"]) > 1 or match["roman"] == "i"):
-        return ListMark(text, mark, _roman(match["roman"]), "roman")
+        return ListMark(text, mark, roman_number(match["roman"]), "roman")
     letter = match["letter"] or match["roman"]
     if letter.isupper() and mark == f"{letter}.":
         return None  # an initial of a name
     return ListMark(text, mark, ord(letter.lower()) - ord("a") + 1, f"letter {mark[-1]}")
-
-
-def _roman(text: str) -> int:
-    values = [{"i": 1, "v": 5, "x": 10}[letter] for letter in text]
-    return sum(-one if one < following else one for one, following in zip(values, [*values[1:], 0], strict=True))
 
 
 def _around(mark: str) -> str:

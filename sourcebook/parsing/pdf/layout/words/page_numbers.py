@@ -31,7 +31,7 @@ def numbers(text: str) -> Iterator[Number]:
     """Yield the Arabic and Roman numbers of a row."""
     for match in _NUMBER.finditer(text):
         before, after = text[: match.start()], text[match.end() :]
-        value = int(match[0]) if match[0].isdigit() else _roman(match[0].lower())
+        value = int(match[0]) if match[0].isdigit() else roman_number(match[0].lower())
         at_edge = not any(map(str.isalnum, before)) or not any(map(str.isalnum, after))
         yield Number(value, match[0], f"{before}#{after}", at_edge)
 
@@ -46,6 +46,7 @@ def is_decorated(text: str) -> bool:
     return is_number(text) and _BARE.fullmatch(text) is None
 
 
-def _roman(text: str) -> int:
+def roman_number(text: str) -> int:
+    """Return the value of a Roman number in lower case, up to `c`."""
     values = [_ROMAN[letter] for letter in text]
     return sum(-one if one < following else one for one, following in zip(values, [*values[1:], 0], strict=True))

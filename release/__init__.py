@@ -1,0 +1,1 @@
+"""`make release`: build, check and tag the version in pyproject.toml."""
