@@ -8,7 +8,7 @@ from starlette.responses import Response
 from sourcebook.errors import ConflictError, SettingsError
 from sourcebook.server.access import Knowledge
 from sourcebook.server.page.collections import shown_collections
-from sourcebook.server.page.forms import AdministratorForm, WriterForm, led_to
+from sourcebook.server.page.forms import AdministratorForm, WriterForm, redirect_to
 from sourcebook.server.page.rendering import web_address
 from sourcebook.server.routes import collection_changes
 
@@ -28,8 +28,8 @@ def make_collection(request: Request, knowledge: Knowledge, form: AdministratorF
         return shown_collections(request, knowledge, form.visitor, status, problem=str(error), name=name, url=url)
     if url:
         work = knowledge.request_work(name, idempotency_key=form.once, actor=form.visitor.actor)
-        return led_to(f"/work/{work.id}")
-    return led_to(f"/collections/{quote(name)}")
+        return redirect_to(f"/work/{work.id}")
+    return redirect_to(f"/collections/{quote(name)}")
 
 
 @router.post("/collections/{name}/delete")
@@ -38,7 +38,7 @@ def delete_collection(name: str, knowledge: Knowledge, form: AdministratorForm) 
     if form.one("name").strip() != name:
         raise SettingsError("write the name of the collection to delete it")
     collection_changes.delete_collection(name, knowledge, form.visitor)
-    return led_to("/collections")
+    return redirect_to("/collections")
 
 
 @router.post("/collections/{name}/sites")
@@ -47,14 +47,14 @@ def add_site(name: str, knowledge: Knowledge, form: WriterForm) -> Response:
     source = collection_changes.NewSource(kind="site", source={"url": _checked(form.one("url").strip())})
     collection_changes.add_source(name, source, knowledge, form.visitor)
     work = knowledge.request_work(name, idempotency_key=form.once, actor=form.visitor.actor)
-    return led_to(f"/work/{work.id}")
+    return redirect_to(f"/work/{work.id}")
 
 
 @router.post("/collections/{name}/sources/remove")
 def remove_source(name: str, knowledge: Knowledge, form: WriterForm) -> Response:
     """Remove a source from a collection, and lead back to it; the next ingest removes its documents."""
     collection_changes.remove_source(name, form.one("location"), knowledge, form.visitor)
-    return led_to(f"/collections/{quote(name)}")
+    return redirect_to(f"/collections/{quote(name)}")
 
 
 def _checked(url: str) -> str:
