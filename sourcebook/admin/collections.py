@@ -11,7 +11,7 @@ from psycopg.types.json import Jsonb
 from sourcebook.config.collection import CollectionSettings, FilesSource
 from sourcebook.config.document_types import DEFAULT_TYPES
 from sourcebook.config.field_types import Settings
-from sourcebook.config.loading import Configuration, load_configuration
+from sourcebook.config.loading import Configuration
 from sourcebook.config.membership import TakenDocuments
 from sourcebook.config.names import unknown_collections
 from sourcebook.config.repositories import RepositorySource
@@ -67,19 +67,6 @@ def apply(connection: Connection, configuration: Configuration) -> Applied:
         removed=tuple(name for (name,) in removed),
         rebuilt={name: changes for name, changes in rebuilt.items() if changes},
     )
-
-
-def configuration_mistake(path: Path) -> str | None:
-    """Return the mistake in a configuration file with its line and column, or None where `apply` would accept the file.
-
-    Args:
-        path: the configuration file.
-    """
-    try:
-        load_configuration(path)
-    except ConfigurationError as error:
-        return str(error)
-    return None
 
 
 def collection_names(connection: Connection) -> list[str]:
