@@ -1,6 +1,7 @@
 """Generations in parts with an HNSW index each, and of bits: the same nearest entries, and changes in place."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import psycopg
 import pytest
@@ -44,9 +45,10 @@ def small_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(graphs, "HNSW_FROM", 1_000)
 
 
-def settle(shelf: Shelf, **rules: object) -> bool:
-    """Apply settings of a collection, and bring its indexes to them."""
-    with shelf.database.connection() as connection:
+def settle(shelf: Shelf, parts_from: int = graphs.PARTS_FROM, **rules: object) -> bool:
+    """Apply settings of a collection, and bring its indexes to them, of parts from so many entries on."""
+    with pytest.MonkeyPatch.context() as patch, shelf.database.connection() as connection:
+        patch.setattr(graphs, "PARTS_FROM", parts_from)
         settings = Jsonb({"generations": rules})
         connection.execute("UPDATE collection SET settings = %s WHERE name = 'large'", [settings])
         return settle_graphs(connection, shelf.generations["large"], LARGE)
@@ -84,7 +86,7 @@ def plan(shelf: Shelf, of: GraphLayout) -> str:
     ids=["two parts", "eight parts", "bits", "bits in four parts"],
 )
 def test_every_layout_finds_the_nearest(
-    shelf: Shelf, rules: dict[str, object], expected: GraphLayout, monkeypatch: pytest.MonkeyPatch
+    shelf: Shelf, rules: dict[str, Any], expected: GraphLayout, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each part is walked by its own index, and the nearest of all parts come first, with a filter and without."""
     settle(shelf, **rules)

@@ -234,7 +234,7 @@ def test_every_package_but_torch_is_installed_by_its_hash() -> None:
 
 
 def test_the_image_installs_files_with_known_hashes_alone(dockerfile: str) -> None:
-    """Every package comes from a wheel with a known hash; only torch, and pip itself, are asked of an index by version."""
+    """Every package comes from a wheel with a known hash; only torch, and pip itself, are asked by version."""
     commands = re.findall(r"pip (?:install|wheel) .*", dockerfile.replace("\\\n", " "))
     (wheels,) = [command for command in commands if "--require-hashes" in command]
     (install,) = [command for command in commands if "--no-index" in command]
