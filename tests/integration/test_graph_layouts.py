@@ -41,14 +41,15 @@ def shelf(server: EmbeddedServer, tmp_path_factory: pytest.TempPathFactory) -> I
 
 @pytest.fixture(autouse=True)
 def small_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let generations of this size have indexes."""
+    """Let generations of this size have indexes, and put the limit of parts back that a test sets."""
     monkeypatch.setattr(graphs, "HNSW_FROM", 1_000)
+    monkeypatch.setattr(graphs, "PARTS_FROM", graphs.PARTS_FROM)
 
 
 def settle(shelf: Shelf, parts_from: int = graphs.PARTS_FROM, **rules: object) -> bool:
     """Apply settings of a collection, and bring its indexes to them, of parts from so many entries on."""
-    with pytest.MonkeyPatch.context() as patch, shelf.database.connection() as connection:
-        patch.setattr(graphs, "PARTS_FROM", parts_from)
+    graphs.PARTS_FROM = parts_from
+    with shelf.database.connection() as connection:
         settings = Jsonb({"generations": rules})
         connection.execute("UPDATE collection SET settings = %s WHERE name = 'large'", [settings])
         return settle_graphs(connection, shelf.generations["large"], LARGE)
@@ -126,8 +127,8 @@ def test_upkeep_changes_the_layout_in_place_and_leaves_nothing_behind(shelf: She
     """A raised limit is followed by the next upkeep, without a new generation; the former indexes go."""
     settle(shelf, parts_from=1_000)
     generation = shelf.generations["large"]
+    graphs.PARTS_FROM = 1_000_000
     with shelf.database.connection() as connection:
-        connection.execute("UPDATE collection SET settings = '{}' WHERE name = 'large'")
         connection.execute("UPDATE generation SET entry_count = %s WHERE id = %s", [LARGE, generation.id])
         assert maintain_index(connection, generation).extra["graphs"] == 1
         assert "graphs" not in maintain_index(connection, generation).extra
