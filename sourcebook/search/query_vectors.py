@@ -287,7 +287,7 @@ def language_weight(text: str, count_tokens: Callable[[str], int] | None) -> flo
 def _key(generation: ScopedGeneration) -> tuple[str, tuple[str, ...]]:
     """Return what an opened model goes by: its identity, and where a provider has it the addresses."""
     embedding = generation.embedding
-    return generation.model, embedding.urls if embedding.provider is not None else ()
+    return generation.model, (embedding.url,) if embedding.provider is not None else ()
 
 
 def _new_cache() -> "RecentCache[tuple[str, str], Weighted]":
