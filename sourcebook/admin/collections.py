@@ -11,7 +11,7 @@ from psycopg.types.json import Jsonb
 from sourcebook.config.collection import CollectionSettings, FilesSource
 from sourcebook.config.document_types import DEFAULT_TYPES
 from sourcebook.config.field_types import Settings
-from sourcebook.config.loading import Configuration, load_configuration
+from sourcebook.config.loading import Configuration
 from sourcebook.config.membership import TakenDocuments
 from sourcebook.config.names import unknown_collections
 from sourcebook.config.repositories import RepositorySource
@@ -69,19 +69,6 @@ def apply(connection: Connection, configuration: Configuration) -> Applied:
     )
 
 
-def configuration_mistake(path: Path) -> str | None:
-    """Return the mistake in a configuration file with its line and column, or None where `apply` would accept the file.
-
-    Args:
-        path: the configuration file.
-    """
-    try:
-        load_configuration(path)
-    except ConfigurationError as error:
-        return str(error)
-    return None
-
-
 def collection_names(connection: Connection) -> list[str]:
     """Return the names of the live collections in alphabetical order."""
     return [row[0] for row in connection.execute(queries["collections"])]
@@ -127,9 +114,8 @@ def check_collections(connection: Connection, names: Sequence[str]) -> None:
 _LATER_LISTS: Final = ("taken", "repositories")
 _LATER: Final = {
     "chunking": ("context",),
-    "embedding": ("dimensions", "device", "low_memory"),
+    "embedding": ("dimensions", "device"),
     "retention": ("queries",),
-    "speech": ("device",),
 }
 """Settings that came later; they are left out where they have their default: a new version is no change of settings."""
 

@@ -9,7 +9,7 @@ from psycopg.rows import dict_row
 
 from sourcebook.admin.collections import check_collections
 from sourcebook.config.answering import ModelPrices
-from sourcebook.contract.usage import DIMENSIONS, Usage
+from sourcebook.contract.usage import DIMENSIONS, Usage, summed
 from sourcebook.database.queries import queries
 from sourcebook.embedding.chat_prices import chat_cost
 from sourcebook.embedding.prices import cost
@@ -49,14 +49,6 @@ def usage(
     return summed([_usage(row) for row in rows], by)
 
 
-def summed(found: Sequence[Usage], by: Sequence[str]) -> list[Usage]:
-    """Return sums of usage in the order of their first parts; a sum of something unknown is unknown."""
-    sums: dict[tuple[Any, ...], list[Usage]] = {}
-    for each in found:
-        sums.setdefault(tuple(getattr(each, name) for name in DIMENSIONS if name in by), []).append(each)
-    return [_sum(parts, by) for parts in sums.values()]
-
-
 def _usage(row: Mapping[str, Any]) -> Usage:
     values = {name: value for name, value in row.items() if name not in {"prices", "answering_prices"}}
     if row["operation"] == ANSWER:
@@ -66,21 +58,3 @@ def _usage(row: Mapping[str, Any]) -> Usage:
     else:
         found = cost(row["provider"], row["model"], row["tokens"], row["prices"], row["day"])
     return Usage(**values, cost=found)
-
-
-def _sum(parts: Sequence[Usage], by: Sequence[str]) -> Usage:
-    return Usage(
-        **{name: getattr(parts[0], name) if name in by else None for name in DIMENSIONS},
-        texts=sum(part.texts for part in parts),
-        cached=sum(part.cached for part in parts),
-        tokens=None if any(part.tokens is None for part in parts) else sum(part.tokens or 0 for part in parts),
-        seconds=round(sum(part.seconds for part in parts), 3),
-        cost=None if any(part.cost is None for part in parts) else sum(part.cost or 0.0 for part in parts),
-        sound_seconds=round(sum(part.sound_seconds for part in parts), 3),
-        processor_seconds=None
-        if any(part.processor_seconds is None for part in parts)
-        else round(sum(part.processor_seconds or 0.0 for part in parts), 3),
-        answer_tokens=None
-        if any(part.answer_tokens is None for part in parts)
-        else sum(part.answer_tokens or 0 for part in parts),
-    )

@@ -28,8 +28,8 @@ def similar(server: ServerConnection, given: Arguments) -> SearchResults:
 
 def plan(server: ServerConnection, given: Arguments) -> list[CollectionPlan]:
     """Ask for the plans by the settings as applied last."""
-    if given.get("configuration") is not None:
-        raise QueryError("a server plans by the settings as applied last: leave configuration out")
+    if not given.keys().isdisjoint({"configuration", "home"}):
+        raise QueryError("a server plans by the settings as applied last: leave configuration and home out")
     plans: list[CollectionPlan] = exchange(server, "plan", given)
     return plans
 

@@ -36,6 +36,15 @@ def _sourcebook(
             help="The configuration; by default `sourcebook.yaml` in the current folder.",
         ),
     ] = None,
+    server: Annotated[
+        str | None,
+        typer.Option(
+            "--server",
+            envvar="SOURCEBOOK_SERVER",
+            metavar="URL",
+            help="Ask the knowledge base of this server; its key is SOURCEBOOK_KEY. By default that of this machine.",
+        ),
+    ] = None,
     version: Annotated[
         bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=lambda on: _version(on))
     ] = False,
@@ -47,7 +56,7 @@ def _sourcebook(
     Exit codes: 0 all well, 3 finished with failed items, 2 wrong usage or configuration, 1 anything else.
     """
     show_logs()
-    ctx.obj = CommandContext(config)
+    ctx.obj = CommandContext(config, server or None)
 
 
 def _add_commands(listed: str) -> None:

@@ -17,7 +17,7 @@ from sourcebook.errors import QueryError
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """What is known of a field beside its name, its type and its default."""
+    """Declaration of a field, beside its name, its type and its default."""
 
     help: str
     """One sentence, in every face."""

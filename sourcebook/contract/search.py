@@ -289,7 +289,8 @@ class ContextRequest(Request):
     tokenizer: Annotated[
         str | Path | None,
         TokenizerField(
-            "bound, an encoding (o200k_base), a model of OpenAI, or the folder of a model with a tokenizer.json.",
+            "bound, an encoding (o200k_base), a model of OpenAI, or the folder of a model with a tokenizer.json; by "
+            "default o200k_base where bpe-openai is installed, else bound.",
             metavar="NAME",
         ),
     ] = None

@@ -1,5 +1,6 @@
-"""What models were used for."""
+"""Use of models."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
 from typing import Any, Final
@@ -43,3 +44,29 @@ class Usage:
     def as_dict(self) -> dict[str, Any]:
         """Return plain values; the day as ISO 8601."""
         return {**asdict(self), "day": None if self.day is None else self.day.isoformat()}
+
+
+def summed(found: Sequence[Usage], by: Sequence[str]) -> list[Usage]:
+    """Return sums of usage in the order of their first parts; a sum of something unknown is unknown."""
+    sums: dict[tuple[Any, ...], list[Usage]] = {}
+    for each in found:
+        sums.setdefault(tuple(getattr(each, name) for name in DIMENSIONS if name in by), []).append(each)
+    return [_sum(parts, by) for parts in sums.values()]
+
+
+def _sum(parts: Sequence[Usage], by: Sequence[str]) -> Usage:
+    return Usage(
+        **{name: getattr(parts[0], name) if name in by else None for name in DIMENSIONS},
+        texts=sum(part.texts for part in parts),
+        cached=sum(part.cached for part in parts),
+        tokens=None if any(part.tokens is None for part in parts) else sum(part.tokens or 0 for part in parts),
+        seconds=round(sum(part.seconds for part in parts), 3),
+        cost=None if any(part.cost is None for part in parts) else sum(part.cost or 0.0 for part in parts),
+        sound_seconds=round(sum(part.sound_seconds for part in parts), 3),
+        processor_seconds=None
+        if any(part.processor_seconds is None for part in parts)
+        else round(sum(part.processor_seconds or 0.0 for part in parts), 3),
+        answer_tokens=None
+        if any(part.answer_tokens is None for part in parts)
+        else sum(part.answer_tokens or 0 for part in parts),
+    )

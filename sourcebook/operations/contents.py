@@ -1,4 +1,4 @@
-"""What a knowledge base holds, and what is pending."""
+"""Contents of a knowledge base, and pending work."""
 
 from __future__ import annotations
 
@@ -161,7 +161,11 @@ def status(knowledge: Opened, collections: Sequence[str] | str | None = None) ->
 
 
 def plan(
-    knowledge: Opened, collections: Sequence[str] | str | None = None, *, configuration: str | Path | None = None
+    knowledge: Opened,
+    collections: Sequence[str] | str | None = None,
+    *,
+    configuration: str | Path | None = None,
+    home: Path | None = None,
 ) -> list[CollectionPlan]:
     """Return what the next ingest of each collection would do and why, how much it would embed, how long it takes.
 
@@ -171,6 +175,8 @@ def plan(
     Args:
         collections: names, or one name; every collection where None.
         configuration: path of the `sourcebook.yaml` to plan for; the settings as applied last where None.
+        home: state folder with the mirrors of the Git repositories of this file, which are fetched first; none are
+            where None.
 
     Raises:
         ConfigurationError: the configuration file is missing or has a mistake.
@@ -183,7 +189,7 @@ def plan(
         from sourcebook.config.loading import load_configuration
 
         settings = None if configuration is None else load_configuration(Path(configuration))
-        return make_plans(connection, settings, listed_names(collections))
+        return make_plans(connection, settings, listed_names(collections), home=home)
 
 
 def generations(knowledge: Opened, collections: Sequence[str] | str | None = None) -> list[GenerationState]:

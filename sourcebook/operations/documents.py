@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from sourcebook.errors import QueryError
 from sourcebook.operations.contents import show
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from sourcebook.contract.originals import Original
     from sourcebook.contract.relations import RelatedDocument
     from sourcebook.model.page_picture import PagePicture
+    from sourcebook.model.transcript import Segment
     from sourcebook.operations.opened import Opened
 
 Labels = tuple[Sequence[str] | None, Mapping[str, Any] | None]
@@ -175,6 +177,34 @@ def related(
             dangling=dangling,
             limit=limit,
         )
+
+
+def transcript(
+    knowledge: Opened, document: str | int | Path, collection: str | None = None, *, unredacted: bool = False
+) -> tuple[Segment, ...]:
+    """Return what is said in a recording, with its times.
+
+    Args:
+        document: its id, its URI, or the path of its file.
+        collection: name of its collection, where several have it.
+        unredacted: whether personal data and secrets are shown also of a collection that redacts them.
+
+    Raises:
+        UnknownDocumentError: there is no such document, or several collections have it and none is named.
+        QueryError: it is no recording, or has no transcript.
+        DatabaseError: the database is out of reach.
+    """
+    from sourcebook.admin.redacted_documents import redact_segments
+    from sourcebook.stages.transcripts.rows import transcript_of
+
+    item = show(knowledge, document, collection, unredacted=unredacted).item
+    with knowledge.database.connection() as connection:
+        segments = transcript_of(connection, item.document_id) if item.document_id is not None else None
+        if segments is not None:
+            return segments if unredacted else redact_segments(connection, item.collection, segments)
+    if item.kind != "recording":
+        raise QueryError(f"{item.uri} is not a recording: only recordings have subtitles")
+    raise QueryError(f"{item.uri} has no transcript: {item.error or 'run  sourcebook ingest  to bring it up to date'}")
 
 
 def original(

@@ -16,7 +16,7 @@ class Operation:
 
     function: Callable[..., Any]
     scope: Scope
-    """What a key must allow."""
+    """Scope that a key must have."""
     http: str
     """Verb and path; names in braces are arguments."""
     key: str | None = None

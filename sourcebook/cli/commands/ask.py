@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sourcebook.cli.context import CommandContext
-from sourcebook.cli.options import Collections, Json, as_text
+from sourcebook.cli.options import Json, as_text
 from sourcebook.cli.output import print_json, say, without_controls
+from sourcebook.cli.request_options import Asked, with_options
+from sourcebook.contract.search import AskRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,14 +18,11 @@ if TYPE_CHECKING:
 _MODEL = "Model"
 
 
+@with_options(AskRequest)
 def ask(
     ctx: typer.Context,
+    asked: Asked,
     question: Annotated[list[str] | None, typer.Argument(metavar="[QUESTION]", help="The question.")] = None,
-    collections: Collections = None,
-    filters: Annotated[
-        list[str] | None,
-        typer.Option("--filter", metavar="KEY=VALUE", help="Only documents that match, as in search; may be repeated."),
-    ] = None,
     base_url: Annotated[
         str | None,
         typer.Option(
@@ -84,15 +83,12 @@ def ask(
     text = as_text(" ".join(question or ()))
     if not text.strip():
         raise typer.BadParameter("write the question behind the command")
+    context = CommandContext.of(ctx, may_be_served=True)
     given = _given(base_url, model, api_key_env, no_tools=no_tools)
-    from sourcebook.cli.filter_options import parse_filters
-    from sourcebook.knowledge_base import KnowledgeBase
-
-    context = CommandContext.of(ctx)
-    conditions = parse_filters(as_text(each) for each in filters or ())
-    with KnowledgeBase(context.open_database()) as knowledge:
-        events = knowledge.ask_stream(text, collections or None, filters=conditions, answering=given)
-        answer = _followed(events, shows=not as_json)
+    if given is not None and context.server is not None:
+        raise typer.BadParameter("a server asks the language models of its own settings: leave out --base-url")
+    with context.knowledge() as knowledge:
+        answer = _followed(knowledge.ask_stream(text, answering=given, **asked), shows=not as_json)
     if as_json:
         print_json(answer.as_dict())
     else:

@@ -27,24 +27,8 @@ COLUMNS = (
 STYLES = {"failed": "red", "skipped": "yellow", "pending": "yellow", "processing": "cyan", "removed": "dim"}
 
 
-class State(StrEnum):
-    """State of an item."""
-
-    ready = "ready"
-    processing = "processing"
-    pending = "pending"
-    failed = "failed"
-    skipped = "skipped"
-    removed = "removed"
-
-
-class Kind(StrEnum):
-    """Kind of an item."""
-
-    file = "file"
-    page = "page"
-    recording = "recording"
-    source = "source"
+State = StrEnum("State", "ready processing pending failed skipped removed")
+Kind = StrEnum("Kind", "file page recording source")
 
 
 def documents(
@@ -91,21 +75,18 @@ def documents(
 
     - `sourcebook documents --kind page --text leave --limit 20 --offset 20`: the second twenty pages about leave
     """
-    context = CommandContext.of(ctx)
+    context = CommandContext.of(ctx, may_be_served=True)
     items: list[Item] = []
     if not context.is_empty(collections or ()):
-        from sourcebook.admin.items import list_items
-
-        with context.open_database() as database, database.connection() as connection:
-            items = list_items(
-                connection,
-                collections or (),
+        with context.knowledge() as knowledge:
+            items = knowledge.documents(
+                collections or None,
                 failed=failed,
                 removed=removed,
+                failure=failure,
+                processing=processing,
                 limit=None if limit is None else limit + 1,  # one more tells whether there is a next page
                 offset=offset,
-                failure_class=failure,
-                processing=processing,
                 states=[state.value for state in states or ()],
                 kinds=[kind.value for kind in kinds or ()],
                 text=as_text(text) if text is not None else None,

@@ -4,12 +4,12 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sourcebook.cli.commands.search import Mode
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.errors import FAILED
 from sourcebook.cli.options import Json, as_text, collection_option
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _SHOWN_QUESTIONS = 5
 """Questions that are shown as worse, and as better, at most."""
+
+Mode = StrEnum("Mode", "hybrid vector keyword")
 
 
 def evaluate(
@@ -105,7 +107,6 @@ def evaluate(
     context = CommandContext.of(ctx)
     name = as_text(collection)
     context.is_empty([name])
-    wanted: Sequence[Mode] = list(dict.fromkeys(modes or Mode))
     asked: list[int | None] = [*dict.fromkeys(generations)] if generations else [None]
     if len(asked) > 2:
         raise typer.BadParameter("two generations are compared at a time", param_hint="--generation")
@@ -116,7 +117,7 @@ def evaluate(
                 name,
                 queries,
                 qrels,
-                modes=[mode.value for mode in wanted],
+                modes=[mode.value for mode in dict.fromkeys(modes or Mode)],
                 depth=depth,
                 limit=limit,
                 progress=_part(progress, number, len(asked)),

@@ -10,13 +10,7 @@ from sourcebook.cli.options import Collections, Json, Unredacted
 from sourcebook.cli.output import console, print_json, safe
 from sourcebook.model.counted import counted
 
-
-class Format(StrEnum):
-    """Formats of an export."""
-
-    MARKDOWN = "markdown"
-    PARQUET = "parquet"
-    JSONL = "jsonl"
+Format = StrEnum("Format", "markdown parquet jsonl")
 
 
 def export(

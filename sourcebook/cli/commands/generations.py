@@ -41,14 +41,19 @@ def generations(
 
     - `sourcebook generations retire 1`: free the space of a generation
     """
-    context = CommandContext.of(ctx)
+    context = CommandContext.of(ctx, may_be_served=True)
     action, number, collection = _parse([as_text(word) for word in words or ()])
+    if action:
+        context.refuse_server(f"sourcebook generations {action}")
+    found: list[GenerationState] = []
     if context.is_empty([collection] if collection else ()):
         if action:
             raise typer.BadParameter("there is no generation yet: run sourcebook ingest")
-        found: list[GenerationState] = []
+    elif action:
+        found = [_changed(context, action, number)]
     else:
-        found = _found(context, action, number, collection)
+        with context.knowledge() as knowledge:
+            found = knowledge.generations(collection)
     if as_json:
         print_json({"generations": [each.as_dict() for each in found]})
     elif action == "activate":
@@ -70,19 +75,13 @@ def _parse(words: list[str]) -> tuple[str | None, int, str | None]:
     return None, 0, words[0] if words else None
 
 
-def _found(context: CommandContext, action: str | None, number: int, collection: str | None) -> "list[GenerationState]":
-    from sourcebook.admin.collections import check_collections
-    from sourcebook.indexing.generation_states import activate_generation, generation_states, retire_generation
+def _changed(context: CommandContext, action: str, number: int) -> "GenerationState":
+    from sourcebook.operations.upkeep import activate_generation, retire_generation
 
-    with context.open_database() as database:
+    with context.own_knowledge() as knowledge:
         if action == "retire":
-            return [retire_generation(database, number, waiting=_wait)]
-        if action == "activate":
-            return [activate_generation(database, number)]
-        with database.connection() as connection:
-            if collection:
-                check_collections(connection, [collection])
-            return generation_states(connection, collection)
+            return retire_generation(knowledge, number, waiting=_wait)
+        return activate_generation(knowledge, number)
 
 
 def _wait(reason: str) -> None:

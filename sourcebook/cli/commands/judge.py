@@ -42,12 +42,10 @@ def judge(
         raise typer.BadParameter("a question and a document belong together", param_hint="DOCUMENT")
     if wrong + (grade is not None) + forget > 1 or (query is None and (wrong or forget or grade is not None)):
         raise typer.BadParameter("--wrong, --grade and --forget exclude each other, and need a question and a document")
-    context = CommandContext.of(ctx)
+    context = CommandContext.of(ctx, may_be_served=True)
     context.is_empty([collection] if collection else [])
-    from sourcebook.knowledge_base import KnowledgeBase
-
     name = as_text(collection) if collection else None
-    with KnowledgeBase(context.open_database()) as knowledge:
+    with context.knowledge() as knowledge:
         if query is not None and document is not None:
             value = 0 if wrong else 1 if grade is None else grade
             knowledge.judge(as_text(query), document, None if forget else value, collection=name)

@@ -66,18 +66,18 @@ def llm_log(
     """
     if sum((statistics, forget, import_file is not None)) > 1:
         raise typer.BadParameter("--statistics, --forget and --import exclude each other")
-    from sourcebook.knowledge_base import KnowledgeBase
-
-    context = CommandContext.of(ctx)
+    context = CommandContext.of(ctx, may_be_served=True)
     age = duration(since) if since else None
     names = collection or None
-    with KnowledgeBase(context.open_database()) as knowledge:
-        if import_file is not None:
-            from sourcebook.answering.log_import import import_log
+    if import_file is not None:
+        context.refuse_server("sourcebook llm-log --import")
+        from sourcebook.answering.log_import import import_log
 
-            with knowledge.database.connection() as connection:
-                _show_import(import_log(connection, import_file), as_json=as_json)
-        elif forget:
+        with context.open_database() as database, database.connection() as connection:
+            _show_import(import_log(connection, import_file), as_json=as_json)
+        return
+    with context.knowledge() as knowledge:
+        if forget:
             _show_deleted(knowledge.forget_llm_calls(names), as_json=as_json)
         elif statistics:
             _show_statistics(knowledge.llm_statistics(names, since=age), as_json=as_json)

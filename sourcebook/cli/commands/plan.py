@@ -26,19 +26,26 @@ def plan(
 ) -> None:
     """Show what the next ingest would do and why, how many texts it would embed, and how long it would take.
 
-    The plan is made for the configuration file as it is now, whether it was applied or not. Sources are compared by
+    The plan is made for the configuration file as it is now, whether it was applied or not; with `--server`, for the
+    settings as applied last. Sources are compared by
     name, size and time, and nothing is changed. Git repositories are fetched into their mirrors. Texts and seconds are
     estimates from the documents and the past runs of this machine.
 
     **Example:** `sourcebook plan handbook`
     """
-    from sourcebook.admin.planning.plan import make_plans
+    context = CommandContext.of(ctx, may_be_served=True)
+    chosen = [*(names or ()), *(collections or ())] or None
+    if context.server is not None:
+        with context.knowledge() as knowledge:
+            plans = knowledge.plan(chosen)
+    else:
+        from sourcebook.knowledge_base import KnowledgeBase
 
-    context = CommandContext.of(ctx)
-    configuration = context.configuration if context.configuration_path.exists() else None
-    chosen = [*(names or ()), *(collections or ())]
-    with context.open_unchanged() as database, database.connection() as connection:
-        plans = make_plans(connection, configuration, chosen, home=context.home)
+        path = context.configuration_path
+        with context.open_unchanged() as database:
+            plans = KnowledgeBase(database).plan(
+                chosen, configuration=path if path.exists() else None, home=context.home
+            )
     if as_json:
         print_json({"collections": [each.as_dict() for each in plans]})
         return

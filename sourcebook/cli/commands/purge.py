@@ -51,20 +51,20 @@ def purge(
     if as_json and not (yes or dry_run):
         raise typer.BadParameter("--json cannot ask for confirmation: add --yes, or --dry-run to count only")
     context = CommandContext.of(ctx)
-    from sourcebook.admin import removal
     from sourcebook.contract.documents import Purged
 
     counts = Purged()
     age = duration(older_than) if older_than else None
     if not context.is_empty():
-        with context.open_database() as database:
-            with database.connection() as connection:
-                counts = removal.purgeable(connection, age)
+        from sourcebook.operations import upkeep
+
+        with context.own_knowledge() as knowledge:
+            counts = upkeep.purgeable(knowledge, age)
             if not dry_run and counts.total:
                 if not yes:
                     console().print(f"This deletes {_listed(counts)} from the database permanently.", soft_wrap=True)
                     typer.confirm("Delete them?", abort=True)
-                counts = removal.purge(database, older_than=age, waiting=say_waiting)
+                counts = upkeep.purge(knowledge, age, waiting=say_waiting)
     if as_json:
         print_json({"purged": counts.as_dict(), "dry_run": dry_run})
     elif not counts.total:

@@ -48,14 +48,12 @@ def queries(
     """
     if forget and (without_results or since):
         raise typer.BadParameter("--forget deletes the whole log: leave out --without-results and --since")
-    context = CommandContext.of(ctx)
+    context = CommandContext.of(ctx, may_be_served=True)
     names = collection or []
     found: list[LoggedQuery] = []
     deleted = 0
     if not context.is_empty(names):
-        from sourcebook.knowledge_base import KnowledgeBase
-
-        with KnowledgeBase(context.open_database()) as knowledge:
+        with context.knowledge() as knowledge:
             if forget:
                 deleted = knowledge.forget_logged_queries(names or None)
             else:

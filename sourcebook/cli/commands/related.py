@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sourcebook.cli.context import CommandContext
-from sourcebook.cli.options import Document, Json, collection_option
+from sourcebook.cli.options import Document, Json, as_text, collection_option
 from sourcebook.cli.output import print_json, say, wraps
 from sourcebook.cli.tables import Column, Row, show_table
 from sourcebook.model.counted import counted
@@ -31,23 +31,8 @@ _INWARDS = {
 }
 
 
-class Kind(StrEnum):
-    """Kind of a relation."""
-
-    references = "references"
-    requires = "requires"
-    implements = "implements"
-    supersedes = "supersedes"
-    creates = "creates"
-    part_of = "part_of"
-
-
-class Way(StrEnum):
-    """Direction of a relation."""
-
-    both = "both"
-    outwards = "out"
-    inwards = "in"
+Kind = StrEnum("Kind", "references requires implements supersedes creates part_of")
+Way = StrEnum("Way", "both out in")
 
 
 def related(
@@ -58,7 +43,8 @@ def related(
         list[Kind] | None, typer.Option("--kind", help="Only relations of this kind; may be repeated.")
     ] = None,
     direction: Annotated[
-        Way, typer.Option("--direction", help="What the document says of others, what others say of it, or both.")
+        Way,
+        typer.Option("--direction", help="What the document says of others, what others say of it, or both."),
     ] = Way.both,
     dangling: Annotated[bool, typer.Option("--dangling", help="Relations, too, whose document is not there.")] = False,
     limit: Annotated[int, typer.Option("-n", "--limit", metavar="NUMBER", help="Maximum number of relations.")] = 100,
@@ -70,17 +56,10 @@ def related(
 
     **Example:** `sourcebook related 0004-use-postgres.md --kind supersedes`
     """
-    from sourcebook.errors import UnknownDocumentError
-
-    context = CommandContext.of(ctx)
-    if context.is_empty():
-        raise UnknownDocumentError(f"there is no document {document}: nothing was ingested yet")
-    from sourcebook.knowledge_base import KnowledgeBase
-
-    with KnowledgeBase(context.open_database()) as knowledge:
+    with CommandContext.of(ctx, may_be_served=True).knowledge(document) as knowledge:
         found = knowledge.related(
             document,
-            collection,
+            as_text(collection) if collection else None,
             kinds=[kind.value for kind in kinds or ()],
             direction=direction.value,
             dangling=dangling,

@@ -13,8 +13,8 @@ from sourcebook.cli.output import print_json
 from sourcebook.cli.requests import progress_of, show_requests, state_of
 
 if TYPE_CHECKING:
+    from sourcebook.cli.context import Knowledge
     from sourcebook.contract.work import WorkRequest
-    from sourcebook.knowledge_base import KnowledgeBase
 
 _SECONDS_BETWEEN_LOOKS: Final = 0.5
 _MOST_ID: Final = (1 << 63) - 1
@@ -59,12 +59,10 @@ def requests(
         raise typer.BadParameter("--cancel and --follow need the id of a request")
     if number is not None and (collection or states):
         raise typer.BadParameter("an ID names one request: leave out -c and --state")
-    context = CommandContext.of(ctx)
+    context = CommandContext.of(ctx, may_be_served=True)
     found: list[WorkRequest] = []
     if not context.is_empty(collection or []):
-        from sourcebook.knowledge_base import KnowledgeBase
-
-        with KnowledgeBase(context.open_database()) as knowledge:
+        with context.knowledge() as knowledge:
             if number is None:
                 found = knowledge.work_requests(collection or None, states=states or (), limit=limit)
             else:
@@ -81,7 +79,7 @@ def requests(
         raise typer.Exit(FAILED_ITEMS)
 
 
-def _one(knowledge: "KnowledgeBase", number: int, *, cancel: bool, follow: bool, is_shown: bool) -> "WorkRequest":
+def _one(knowledge: "Knowledge", number: int, *, cancel: bool, follow: bool, is_shown: bool) -> "WorkRequest":
     request = knowledge.cancel_work(number) if cancel else knowledge.work(number)
     said = ""
     while request is not None and follow and not request.has_ended:

@@ -12,11 +12,7 @@ from sourcebook.model.counted import counted
 from sourcebook.model.time_span import time_span
 
 if TYPE_CHECKING:
-    from psycopg import Connection
-
     from sourcebook.contract.documents import Document as DocumentDetails
-    from sourcebook.contract.documents import Item
-    from sourcebook.model.transcript import Segment
 
 
 def show(
@@ -35,42 +31,25 @@ def show(
 
     **Example:** `sourcebook show ./docs/batteries.md`
     """
-    from sourcebook.errors import UnknownDocumentError
-
     if as_srt + as_vtt + as_json > 1:
         raise typer.BadParameter("--srt, --vtt and --json exclude each other: give one of them")
-    context = CommandContext.of(ctx)
-    if context.is_empty():
-        raise UnknownDocumentError(f"there is no document {document}: nothing was ingested yet")
-    from sourcebook.admin.items import find_document
-    from sourcebook.admin.redacted_documents import redact_segments
-
-    with context.open_database() as database, database.connection() as connection:
-        name = as_text(collection) if collection else None
-        found = find_document(connection, document, name, unredacted=unredacted)
-        segments = _transcript(connection, found.item) if as_srt or as_vtt else ()
-        if segments and not unredacted:
-            segments = redact_segments(connection, found.item.collection, segments)
+    context = CommandContext.of(ctx, may_be_served=True)
+    name = as_text(collection) if collection else None
     if as_srt or as_vtt:
+        context.refuse_server(f"--{'srt' if as_srt else 'vtt'}")
+        from sourcebook.operations.documents import transcript
         from sourcebook.speech.subtitles import srt, vtt
 
+        with context.own_knowledge(document) as own:
+            segments = transcript(own, document, name, unredacted=unredacted)
         typer.echo(without_controls(srt(segments) if as_srt else vtt(segments)), nl=False)
-    elif as_json:
+        return
+    with context.knowledge(document) as knowledge:
+        found = knowledge.show(document, name, unredacted=unredacted)
+    if as_json:
         print_json(found.as_dict())
     else:
         _show(found)
-
-
-def _transcript(connection: "Connection", item: "Item") -> "tuple[Segment, ...]":
-    from sourcebook.errors import QueryError
-    from sourcebook.stages.transcripts.rows import transcript_of
-
-    segments = transcript_of(connection, item.document_id) if item.document_id is not None else None
-    if segments is not None:
-        return segments
-    if item.kind != "recording":
-        raise QueryError(f"{item.uri} is not a recording: only recordings have subtitles")
-    raise QueryError(f"{item.uri} has no transcript: {item.error or 'run  sourcebook ingest  to bring it up to date'}")
 
 
 def _show(found: "DocumentDetails") -> None:

@@ -47,26 +47,26 @@ def status(
 
     **Example:** `sourcebook status handbook`
     """
-    context = CommandContext.of(ctx)
+    context = CommandContext.of(ctx, may_be_served=True)
     collections = list(dict.fromkeys([*(names or ()), *(named or ())]))
     if for_monitors:
         if collections:
             raise typer.BadParameter("--check looks at every collection: name none")
+        context.refuse_server("sourcebook status --check")
         check(context, max_lag=max_lag, max_silence=max_silence, max_failed=max_failed, as_json=as_json)
         return
     found: list[CollectionStatus] = []
     mistake: str | None = None
     replica: ReplicaState | None = None
     if not context.is_empty(collections):
-        from sourcebook.admin.collections import configuration_mistake
-        from sourcebook.admin.status import collection_statuses
-        from sourcebook.database.replica import replica_state
+        from sourcebook.operations.opened import Opened
 
-        with context.open_database() as database, database.connection() as connection:
-            found = collection_statuses(connection, collections)
-            path = context.configuration_path
-            mistake = configuration_mistake(path) if path.exists() else None
-            replica = replica_state(database)
+        with context.knowledge() as knowledge:
+            found = knowledge.status(collections or None)
+            if isinstance(knowledge, Opened):
+                from sourcebook.database.replica import replica_state
+
+                mistake, replica = context.mistake, replica_state(knowledge.database)
     if as_json:
         told = None if replica is None else {"seconds_behind": replica.seconds_behind, "error": replica.error}
         shown = [collection.as_dict() for collection in found]
@@ -214,8 +214,8 @@ def _show_unknown_languages(collection: "CollectionStatus") -> None:
 
 
 def _show_usage(collection: "CollectionStatus") -> None:
-    from sourcebook.admin.usage import summed
     from sourcebook.cli.commands.usage import dollars
+    from sourcebook.contract.usage import summed
 
     for total in summed(collection.usage, ()):
         parts = [

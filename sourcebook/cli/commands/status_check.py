@@ -1,6 +1,5 @@
 """`sourcebook status --check`: one line for each finding, and an exit code for monitors."""
 
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -60,31 +59,17 @@ def check(context: CommandContext, *, max_lag: str, max_silence: str, max_failed
 
 
 def _findings(context: CommandContext, thresholds: "Thresholds") -> "list[Finding]":
-    import psycopg
-
-    from sourcebook.admin.collections import configuration_mistake
-    from sourcebook.admin.dagster_state import read_dagster_state
-    from sourcebook.admin.health import Finding, daemon_findings, ledger_findings
-    from sourcebook.database.connecting import open_connection
-    from sourcebook.database.failures import failures_of_dagster, typed_errors
+    from sourcebook.admin.health import Finding, daemon_findings
+    from sourcebook.operations.upkeep import health_findings
 
     if context.is_empty():
         return list(daemon_findings(None, thresholds))
     try:
-        with context.open_database() as database:
-            has_own = database.location.dagster_url is not None
-            with (
-                failures_of_dagster() if has_own else nullcontext(),
-                open_connection(psycopg.Connection, database.dagster_url()) as storage,
-                typed_errors(),
-            ):
-                findings = [*daemon_findings(read_dagster_state(storage), thresholds)]
-            with database.connection() as connection:
-                path = context.configuration_path
-                mistake = configuration_mistake(path) if path.exists() else None
-                if mistake is not None:
-                    told = f"the configuration has a mistake, and the last good one stays in force: {mistake}"
-                    findings.append(Finding("configuration", "warning", told))
-                return [*findings, *ledger_findings(connection, thresholds)]
+        with context.own_knowledge() as knowledge:
+            found = health_findings(knowledge, thresholds)
     except DatabaseError as error:
         return [Finding("database", "critical", redact(explain(error)))]
+    if (mistake := context.mistake) is not None:
+        told = f"the configuration has a mistake, and the last good one stays in force: {mistake}"
+        return [Finding("configuration", "warning", told), *found]
+    return found

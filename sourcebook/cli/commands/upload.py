@@ -54,13 +54,12 @@ def upload(
     missing = [file for file in files if str(file) != "-" and not file.is_file()]
     if missing:
         raise typer.BadParameter(f"{as_text(str(missing[0]))} is no file")
-    context = CommandContext.of(ctx)
+    context = CommandContext.of(ctx, may_be_served=True)
     into = as_text(collection)
     context.is_empty([into])  # raises an error where there is no database yet
-    from sourcebook.knowledge_base import KnowledgeBase
 
     done: list[Upload] = []
-    with KnowledgeBase(context.open_database()) as knowledge:
+    with context.knowledge() as knowledge:
         for file in files:
             called = as_text(name if name is not None else file.name)
             given = tuple(as_text(tag) for tag in tags or ())
@@ -99,13 +98,12 @@ def uploads(
     """
     if remove and len(collections or ()) != 1:
         raise typer.BadParameter("--remove needs one collection: add -c NAME")
-    context = CommandContext.of(ctx)
+    context = CommandContext.of(ctx, may_be_served=True)
     if context.is_empty(collections or ()):
         _show([], as_json=as_json)
         return
-    from sourcebook.knowledge_base import KnowledgeBase
 
-    with KnowledgeBase(context.open_database()) as knowledge:
+    with context.knowledge() as knowledge:
         if remove and collections:
             (named,) = collections
             removed = [knowledge.remove_upload(named, as_text(each)) for each in dict.fromkeys(remove)]

@@ -1,7 +1,8 @@
 """`sourcebook usage`: what models were used for, and what that cost."""
 
+from collections.abc import Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 
@@ -9,20 +10,9 @@ from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Collections, Json, as_duration, duration
 from sourcebook.cli.output import print_json, say
 from sourcebook.cli.tables import Column, Row, show_table
+from sourcebook.contract.usage import DIMENSIONS, Usage, summed
 
-if TYPE_CHECKING:
-    from sourcebook.contract.usage import Usage
-
-
-class Dimension(StrEnum):
-    """Column that usage is kept by."""
-
-    DAY = "day"
-    COLLECTION = "collection"
-    PROVIDER = "provider"
-    MODEL = "model"
-    OPERATION = "operation"
-
+Dimension = StrEnum("Dimension", "day collection provider model operation")
 
 NUMBERS: Final = (
     Column("texts", "right"),
@@ -61,16 +51,13 @@ def usage(
     - `sourcebook usage --by model --by operation`: what each model did in the last 30 days
     - `sourcebook usage -c handbook --since 7d --by day`: one collection, day by day
     """
-    context = CommandContext.of(ctx)
+    context = CommandContext.of(ctx, may_be_served=True)
     names = collection or []
-    chosen = [str(name) for name in Dimension if not by or name in by]
+    chosen = [name for name in DIMENSIONS if not by or name in by]
     found: list[Usage] = []
     total: list[Usage] = []
     if not context.is_empty(names):
-        from sourcebook.admin.usage import summed
-        from sourcebook.knowledge_base import KnowledgeBase
-
-        with KnowledgeBase(context.open_database()) as knowledge:
+        with context.knowledge() as knowledge:
             found = knowledge.usage(names or None, since=duration(since), by=chosen)
         total = summed(found, ())
     if as_json:
@@ -81,12 +68,12 @@ def usage(
         say(f"No model was used in the last {since}.")
 
 
-def _show(found: "list[Usage]", total: "Usage", names: list[str]) -> None:
+def _show(found: list[Usage], total: Usage, names: Sequence[str]) -> None:
     has_sound = any(each.sound_seconds for each in found)
     has_answers = any(each.answer_tokens != 0 for each in found)
     columns = (*NUMBERS, *(OF_SOUND if has_sound else ()), *([OF_ANSWERS] if has_answers else []))
 
-    def numbers_of(each: "Usage") -> tuple[str, ...]:
+    def numbers_of(each: Usage) -> tuple[str, ...]:
         every = zip((*NUMBERS, *OF_SOUND, OF_ANSWERS), _numbers(each), strict=True)
         return tuple(number for column, number in every if column in columns)
 
@@ -105,7 +92,7 @@ def _show(found: "list[Usage]", total: "Usage", names: list[str]) -> None:
         say(f"?: the price or the number of tokens is not known; for the price, {remedy}")
 
 
-def _numbers(each: "Usage") -> tuple[str, ...]:
+def _numbers(each: Usage) -> tuple[str, ...]:
     return (
         f"{each.texts:,}",
         f"{each.cached:,}",

@@ -8,8 +8,7 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from sourcebook.admin.usage import summed
-from sourcebook.contract.usage import Usage
+from sourcebook.contract.usage import Usage, summed
 from sourcebook.server.access import Knowledge
 from sourcebook.server.page.plots import Plot, daily
 from sourcebook.server.page.rendering import render
