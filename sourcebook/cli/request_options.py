@@ -11,9 +11,21 @@ import typer
 
 from sourcebook.cli.filter_options import parse_filters
 from sourcebook.cli.options import Collections, as_text
-from sourcebook.contract.fields import Choice, Choices, Declared, Names, Numbers, Share, Switch, Text, Whole, declared
+from sourcebook.contract.fields import (
+    Choice,
+    Choices,
+    Declared,
+    Names,
+    Numbers,
+    Request,
+    Share,
+    Switch,
+    Text,
+    Whole,
+    declared,
+)
 from sourcebook.contract.fusion import Method
-from sourcebook.contract.search import FilterField, FusionField, Request
+from sourcebook.contract.search import FilterField, FusionField
 
 Asked: TypeAlias = dict[str, Any]
 """Values of a request's fields, as `Request.of` takes them."""

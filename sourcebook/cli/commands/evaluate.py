@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -117,7 +117,7 @@ def evaluate(
                 name,
                 queries,
                 qrels,
-                modes=[mode.value for mode in dict.fromkeys(modes or Mode)],
+                modes=[cast("Any", mode.value) for mode in dict.fromkeys(modes or Mode)],
                 depth=depth,
                 limit=limit,
                 progress=_part(progress, number, len(asked)),
