@@ -41,12 +41,12 @@ def digest() -> str:
 
 
 def signature_of(function: Any) -> str:
-    """Return a signature without `self`, modules and quotation marks, and whether its answer is awaited."""
+    """Return a signature without the knowledge base itself, modules and quotation marks, and whether its answer is awaited."""
     found = inspect.signature(function)
     parameters = [
         each if each.annotation is each.empty else each.replace(annotation=_Plain(each.annotation))
         for name, each in found.parameters.items()
-        if name != "self"
+        if name not in {"self", "knowledge"}
     ]
     told = found.replace(parameters=parameters, return_annotation=_Plain(found.return_annotation))
     return f"{told}{' (awaited)' if inspect.iscoroutinefunction(function) else ''}"
