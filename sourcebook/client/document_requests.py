@@ -4,22 +4,25 @@ import hashlib
 import re
 import struct
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, BinaryIO, Final, cast
 from urllib.parse import unquote
 
 from sourcebook.client.answers import read
-from sourcebook.client.derived import Arguments, document_number, in_query
+from sourcebook.client.derived import Arguments, document_number, exchange, in_query
 from sourcebook.client.server_connection import ServerConnection
-from sourcebook.contract.documents import Document, Item
+from sourcebook.contract.documents import Document, Item, RemovedItem
 from sourcebook.contract.originals import Original
-from sourcebook.errors import OriginalError, QueryError
+from sourcebook.errors import ChangedSettingsError, OriginalError, QueryError
 from sourcebook.model.cursors import cursor_of
 from sourcebook.model.page_picture import Box, PagePicture
+from sourcebook.operations.documents import several
 
 _PAGE: Final = 1_000
 """Items of a request."""
+_ATTEMPTS: Final = 5
+"""Attempts to change labels that others change as well."""
 _IN_MEMORY: Final = 8_000_000
 """Bytes of an original from which it is kept in a temporary file."""
 _NAME: Final = re.compile(r"filename\*=UTF-8''([^;\s]+)")
@@ -92,6 +95,32 @@ def change_document(server: ServerConnection, given: Arguments) -> Document:
     body |= {"metadata": dict(given["metadata"])} if "metadata" in given else {}
     server.change("PATCH", f"/v1/documents/{number}", body)
     return show(server, {"document": number, "unredacted": False})
+
+
+def relabel(server: ServerConnection, given: Arguments) -> Document:
+    """Send the labels that a function makes of those that a document has, again where they have changed meanwhile."""
+    number = document_number(server, given["document"], given.get("collection"))
+    for attempt in range(_ATTEMPTS):
+        tag = server.exchange("GET", f"/v1/documents/{number}", repeatable=True).headers["ETag"]
+        tags, metadata = given["labels"](show(server, {"document": number, "unredacted": False}))
+        body = {"tags": None if tags is None else list(tags), "metadata": None if metadata is None else dict(metadata)}
+        try:
+            server.change("PATCH", f"/v1/documents/{number}", body, headers={"If-Match": tag})
+            break
+        except ChangedSettingsError:
+            if attempt == _ATTEMPTS - 1:
+                raise
+    return show(server, {"document": number, "unredacted": False})
+
+
+def for_each(name: str) -> Callable[[ServerConnection, Arguments], list[RemovedItem]]:
+    """Return what asks for an operation on each of several documents, once the server knows all of them."""
+
+    def ask(server: ServerConnection, given: Arguments) -> list[RemovedItem]:
+        numbers = [document_number(server, each, given.get("collection")) for each in several(given["document"])]
+        return [item for number in numbers for item in exchange(server, name, {"document": number})]
+
+    return ask
 
 
 def original(server: ServerConnection, given: Arguments) -> Original:

@@ -24,6 +24,7 @@ _BY_HAND: Final = {
         other_requests.usage,
         other_requests.change_collection,
         ask_requests.ask,
+        document_requests.relabel,
         document_requests.documents,
         document_requests.show,
         document_requests.change_document,
@@ -35,7 +36,7 @@ _BY_HAND: Final = {
         work_requests.request_work,
         work_requests.work_requests,
     )
-}
+} | {name: document_requests.for_each(name) for name in ("remove_document", "restore_document")}
 """Operations whose way over HTTP the table does not say."""
 
 

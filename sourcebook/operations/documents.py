@@ -20,9 +20,12 @@ if TYPE_CHECKING:
 Labels = tuple[Sequence[str] | None, Mapping[str, Any] | None]
 """Tags in place of those given by hand, and changes of the metadata given by hand; None leaves them."""
 
+Named = str | int | Path
+"""Id, URI or path of a document."""
+
 
 def remove_document(
-    knowledge: Opened, document: str | int | Path, collection: str | None = None, *, actor: str | None = None
+    knowledge: Opened, document: Named | Sequence[Named], collection: str | None = None, *, actor: str | None = None
 ) -> list[RemovedItem]:
     """Remove a document although its source still has it; no ingest brings it back until `restore_document`.
 
@@ -30,7 +33,8 @@ def remove_document(
     removal, until a purge.
 
     Args:
-        document: its id, its URI, the path of its file, or an end of it that no other one has.
+        document: its id, its URI, the path of its file, or an end of it that no other one has; or a list of these,
+            of which all are taken or, where one is not known, none.
         collection: the only collection to remove it from; None for all that have it.
         actor: who removes it.
 
@@ -45,17 +49,20 @@ def remove_document(
     """
     from sourcebook.admin.removal import remove_items
 
-    with knowledge.database.connection() as connection:
-        return remove_items(connection, str(document), collection, actor=actor)
+    with knowledge.database.connection() as connection, connection.transaction():
+        return [
+            item for each in several(document) for item in remove_items(connection, str(each), collection, actor=actor)
+        ]
 
 
 def restore_document(
-    knowledge: Opened, document: str | int | Path, collection: str | None = None, *, actor: str | None = None
+    knowledge: Opened, document: Named | Sequence[Named], collection: str | None = None, *, actor: str | None = None
 ) -> list[RemovedItem]:
     """Undo `remove_document`; the next ingest makes the document searchable: `request_work` asks for one.
 
     Args:
-        document: its id, its URI, the path of its file, or an end of it that no other one has.
+        document: its id, its URI, the path of its file, or an end of it that no other one has; or a list of these,
+            of which all are taken or, where one is not known, none.
         collection: the only collection to restore it in; None for all that had it.
         actor: who restores it.
 
@@ -69,8 +76,15 @@ def restore_document(
     """
     from sourcebook.admin.removal import restore_items
 
-    with knowledge.database.connection() as connection:
-        return restore_items(connection, str(document), collection, actor=actor)
+    with knowledge.database.connection() as connection, connection.transaction():
+        return [
+            item for each in several(document) for item in restore_items(connection, str(each), collection, actor=actor)
+        ]
+
+
+def several(document: Named | Sequence[Named]) -> list[Named]:
+    """Return the documents of a list, each once, or the one that is named."""
+    return [document] if isinstance(document, str | int | Path) else [*dict.fromkeys(document)]
 
 
 def change_document(

@@ -111,6 +111,7 @@ class Operations:
         single_documents.restore_document, "write", "POST /v1/documents/{document}/restore", "restored"
     )
     change_document = Operation(single_documents.change_document, "write", "PATCH /v1/documents/{document}")
+    relabel = Operation(single_documents.relabel, "write", "PATCH /v1/documents/{document}")
     related = Operation(single_documents.related, "read", "GET /v1/documents/{document}/related", "related")
     original = Operation(single_documents.original, "read", "GET /v1/documents/{document}/original")
     page_image = Operation(single_documents.page_image, "read", "GET /v1/documents/{document}/pages/{page}")

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -99,7 +99,6 @@ def evaluate(
     )
     from sourcebook.evaluation import evaluate as run
     from sourcebook.evaluation.question_changes import question_changes
-    from sourcebook.knowledge_base import KnowledgeBase
 
     demanded = [_floor(text) for text in floors or ()]
     check_floors(demanded, depth)
@@ -110,14 +109,14 @@ def evaluate(
     asked: list[int | None] = [*dict.fromkeys(generations)] if generations else [None]
     if len(asked) > 2:
         raise typer.BadParameter("two generations are compared at a time", param_hint="--generation")
-    with KnowledgeBase(context.open_database()) as knowledge, _bar(quiet=as_json) as progress:
+    with context.own_knowledge() as knowledge, _bar(quiet=as_json) as progress:
         found, *others = [
             run(
                 knowledge,
                 name,
                 queries,
                 qrels,
-                modes=[cast("Any", mode.value) for mode in dict.fromkeys(modes or Mode)],
+                modes=[mode.value for mode in dict.fromkeys(modes or Mode)],  # type: ignore[misc] # they are these
                 depth=depth,
                 limit=limit,
                 progress=_part(progress, number, len(asked)),

@@ -73,24 +73,21 @@ def key(
 
     - `sourcebook key revoke website`
     """
-    from sourcebook.admin.access_keys import create_key, list_keys, revoke_key
-    from sourcebook.admin.audit import account
+    from sourcebook.operations.access_keys import create_key, keys, revoke_key
 
     action, name = _parse([as_text(word) for word in words or ()])
     if action != "create" and (scopes or collections or expires or limit):
         raise typer.BadParameter("--scope, -c, --expires and --limit belong to  sourcebook key create NAME")
-    actor = account()
-    with CommandContext.of(ctx).open_database() as database, database.connection() as connection:
+    with CommandContext.of(ctx).own_knowledge() as knowledge:
         if action == "create":
             lasts = duration(expires) if expires else None
             made, text = create_key(
-                connection,
+                knowledge,
                 name,
                 scopes or ("read",),  # type: ignore[arg-type] # checked there
                 collections or None,
                 lasts=lasts,
                 limit=limit,
-                actor=actor,
             )
             if as_json:
                 print_json({"key": text, **made.as_dict()})
@@ -98,13 +95,13 @@ def key(
                 typer.echo("Keep this key now, it is shown only once:", err=True)
                 typer.echo(text)
         elif action == "revoke":
-            revoked = revoke_key(connection, name, actor=actor)
+            revoked = revoke_key(knowledge, name)
             if as_json:
                 print_json(revoked.as_dict())
             else:
                 say(f"The key {revoked.name} is revoked.")
         else:
-            _show(list_keys(connection), as_json=as_json)
+            _show(keys(knowledge), as_json=as_json)
 
 
 def _parse(words: list[str]) -> tuple[str, str]:

@@ -1,7 +1,7 @@
 """`sourcebook related`: what a document is related to."""
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -61,7 +61,7 @@ def related(
             document,
             as_text(collection) if collection else None,
             kinds=[kind.value for kind in kinds or ()],
-            direction=cast("Any", direction.value),
+            direction=direction.value,  # type: ignore[arg-type] # it is one of them
             dangling=dangling,
             limit=limit,
         )

@@ -28,17 +28,9 @@ def remove(
 
     **Example:** `sourcebook remove ./docs/old-rules.md`; undone by `sourcebook remove --undo ./docs/old-rules.md`
     """
-    from sourcebook.errors import UnknownDocumentError
-
-    context = CommandContext.of(ctx)
-    if context.is_empty():
-        raise UnknownDocumentError(f"there is no document {uris[0]}: nothing was ingested yet")
-    from sourcebook.admin.removal import remove_items, restore_items
-
-    change = restore_items if undo else remove_items
-    with context.open_database() as database, database.connection() as connection, connection.transaction():
-        name = as_text(collection) if collection else None
-        items = [item for uri in dict.fromkeys(uris) for item in change(connection, uri, name)]
+    name = as_text(collection) if collection else None
+    with CommandContext.of(ctx, may_be_served=True).knowledge(uris[0]) as knowledge:
+        items = (knowledge.restore_document if undo else knowledge.remove_document)(uris, name)
     if as_json:
         print_json({"restored" if undo else "removed": [asdict(item) for item in items]})
         return

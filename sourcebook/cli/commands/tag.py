@@ -1,13 +1,17 @@
 """`sourcebook tag`: tags and metadata given to a document by hand."""
 
 import json
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Document, Json, as_text, collection_option
 from sourcebook.cli.output import console, one_line, print_json, safe
+
+if TYPE_CHECKING:
+    from sourcebook.contract.documents import Document as DocumentDetails
+    from sourcebook.operations.documents import Labels
 
 
 def tag(
@@ -40,30 +44,21 @@ def tag(
 
     - `sourcebook tag power.md --remove winter --unset owner`
     """
-    from sourcebook.errors import UnknownDocumentError
-
     metadata: dict[str, Any] = dict(_setting(as_text(each)) for each in settings or ())
     metadata |= {as_text(name): None for name in unset or ()}
-    context = CommandContext.of(ctx)
-    if context.is_empty():
-        raise UnknownDocumentError(f"there is no document {document}: nothing was ingested yet")
-    from sourcebook.admin.document_labels import change_labels, lock_document
-    from sourcebook.admin.items import find_document
+    taken = {as_text(each).strip() for each in remove or ()}
 
-    with context.open_database() as database, database.connection() as connection, connection.transaction():
-        found = find_document(connection, document, as_text(collection) if collection else None)
-        number = found.item.document_id or 0
-        if tags or remove or metadata:
-            lock_document(connection, number)
-            given = find_document(connection, number).given_tags
-            added = [*given, *(as_text(each).strip() for each in tags or ())]
-            taken = {as_text(each).strip() for each in remove or ()}
-            wanted = [each for each in added if each not in taken] if tags or remove else None
-            change_labels(connection, number, tags=wanted, metadata=metadata or None)
-            found = find_document(connection, number)
+    def labels(found: "DocumentDetails") -> "Labels":
+        added = [*found.given_tags, *(as_text(each).strip() for each in tags or ())]
+        return [each for each in added if each not in taken] if tags or remove else None, metadata or None
+
+    name = as_text(collection) if collection else None
+    with CommandContext.of(ctx, may_be_served=True).knowledge(document) as knowledge:
+        changes = tags or remove or metadata
+        found = knowledge.relabel(document, labels, name) if changes else knowledge.show(document, name)
     if as_json:
-        labels = {"tags": found.tags, "given_tags": found.given_tags}
-        print_json({"document_id": number, "uri": found.item.uri, **labels, "given_metadata": found.given_metadata})
+        given = {"given_tags": found.given_tags, "given_metadata": found.given_metadata}
+        print_json({"document_id": found.item.document_id, "uri": found.item.uri, "tags": found.tags, **given})
         return
     out = console()
     out.print(safe(one_line(found.item.title or found.item.uri, 500), "bold"), soft_wrap=True)
