@@ -29,7 +29,7 @@ def verbatim_first(state: SearchState, candidates: list[Candidate]) -> list[Cand
         state: with the terms of the query.
         candidates: best first.
     """
-    request, connection, ids, terms = state.request, state.connection, state.scope.ids, state.terms
+    request, connection, ids, terms = state.request, state.held.connection, state.scope.ids, state.terms
     places = _looked_at(candidates)
     if not (terms and places):
         return candidates
