@@ -7,7 +7,7 @@ from whisper.timing import backtrace  # before the engine puts its own path in i
 from sourcebook.speech.engines.alignment_path import alignment_path
 
 
-def reference(costs: np.ndarray) -> np.ndarray:  # type: ignore[type-arg]  # any numbers
+def reference(costs: np.ndarray) -> np.ndarray:
     """Return the path by openai-whisper's loop, which is not compiled here."""
     rows, columns = costs.shape
     sums = np.full((rows + 1, columns + 1), np.inf)
