@@ -26,7 +26,6 @@ DESCRIPTION = "Search reaches the floors of the collection's settings `evaluatio
 _KEY = dg.AssetCheckKey(dg.AssetKey("search_index"), NAME)
 _SECONDS_BETWEEN_LINES = 5.0
 """Seconds between two lines of progress in the log of a run."""
-_SEVERITIES = {"error": dg.AssetCheckSeverity.ERROR, "warn": dg.AssetCheckSeverity.WARN}
 
 
 def check_search(context: dg.AssetCheckExecutionContext, knowledge: Knowledge) -> dg.AssetCheckResult:
@@ -36,15 +35,14 @@ def check_search(context: dg.AssetCheckExecutionContext, knowledge: Knowledge) -
         settings = configured_evaluation(connection, collection)
         if settings.queries is None or settings.qrels is None:
             return _result(passed=True, description="No questions are configured: see `evaluation` in sourcebook.yaml.")
-        severity = _SEVERITIES[settings.severity]
         try:
             version = evaluation_version(connection, collection, settings)
         except SourcebookError as error:
-            return _result(passed=False, severity=severity, description=str(error))
+            return _result(passed=False, description=str(error))
         before = last_outcome(connection, collection)
     if before is not None and before.version == version:
         context.log.info(f"{NAME}: neither the index nor the questions have changed")
-        return _outcome_result(before, severity)
+        return _outcome_result(before)
     floors = configured_floors(settings)
     try:
         with KnowledgeBase.connect(home=knowledge.home) as base:
@@ -57,14 +55,14 @@ def check_search(context: dg.AssetCheckExecutionContext, knowledge: Knowledge) -
                 progress=_reporter(context),
             )
     except SourcebookError as error:
-        return _result(passed=False, severity=severity, description=str(error))
+        return _result(passed=False, description=str(error))
     missed = missed_floors(found.modes[0], floors)
     outcome = EvaluationOutcome(
         version, not missed, "; ".join(map(str, missed)) or _reached(len(floors)), _figures(found)
     )
     with knowledge.database.connection() as connection:
         record_outcome(connection, collection, outcome)
-    return _outcome_result(outcome, severity)
+    return _outcome_result(outcome)
 
 
 def _reached(floors: int) -> str:
@@ -75,22 +73,21 @@ def _result(
     *,
     passed: bool,
     description: str | None,
-    severity: dg.AssetCheckSeverity = dg.AssetCheckSeverity.ERROR,
     metadata: dict[str, Any] | None = None,
 ) -> dg.AssetCheckResult:
     return dg.AssetCheckResult(
         passed=passed,
         asset_key=_KEY.asset_key,
         check_name=NAME,
-        severity=severity,
+        severity=dg.AssetCheckSeverity.ERROR,
         description=description,
         metadata=metadata,
     )
 
 
-def _outcome_result(outcome: EvaluationOutcome, severity: dg.AssetCheckSeverity) -> dg.AssetCheckResult:
+def _outcome_result(outcome: EvaluationOutcome) -> dg.AssetCheckResult:
     metadata = {**outcome.figures, "figures": dg.MetadataValue.md(outcome.figures["figures"])}
-    return _result(passed=outcome.passed, severity=severity, description=outcome.description, metadata=metadata)
+    return _result(passed=outcome.passed, description=outcome.description, metadata=metadata)
 
 
 def _figures(found: Evaluation) -> dict[str, Any]:

@@ -12,18 +12,21 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 from sourcebook.knowledge_base import KnowledgeBase
+from sourcebook.operations import answers, searching
+from sourcebook.operations.table import AwaitedFace, Operation, Operations
 
 if TYPE_CHECKING:
     from sourcebook.contract.answers import AskEvent
     from sourcebook.contract.ask_events import AskEvents
     from sourcebook.embedding.embedder import QueryEmbedder
+    from sourcebook.operations.opened import Opened
 
 P = ParamSpec("P")
 Answer = TypeVar("Answer")
 
 
 def awaited(
-    operation: Callable[Concatenate[KnowledgeBase, P], Answer],
+    operation: Callable[Concatenate[Opened, P], Answer],
 ) -> Callable[Concatenate[AsyncKnowledgeBase, P], Coroutine[Any, Any, Answer]]:
     """Return an operation that runs in a thread of the pool; arguments, answer and errors stay."""
 
@@ -35,7 +38,7 @@ def awaited(
 
 
 def streamed(
-    operation: Callable[Concatenate[KnowledgeBase, P], AskEvents],
+    operation: Callable[Concatenate[Opened, P], AskEvents],
 ) -> Callable[Concatenate[AsyncKnowledgeBase, P], Coroutine[Any, Any, AsyncIterator[AskEvent]]]:
     """Return an operation whose events are awaited one by one."""
 
@@ -56,7 +59,7 @@ async def _pulled(knowledge: AsyncKnowledgeBase, events: AskEvents) -> AsyncIter
             asyncio.get_running_loop().run_in_executor(None, events.close)  # threads of the pool may all wait
 
 
-class AsyncKnowledgeBase:
+class AsyncKnowledgeBase(AwaitedFace, Operations):
     """A knowledge base whose answers are awaited without blocking the event loop.
 
     Each search runs in a thread of a pool: the database and the models' native code, which take most of its time, let
@@ -106,59 +109,13 @@ class AsyncKnowledgeBase:
         """The knowledge base that it wraps, whose methods block."""
         return self._knowledge
 
-    search = awaited(KnowledgeBase.search)
-    similar = awaited(KnowledgeBase.similar)
-    context = awaited(KnowledgeBase.context)
-    embed = awaited(KnowledgeBase.embed)
-    prewarm = awaited(KnowledgeBase.prewarm)
+    embed = awaited(searching.embed)
+    ask_stream = streamed(answers.ask_stream)
 
-    ask = awaited(KnowledgeBase.ask)
-    tool_schemas = awaited(KnowledgeBase.tool_schemas)
-    llm_calls = awaited(KnowledgeBase.llm_calls)
-    llm_statistics = awaited(KnowledgeBase.llm_statistics)
-    forget_llm_calls = awaited(KnowledgeBase.forget_llm_calls)
-
-    collections = awaited(KnowledgeBase.collections)
-    sources = awaited(KnowledgeBase.sources)
-    statistics = awaited(KnowledgeBase.statistics)
-    documents = awaited(KnowledgeBase.documents)
-    show = awaited(KnowledgeBase.show)
-    status = awaited(KnowledgeBase.status)
-    plan = awaited(KnowledgeBase.plan)
-    generations = awaited(KnowledgeBase.generations)
-
-    judge = awaited(KnowledgeBase.judge)
-    judgments = awaited(KnowledgeBase.judgments)
-    queries = awaited(KnowledgeBase.queries)
-    forget_logged_queries = awaited(KnowledgeBase.forget_logged_queries)
-    usage = awaited(KnowledgeBase.usage)
-
-    remove_document = awaited(KnowledgeBase.remove_document)
-    restore_document = awaited(KnowledgeBase.restore_document)
-    change_document = awaited(KnowledgeBase.change_document)
-    relabel = awaited(KnowledgeBase.relabel)
-    related = awaited(KnowledgeBase.related)
-    original = awaited(KnowledgeBase.original)
-    page_image = awaited(KnowledgeBase.page_image)
-
-    upload = awaited(KnowledgeBase.upload)
-    uploads = awaited(KnowledgeBase.uploads)
-    upload_versions = awaited(KnowledgeBase.upload_versions)
-    remove_upload = awaited(KnowledgeBase.remove_upload)
-
-    collection_settings = awaited(KnowledgeBase.collection_settings)
-    create_collection = awaited(KnowledgeBase.create_collection)
-    change_collection = awaited(KnowledgeBase.change_collection)
-    delete_collection = awaited(KnowledgeBase.delete_collection)
-    add_source = awaited(KnowledgeBase.add_source)
-    remove_source = awaited(KnowledgeBase.remove_source)
-
-    request_work = awaited(KnowledgeBase.request_work)
-    work = awaited(KnowledgeBase.work)
-    work_requests = awaited(KnowledgeBase.work_requests)
-    cancel_work = awaited(KnowledgeBase.cancel_work)
-
-    ask_stream = streamed(KnowledgeBase.ask_stream)
+    @staticmethod
+    def _method_of(operation: Operation[P, Answer]) -> Callable[..., Any]:
+        """Return an operation that runs in a thread of the pool."""
+        return awaited(operation.function)
 
     async def close(self) -> None:
         """Wait for running searches, and close the knowledge base."""

@@ -1,17 +1,18 @@
-"""The public Python interface, as a table of contents: what an operation does stands in its function."""
+"""The public Python interface: the operations of the table, on a knowledge base that is open here."""
 
-from sourcebook.operations import answers, contents, reports, searching
-from sourcebook.operations import collections as declarations
-from sourcebook.operations import documents as single_documents
-from sourcebook.operations import uploads as sent_files
-from sourcebook.operations import work as work_requested
+from collections.abc import Callable
+from typing import Any
+
+from sourcebook.operations import answers, searching
 from sourcebook.operations.opened import Opened
+from sourcebook.operations.table import Operation, Operations
 
 
-class KnowledgeBase(Opened):
+class KnowledgeBase(Opened, Operations):
     """A searchable knowledge base. Thread-safe; holds a pool of connections and, after the first search, the models.
 
-    Where an operation takes `actor`, that is the name in the audit, the account of this process by default.
+    `Operations` lists the operations; each says in its function what it does, and its arguments and errors.
+    `actor` is the name in the audit, the account of this process by default.
 
     Example:
         >>> with KnowledgeBase.connect() as knowledge:  # doctest: +SKIP
@@ -19,56 +20,11 @@ class KnowledgeBase(Opened):
         ...         print(hit.title, hit.page, hit.text)
     """
 
-    search = searching.search
-    similar = searching.similar
-    context = searching.context
     embed = searching.embed
-    prewarm = searching.prewarm
     forget_queries = searching.forget_queries
-
-    ask = answers.ask
     ask_stream = answers.ask_stream
-    tool_schemas = answers.tool_schemas
-    llm_calls = answers.llm_calls
-    llm_statistics = answers.llm_statistics
-    forget_llm_calls = answers.forget_llm_calls
 
-    collections = contents.collections
-    sources = contents.sources
-    statistics = contents.statistics
-    documents = contents.documents
-    show = contents.show
-    status = contents.status
-    plan = contents.plan
-    generations = contents.generations
-
-    judge = reports.judge
-    judgments = reports.judgments
-    queries = reports.queries
-    forget_logged_queries = reports.forget_logged_queries
-    usage = reports.usage
-
-    remove_document = single_documents.remove_document
-    restore_document = single_documents.restore_document
-    change_document = single_documents.change_document
-    relabel = single_documents.relabel
-    related = single_documents.related
-    original = single_documents.original
-    page_image = single_documents.page_image
-
-    upload = sent_files.upload
-    uploads = sent_files.uploads
-    upload_versions = sent_files.upload_versions
-    remove_upload = sent_files.remove_upload
-
-    collection_settings = declarations.collection_settings
-    create_collection = declarations.create_collection
-    change_collection = declarations.change_collection
-    delete_collection = declarations.delete_collection
-    add_source = declarations.add_source
-    remove_source = declarations.remove_source
-
-    request_work = work_requested.request_work
-    work = work_requested.work
-    work_requests = work_requested.work_requests
-    cancel_work = work_requested.cancel_work
+    @staticmethod
+    def _method_of(operation: Operation[Any, Any]) -> Callable[..., Any]:
+        """Return the function of an operation, which works on this knowledge base."""
+        return operation.function

@@ -14,8 +14,8 @@ from benchmarks.harness.report import Row, say
 from sourcebook.context.assembly import Assembled, assemble
 from sourcebook.context.passages import passages_of
 from sourcebook.context.tokens import USUAL_ENCODING, token_counter
-from sourcebook.contract.context_results import ContextFormat, ContextResult
-from sourcebook.contract.search import ContextRequest
+from sourcebook.contract.context_results import ContextResult
+from sourcebook.contract.search import ContextFormat, ContextRequest
 from sourcebook.contract.search_results import SearchResult
 from sourcebook.knowledge_base import KnowledgeBase
 
@@ -87,7 +87,7 @@ def _result(document: int, ordinal: int, text: str) -> SearchResult:
     )  # fmt: skip
 
 
-def _assembled(results: Sequence[SearchResult], max_tokens: int, form: str, tokenizer: str) -> Assembled:
+def _assembled(results: Sequence[SearchResult], max_tokens: int, form: ContextFormat, tokenizer: str) -> Assembled:
     request = ContextRequest.checked("What is it?", None, max_tokens, form, tokenizer=tokenizer)
     hashes = {(1, result.document_id): "0" * 64 for result in results}
     return assemble(request, token_counter(request.tokenizer), list(passages_of(results)), hashes, lambda: ())

@@ -100,8 +100,7 @@ def _configure(library: Library, url: str) -> None:
             f"    embedding: {{provider: openai, base_url: '{url}', model: multilingual-e5-small-q4,",
             f"      timeout: {TIMEOUT}s, passage_input_type: passage, query_input_type: query,",
             f"      batch_size: {BATCH}, parallel: 4,",
-            f"      requests_per_minute: {QUOTA.requests}, tokens_per_minute: {QUOTA.tokens},",
-            f"      collection_requests_per_minute: {QUOTA.requests * 2 // 3}}}",
+            f"      requests_per_minute: {QUOTA.requests}, tokens_per_minute: {QUOTA.tokens}}}",
         ]
     library.configuration_path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 

@@ -223,7 +223,7 @@ def _check_fixed(
     generations = find_generations(connection, name)
     if generations.active is None and generations.building is None:
         return
-    of_machine = {"embedding": {"device", "low_memory"}, "chunking": set[str]()}
+    of_machine = {"embedding": {"device"}, "chunking": set[str]()}
     for section in _FIXED:
         old, new = (getattr(each, section).model_dump(exclude=of_machine[section]) for each in (before, after))
         if old != new:

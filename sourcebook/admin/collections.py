@@ -114,9 +114,8 @@ def check_collections(connection: Connection, names: Sequence[str]) -> None:
 _LATER_LISTS: Final = ("taken", "repositories")
 _LATER: Final = {
     "chunking": ("context",),
-    "embedding": ("dimensions", "device", "low_memory"),
+    "embedding": ("dimensions", "device"),
     "retention": ("queries",),
-    "speech": ("device",),
 }
 """Settings that came later; they are left out where they have their default: a new version is no change of settings."""
 

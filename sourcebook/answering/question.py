@@ -2,14 +2,15 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 
 from psycopg import Connection
 
 from sourcebook.answering.answering_settings import AskedCollections
-from sourcebook.answering.counted_calls import CountedCalls
-from sourcebook.answering.session import CallLog, Session
+from sourcebook.answering.session import Call, CallLog, Session
 from sourcebook.answering.tools import Reach
 from sourcebook.database.usage_log import UsageLog
+from sourcebook.model.usage import ANSWER, Use
 
 Connecting = Callable[[], AbstractContextManager[Connection]]
 """Lends a connection in autocommit mode."""
@@ -46,3 +47,30 @@ def _log_of(asked: AskedCollections, connecting: Connecting) -> CallLog | None:
 
     texts = RedactedTexts([*asked.redactors, Redactor()])
     return DatabaseCallLog(connecting, asked.names, settings.model, settings.retention, texts)
+
+
+@dataclass(frozen=True, slots=True)
+class CountedCalls:
+    """Calls of one session: adds each to the usage, and to the log where there is one."""
+
+    usage: UsageLog
+    collection: str
+    """Collection that the use counts for: the first one that was asked."""
+    model: str
+    log: CallLog | None
+
+    def add(self, session: str, provider: str, call: Call) -> None:
+        """Count a call, also one that failed."""
+        used = Use(
+            self.collection,
+            provider,
+            self.model,
+            ANSWER,
+            1,
+            tokens=call.prompt_tokens,
+            answer_tokens=call.answer_tokens,
+            seconds=call.seconds,
+        )
+        self.usage.add(used)
+        if self.log is not None:
+            self.log.add(session, provider, call)

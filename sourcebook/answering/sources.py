@@ -1,13 +1,11 @@
 """Sources of an answer: the passages that a model was shown, each with the number by which it is cited."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sourcebook.contract.answers import Source
+from sourcebook.contract.documents import Document
+from sourcebook.contract.search_results import SearchResult
 from sourcebook.model.place import address_of
-
-if TYPE_CHECKING:
-    from sourcebook.contract.documents import Document
-    from sourcebook.contract.search_results import SearchResult
 
 
 class Sources:
@@ -39,7 +37,7 @@ class Sources:
         """Return whether a passage of a document was found."""
         return any(each.document_id == document_id for each in self._held)
 
-    def add_result(self, found: "SearchResult") -> tuple[Source, bool]:
+    def add_result(self, found: SearchResult) -> tuple[Source, bool]:
         """Return the source of a result, and whether it is a new one."""
         key = (found.document_id, found.start_char, found.end_char)
         return self._add(
@@ -57,7 +55,7 @@ class Sources:
             end_char=found.end_char,
         )
 
-    def add_part(self, document: "Document", start: int, end: int) -> tuple[Source, bool]:
+    def add_part(self, document: Document, start: int, end: int) -> tuple[Source, bool]:
         """Return the source of a part of a document's text, from `start` to `end`, and whether it is a new one."""
         item = document.item
         return self._add(

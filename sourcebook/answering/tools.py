@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, ValidationError
 
@@ -11,13 +11,11 @@ from sourcebook.answering.completion import ToolCall
 from sourcebook.answering.prompt import shown
 from sourcebook.answering.sources import Sources
 from sourcebook.contract.answers import Source, ToolUse
+from sourcebook.contract.documents import Document
+from sourcebook.contract.filters import Filters
+from sourcebook.contract.search_results import SearchResults
 from sourcebook.errors import QueryError, UnknownDocumentError
 from sourcebook.search.ranking.relevance import DECIDING
-
-if TYPE_CHECKING:
-    from sourcebook.contract.documents import Document
-    from sourcebook.contract.filters import Filters
-    from sourcebook.contract.search_results import SearchResults
 
 FETCHED: Final = 4_000
 """Characters of a document that one call fetches, at most."""
@@ -94,12 +92,12 @@ def _schema(arguments: type[BaseModel]) -> dict[str, Any]:
 class Reach:
     """Reach of a model: searches among the caller's collections, and documents that they have found."""
 
-    search: Callable[..., "SearchResults"]
+    search: Callable[..., SearchResults]
     """`KnowledgeBase.search`."""
-    show: Callable[[int], "Document"]
+    show: Callable[[int], Document]
     """`KnowledgeBase.show`, redacted."""
     collections: Sequence[str] | None
-    filters: "Filters | Mapping[str, Any] | None"
+    filters: Filters | Mapping[str, Any] | None
 
 
 class Tools:

@@ -101,7 +101,7 @@ def exchange(server: ServerConnection, name: str, given: Arguments) -> Any:
     return found if is_list else found[0]
 
 
-def _answer_of(operation: Operation) -> tuple[Any, bool, bool]:
+def _answer_of(operation: Operation[Any, Any]) -> tuple[Any, bool, bool]:
     """Return the type of an answer, whether it is a list of that, and whether there may be none."""
     text = str(inspect.signature(operation.function).return_annotation)
     name = re.sub(r"^list\[(.*)\]$", r"\1", text.removesuffix(" | None"))

@@ -2,22 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import TracebackType
-from typing import Self
+from typing import Any, Final, Self
 
 from sourcebook.client import ask_requests, document_requests, other_requests, upload_requests, work_requests
 from sourcebook.client.derived import sent
 from sourcebook.client.server_connection import ServerConnection
 from sourcebook.contract.work import WorkRequest
-from sourcebook.operations import answers, contents, reports, searching
-from sourcebook.operations import collections as declarations
-from sourcebook.operations import documents as single_documents
-from sourcebook.operations import uploads as sent_files
-from sourcebook.operations import work as work_requested
+from sourcebook.operations import answers
+from sourcebook.operations.table import Operation, Operations
+
+_BY_HAND: Final = {
+    each.__name__: each
+    for each in (
+        other_requests.similar,
+        other_requests.prewarm,
+        other_requests.tool_schemas,
+        other_requests.plan,
+        other_requests.queries,
+        other_requests.usage,
+        other_requests.change_collection,
+        ask_requests.ask,
+        document_requests.relabel,
+        document_requests.documents,
+        document_requests.show,
+        document_requests.change_document,
+        document_requests.original,
+        document_requests.page_image,
+        upload_requests.upload,
+        upload_requests.uploads,
+        upload_requests.upload_versions,
+        work_requests.request_work,
+        work_requests.work_requests,
+    )
+} | {name: document_requests.for_each(name) for name in ("remove_document", "restore_document")}
+"""Operations whose way over HTTP the table does not say."""
 
 
-class RemoteKnowledgeBase:
+class RemoteKnowledgeBase(Operations):
     """A knowledge base that `sourcebook serve` opens. Thread-safe.
 
     Operations, results and errors are those of `KnowledgeBase`; the key names the actor. A server that is away raises
@@ -54,57 +77,12 @@ class RemoteKnowledgeBase:
         """The version of the server, as its last answer named it; None before the first answer."""
         return self._connection.version.text
 
-    search = sent(searching.search)
-    similar = sent(searching.similar, other_requests.similar)
-    context = sent(searching.context)
-    prewarm = sent(searching.prewarm, other_requests.prewarm)
-
-    ask = sent(answers.ask, ask_requests.ask)
     ask_stream = sent(answers.ask_stream, ask_requests.ask_stream)
-    tool_schemas = sent(answers.tool_schemas, other_requests.tool_schemas)
-    llm_calls = sent(answers.llm_calls)
-    llm_statistics = sent(answers.llm_statistics)
-    forget_llm_calls = sent(answers.forget_llm_calls)
 
-    collections = sent(contents.collections)
-    sources = sent(contents.sources)
-    statistics = sent(contents.statistics)
-    documents = sent(contents.documents, document_requests.documents)
-    show = sent(contents.show, document_requests.show)
-    status = sent(contents.status)
-    plan = sent(contents.plan, other_requests.plan)
-    generations = sent(contents.generations)
-
-    judge = sent(reports.judge)
-    judgments = sent(reports.judgments)
-    queries = sent(reports.queries, other_requests.queries)
-    forget_logged_queries = sent(reports.forget_logged_queries)
-    usage = sent(reports.usage, other_requests.usage)
-
-    remove_document = sent(single_documents.remove_document, document_requests.for_each("remove_document"))
-    restore_document = sent(single_documents.restore_document, document_requests.for_each("restore_document"))
-    change_document = sent(single_documents.change_document, document_requests.change_document)
-    relabel = sent(single_documents.relabel, document_requests.relabel)
-    related = sent(single_documents.related)
-    original = sent(single_documents.original, document_requests.original)
-    page_image = sent(single_documents.page_image, document_requests.page_image)
-
-    upload = sent(sent_files.upload, upload_requests.upload)
-    uploads = sent(sent_files.uploads, upload_requests.uploads)
-    upload_versions = sent(sent_files.upload_versions, upload_requests.upload_versions)
-    remove_upload = sent(sent_files.remove_upload)
-
-    collection_settings = sent(declarations.collection_settings)
-    create_collection = sent(declarations.create_collection)
-    change_collection = sent(declarations.change_collection, other_requests.change_collection)
-    delete_collection = sent(declarations.delete_collection)
-    add_source = sent(declarations.add_source)
-    remove_source = sent(declarations.remove_source)
-
-    request_work = sent(work_requested.request_work, work_requests.request_work)
-    work = sent(work_requested.work)
-    work_requests = sent(work_requested.work_requests, work_requests.work_requests)
-    cancel_work = sent(work_requested.cancel_work)
+    @staticmethod
+    def _method_of(operation: Operation[Any, Any]) -> Callable[..., Any]:
+        """Return an operation that the server does, by hand or as the table says."""
+        return sent(operation.function, _BY_HAND.get(operation.name))
 
     def follow_work(self, number: int) -> Iterator[WorkRequest]:
         """Yield a request as it is now and after each change, until it has ended.

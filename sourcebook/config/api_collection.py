@@ -62,7 +62,7 @@ _ALLOWED: Final[dict[type[Settings], frozenset[str]]] = {
     TakenDocuments: frozenset({"collection", "tags", "tags_all"}),
     ChunkingSettings: frozenset({"tokens", "overlap", "context"}),
     EmbeddingSettings: frozenset({"model", "dimensions", "precision", "device", "generated_indexes"}),
-    GenerationSettings: frozenset({"activate", "gate", "keep", "parts_from", "quantization"}),
+    GenerationSettings: frozenset({"activate", "gate", "keep", "quantization"}),
     ParsingSettings: frozenset({"parser", "ocr", "ocr_languages", "html", "timeout", "longest"}),
     SpeechSettings: frozenset({"engine", "model", "language", "max_hours", "max_bytes"}),
     RedactionSettings: frozenset({"at", "categories", "region"}),

@@ -108,7 +108,7 @@ class ChunkingSettings(Settings):
         return tuple(part for part in get_args(ContextPart) if part in context)
 
 
-OF_THE_MACHINE: Final = ("device", "low_memory")
+OF_THE_MACHINE: Final = ("device",)
 """Embedding settings that say how vectors are computed here: a change of them builds no generation."""
 
 
@@ -129,9 +129,6 @@ class EmbeddingSettings(ProviderSettings):
     )
     precision: Literal["auto", "float32", "bfloat16"] = Field(default="auto", description="auto, float32 or bfloat16")
     device: Literal["auto", "cpu", "cuda", "mps"] = Field(default="auto", description="auto, cpu, cuda or mps")
-    low_memory: Text | None = Field(
-        default=None, description="the name or the folder of a smaller model for machines with little memory"
-    )
     generated_indexes: bool = Field(
         default=False, strict=True, description="true or false: whether documents that are lists of links have vectors"
     )
@@ -140,8 +137,6 @@ class EmbeddingSettings(ProviderSettings):
     def _names_the_model(self) -> Self:
         if self.provider is not None and self.model == AUTO_MODEL:
             raise PydanticCustomError("provider", "a provider needs the name of a model")
-        if self.provider is not None and self.low_memory is not None:
-            raise PydanticCustomError("provider", "low_memory is for models of this machine, not for a provider's")
         return self
 
 

@@ -34,7 +34,6 @@ class EvaluationSettings(Settings):
         default_factory=dict, description="a mapping such as {ndcg@10: 0.6}, of measures to numbers from 0 to 1"
     )
     mode: Literal["hybrid", "vector", "keyword"] = Field(default="hybrid", description="hybrid, vector or keyword")
-    severity: Literal["error", "warn"] = Field(default="error", description="error or warn")
 
     @model_validator(mode="after")
     def _both_files(self) -> Self:

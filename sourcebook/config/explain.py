@@ -27,6 +27,18 @@ _SECRETS = frozenset({"headers", "login", "proxy", "api_key_env"})
 """Settings whose values may be secrets, which no message shows."""
 
 
+_GONE = {
+    "embedding.fallback_urls": "put a load balancer before the servers, and its address into embedding.base_url",
+    "embedding.collection_requests_per_minute": "embedding.requests_per_minute holds for all collections together",
+    "embedding.collection_tokens_per_minute": "embedding.tokens_per_minute holds for all collections together",
+    "embedding.low_memory": "name the smaller model in embedding.model",
+    "evaluation.severity": "a missed floor is always an error; without evaluation.floors none is missed",
+    "generations.parts_from": "parts are made from a million passages on",
+    "speech.device": "a GPU is taken where there is one; CUDA_VISIBLE_DEVICES= in the environment hides it",
+}
+"""Settings that are no more, and what to write in their place."""
+
+
 def explain(error: ValidationError, text: ConfigurationText, model: type[BaseModel]) -> str:
     """Return one line per problem, in the order of the file."""
     errors = error.errors(include_url=False)
@@ -57,6 +69,8 @@ def _without_values(details: ErrorDetails, model: type[BaseModel]) -> str:
     at = at[:-1] if at and at[-1] == "[key]" else at
     if details["type"] == "extra_forbidden":
         inside = _known_place(model, at[:-1]) or "the settings"
+        if ".".join(map(str, at[-2:])) in _GONE:
+            return f"{inside}: {_unknown_key(at, [])}"
         return f"{inside}: there is no such key; allowed: {', '.join(_keys(model, at[:-1]))}"
     if details["type"] == "missing":
         return f"{_known_place(model, at)}: the key is missing; it holds {_allowed(model, at)}"
@@ -82,7 +96,7 @@ def _problem(details: ErrorDetails, text: ConfigurationText, model: type[BaseMod
     written = _written(text.content, at)
     match details["type"]:
         case "extra_forbidden":
-            unknown = _unknown_key(str(at[-1]), _keys(model, at[:-1]))
+            unknown = _unknown_key(at, _keys(model, at[:-1]))
             return text.position(written, of_key=True), f"{describe(written)}: {unknown}"
         case "missing":
             parent = describe(written[:-1]) or "the file"
@@ -121,7 +135,10 @@ def _problem(details: ErrorDetails, text: ConfigurationText, model: type[BaseMod
     return text.position(written), f"{describe(written)}: found {found}{reason}; allowed: {_allowed(model, at)}"
 
 
-def _unknown_key(key: str, known: list[str]) -> str:
+def _unknown_key(at: KeyPath, known: list[str]) -> str:
+    if gone := _GONE.get(".".join(map(str, at[-2:]))):
+        return f"this setting is gone: {gone}"
+    key = str(at[-1])
     near = difflib.get_close_matches(key.lower(), known, n=1)
     meant = f" (did you mean {near[0]}?)" if near else ""
     return f"there is no such key{meant}; allowed: {', '.join(known)}"

@@ -19,13 +19,5 @@ class GenerationSettings(Settings):
         description="a mapping such as {ndcg@10: -0.01}, of measures to numbers from -1 to 0",
     )
     keep: int = Field(default=1, strict=True, ge=0, le=100, description="a whole number from 0 to 100")
-    parts_from: int = Field(
-        default=1_000_000,
-        strict=True,
-        ge=1_000,
-        le=1_000_000_000,
-        description="a whole number of passages from 1000 on",
-    )
-    """Passages from which the entries are cut into parts with an HNSW index each."""
     quantization: Literal["none", "binary"] = Field(default="none", description="none or binary")
     """Whether the HNSW indexes hold a bit for each dimension; found passages are then ordered by their vectors."""

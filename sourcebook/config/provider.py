@@ -72,9 +72,6 @@ class ProviderSettings(Settings):
         default=None, description="openai, for any server with OpenAI's protocol of embeddings"
     )
     base_url: ServerUrl | None = Field(default=None, description="a URL such as https://api.openai.com/v1")
-    fallback_urls: tuple[ServerUrl, ...] = Field(
-        default=(), max_length=8, description="a list of URLs of servers with the same model"
-    )
     api_key_env: VariableName | None = Field(
         default=None,
         description="the name of the environment's variable with the key, such as OPENAI_API_KEY",
@@ -91,16 +88,14 @@ class ProviderSettings(Settings):
     )
     requests_per_minute: _Rate | None = Field(default=None, description=_RATE)
     tokens_per_minute: _Rate | None = Field(default=None, description=_RATE)
-    collection_requests_per_minute: _Rate | None = Field(default=None, description=_RATE)
-    collection_tokens_per_minute: _Rate | None = Field(default=None, description=_RATE)
     batch_size: int = Field(default=64, strict=True, ge=1, le=2048, description="a whole number from 1 to 2048")
     parallel: int = Field(default=4, strict=True, ge=1, le=64, description="a whole number from 1 to 64")
     timeout: Duration = Field(default=timedelta(seconds=60), description="a duration such as 60s")
 
     @property
-    def urls(self) -> tuple[str, ...]:
-        """URLs of the servers in the order in which they are asked."""
-        return (self.base_url or OPENAI_URL, *self.fallback_urls)
+    def url(self) -> str:
+        """URL of the server."""
+        return self.base_url or OPENAI_URL
 
     @property
     def key_variable(self) -> str | None:
@@ -134,12 +129,9 @@ class ProviderSettings(Settings):
 
 CONNECTION: Final = (
     "base_url",
-    "fallback_urls",
     "api_key_env",
     "requests_per_minute",
     "tokens_per_minute",
-    "collection_requests_per_minute",
-    "collection_tokens_per_minute",
     "batch_size",
     "parallel",
     "timeout",

@@ -35,9 +35,6 @@ class SpeechSettings(Settings):
     language: Language = Field(
         default="auto", description="auto, or the code of a language that Whisper knows, such as en"
     )
-    device: Literal["auto", "cpu", "cuda", "mps"] = Field(
-        default="auto", description="auto (a GPU where there is one, else the processor), cpu, cuda or mps"
-    )
     max_hours: float = Field(default=10.0, gt=0, le=1000, description="a number of hours above 0, at most 1000")
     max_bytes: ByteCount = Field(
         default=10_000_000_000, description="a size from 1 to 1TiB, as a whole number of bytes or as 10GB"

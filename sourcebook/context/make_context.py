@@ -4,7 +4,7 @@ import time
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from sourcebook.context.assembly import Assembled, Hashes, assemble
+from sourcebook.context.assembly import Hashes, assemble
 from sourcebook.context.context_cache import ContextCache, ContextState
 from sourcebook.context.linked import linked_passages
 from sourcebook.context.passages import ContextPassage, passages_of
@@ -45,42 +45,14 @@ def make_context(resources: SearchResources, cache: ContextCache, request: Conte
         if state.logged and search.log and not search.generation:
             resources.query_log.add(state.logged, redacted(search.query), len(known[1].sources))
         return replace(known[1], is_cached=True)
-    reading = _Reading(resources, search)
-    made = _make(resources, request, counter, reading)
-    if asked is not None and len(reading.states) == 1:
-        (seen,) = reading.states
+    making = _Making(resources, request, counter)
+    made = making.result()
+    if asked is not None and len(making.states) == 1:
+        (seen,) = making.states
         cache.states.add(covered, seen)
         if seen == state and not seen.has_patterns:
             cache.contexts.add(asked, (seen, made))
     return made
-
-
-@dataclass
-class _Reading:
-    """Reads a context's documents beside its searches, and the state of their collections."""
-
-    resources: SearchResources
-    search: SearchRequest
-    states: set[ContextState] = field(default_factory=set)
-    """States that were read; several where something was published meanwhile."""
-
-    def hashes(self, results: SearchResults, linked: Sequence[ContextPassage] = ()) -> Hashes:
-        """Return the hashes of the documents of results; none of redacted ones, as their content could be guessed."""
-        shown = dict.fromkeys((result.generation, result.document_id) for result in results)
-        shown |= dict.fromkeys(passage.document for passage in linked)
-        with self.resources.connections.hold() as held:
-            state = ContextState.read(held.connection, self.search)
-            self.states.add(state)
-            if not shown:
-                return {}
-            redacted_ids = state.redacted_ids
-            if not set(results.generations) <= state.ids:  # another generation became active meanwhile
-                scope = find_scope(held.connection, None, results.generations)
-                redacted_ids |= {each.id for each in scope.generations if each.collection in scope.redactions}
-            wanted = [each for each in shown if each[0] not in redacted_ids]
-            documents = {"generations": [each[0] for each in wanted], "documents": [each[1] for each in wanted]}
-            rows = held.connection.execute(queries["published_hashes"], documents).fetchall()
-        return {(generation, document): digest for generation, document, digest in rows}
 
 
 def _asked(request: ContextRequest, tokenizer: str) -> Hashable | None:
@@ -91,31 +63,91 @@ def _asked(request: ContextRequest, tokenizer: str) -> Hashable | None:
     return replace(search, log=True), request.max_tokens, request.format, tokenizer
 
 
-def _make(
-    resources: SearchResources, request: ContextRequest, counter: TokenCounter, reading: _Reading
-) -> ContextResult:
-    started = time.perf_counter()
-    results = run_search(resources, replace(request.search, expand=()))
-    passages = _once(passages_of(results))
-    found = {passage.key: passage for passage in passages}
-    linked = [found.get(passage.key, passage) for passage in linked_passages(resources, request, results)]
-    searched = (time.perf_counter() - started) * 1000
-    hashes = reading.hashes(results, linked)
-    rank, page = len(results) + len(linked), results
+@dataclass
+class _Making:
+    """A context on its way: its searches, and what is read beside them."""
 
-    def more() -> Sequence[ContextPassage]:
-        nonlocal rank, page, searched
-        if page.next_offset is None or rank >= MOST_RESULTS:
+    resources: SearchResources
+    request: ContextRequest
+    counter: TokenCounter
+    states: set[ContextState] = field(default_factory=set)
+    """States of the collections that were read; several where something was published meanwhile."""
+    hashes: Hashes = field(default_factory=dict)
+    next_offset: int | None = None
+    """Offset of the page behind those that were searched; None where there is none."""
+    rank: int = 0
+    """Number of results that were found, and of linked passages."""
+    search_ms: float = 0.0
+
+    def result(self) -> ContextResult:
+        """Search, and return the context."""
+        started = time.perf_counter()
+        results = self._search(self.request.search)
+        passages = _once(passages_of(results))
+        found = {passage.key: passage for passage in passages}
+        linked = [found.get(passage.key, passage) for passage in linked_passages(self.resources, self.request, results)]
+        self.search_ms = (time.perf_counter() - started) * 1000
+        self.rank += len(linked)
+        self._read_hashes(results, linked)
+        made = assemble(self.request, self.counter, passages, self.hashes, self._more, linked)
+        notes = [*results.notes, *made.notes]
+        if not results.results:
+            notes.append(
+                (NOTHING_RELEVANT if results.nothing_relevant or results.withheld else "No passage was found.")[:-1]
+            )
+        form = self.request.format
+        return ContextResult(
+            form,
+            made.rendered.text,
+            tuple(made.rendered.blocks),
+            made.tokens,
+            self.request.max_tokens,
+            self.counter.name,
+            self.counter.is_exact,
+            tuple(source.described() for source in made.sources),
+            made.rendered.citations,
+            tuple(made.left_out),
+            tuple(notes),
+            results.nothing_relevant,
+            results.generations,
+            made.boundary if made.sources and form != "anthropic" else None,
+            round(self.search_ms, 3),
+            round((time.perf_counter() - started) * 1000, 3),
+        )
+
+    def _search(self, request: SearchRequest) -> SearchResults:
+        results = run_search(self.resources, replace(request, expand=()))
+        self.next_offset = results.next_offset
+        self.rank += len(results)
+        return results
+
+    def _more(self) -> Sequence[ContextPassage]:
+        """Return the passages of the next page."""
+        if self.next_offset is None or self.rank >= MOST_RESULTS:
             return ()
-        begun = time.perf_counter()
-        page = run_search(resources, replace(request.search, offset=page.next_offset, log=False, expand=()))
-        searched += (time.perf_counter() - begun) * 1000
-        hashes.update(reading.hashes(page))
-        first, rank = rank, rank + len(page)
+        first, begun = self.rank, time.perf_counter()
+        page = self._search(replace(self.request.search, offset=self.next_offset, log=False))
+        self.search_ms += (time.perf_counter() - begun) * 1000
+        self._read_hashes(page)
         return list(passages_of(page, first))
 
-    assembled = assemble(request, counter, passages, hashes, more, linked)
-    return _result(request, counter, results, assembled, searched, (time.perf_counter() - started) * 1000)
+    def _read_hashes(self, results: SearchResults, linked: Sequence[ContextPassage] = ()) -> None:
+        """Read the hashes of the documents of results; none of redacted ones, as their content could be guessed."""
+        shown = dict.fromkeys((result.generation, result.document_id) for result in results)
+        shown |= dict.fromkeys(passage.document for passage in linked)
+        with self.resources.connections.hold() as held:
+            state = ContextState.read(held.connection, self.request.search)
+            self.states.add(state)
+            if not shown:
+                return
+            redacted_ids = state.redacted_ids
+            if not set(results.generations) <= state.ids:  # another generation became active meanwhile
+                scope = find_scope(held.connection, None, results.generations)
+                redacted_ids |= {each.id for each in scope.generations if each.collection in scope.redactions}
+            wanted = [each for each in shown if each[0] not in redacted_ids]
+            documents = {"generations": [each[0] for each in wanted], "documents": [each[1] for each in wanted]}
+            rows = held.connection.execute(queries["published_hashes"], documents)
+            self.hashes.update({(generation, document): digest for generation, document, digest in rows})
 
 
 def _once(passages: Iterable[ContextPassage]) -> list[ContextPassage]:
@@ -124,37 +156,3 @@ def _once(passages: Iterable[ContextPassage]) -> list[ContextPassage]:
     for passage in passages:
         found.setdefault(passage.key, passage)
     return list(found.values())
-
-
-def _result(
-    request: ContextRequest,
-    counter: TokenCounter,
-    results: SearchResults,
-    made: Assembled,
-    search_ms: float,
-    took_ms: float,
-) -> ContextResult:
-    is_fenced = bool(made.sources) and request.format != "anthropic"
-    notes = [*results.notes, *made.notes]
-    if not results.results:
-        notes.append(
-            (NOTHING_RELEVANT if results.nothing_relevant or results.withheld else "No passage was found.")[:-1]
-        )
-    return ContextResult(
-        request.format,
-        made.rendered.text,
-        tuple(made.rendered.blocks),
-        made.tokens,
-        request.max_tokens,
-        counter.name,
-        counter.is_exact,
-        tuple(source.described() for source in made.sources),
-        made.rendered.citations,
-        tuple(made.left_out),
-        tuple(notes),
-        results.nothing_relevant,
-        results.generations,
-        made.boundary if is_fenced else None,
-        round(search_ms, 3),
-        round(took_ms, 3),
-    )

@@ -74,7 +74,6 @@ class MarkdownFormat(Format):
     """Markdown: a line for each source, one for each of its runs, and the text."""
 
     def render(self, sources: Sequence[LaidSource], *, cites: bool = True) -> Rendered:
-        """Return the sources in the frame."""
         writer = Writer(cites=cites)
         writer.write(f"{self.fence.notice}\n{self.fence.opening}\n")
         self._write(writer, sources)
@@ -82,7 +81,6 @@ class MarkdownFormat(Format):
         return Rendered(writer.text, [], writer.citations)
 
     def around(self, source: LaidSource, *, is_new: bool) -> tuple[str, str]:
-        """Return what the only passage of a source adds around its body."""
         (run,) = source.runs
         head = f"{self._head(source)}\n" if is_new else ""
         return f"{head}{self._line(run)}", "\n\n"
@@ -110,7 +108,6 @@ class XmlFormat(Format):
     """XML that parses: an element for each source, one for each of its runs."""
 
     def render(self, sources: Sequence[LaidSource], *, cites: bool = True) -> Rendered:
-        """Return the sources in the frame."""
         writer = Writer(cites=cites)
         writer.write(f"{self.fence.notice}\n{self.fence.opening}\n")
         for source in sources:
@@ -126,11 +123,9 @@ class XmlFormat(Format):
         return Rendered(writer.text, [], writer.citations)
 
     def body(self, passage: ContextPassage) -> str:
-        """Return a passage as it stands in what is counted."""
         return escape(passage.text)
 
     def around(self, source: LaidSource, *, is_new: bool) -> tuple[str, str]:
-        """Return what the only passage of a source adds around its body."""
         (run,) = source.runs
         head = f"{self._head(source)}\n</source>\n" if is_new else ""
         return f"{head}{self._line(run)}", "</passage>\n"
@@ -163,16 +158,14 @@ class MessagesFormat(MarkdownFormat):
         return Rendered("", blocks, writer.citations)
 
     def body(self, passage: ContextPassage) -> str:
-        """Return a passage as it stands in what is counted."""
         return _in_json(passage.text)
 
     def around(self, source: LaidSource, *, is_new: bool) -> tuple[str, str]:
-        """Return what the only passage of a source adds around its body."""
         before, behind = super().around(source, is_new=is_new)
         return _in_json(before), _in_json(behind)
 
 
-class OpenAIFormat(MarkdownFormat):
+class OpenAIFormat(MessagesFormat):
     """Input items of OpenAI's API of responses: a developer's message, and the user's with one part a source."""
 
     def render(self, sources: Sequence[LaidSource], *, cites: bool = True) -> Rendered:
@@ -190,15 +183,10 @@ class OpenAIFormat(MarkdownFormat):
         ]
         return Rendered("", blocks, citations)
 
-    def body(self, passage: ContextPassage) -> str:
-        """Return a passage as it stands in what is counted."""
-        return _in_json(passage.text)
-
     def around(self, source: LaidSource, *, is_new: bool) -> tuple[str, str]:
-        """Return what the only passage of a source adds around its body."""
-        before, behind = super().around(source, is_new=is_new)
         if not is_new:
-            return _in_json(before), _in_json(behind)
+            return super().around(source, is_new=is_new)
+        before, behind = MarkdownFormat.around(self, source, is_new=is_new)
         part = as_json(self._part(f"{self.fence.opening}\n{before}"))
         return part[:-2], f"{_in_json(behind + self.fence.closing)}{part[-2:]},"
 
@@ -227,11 +215,9 @@ class AnthropicFormat(Format):
         return Rendered("", [*blocks, {"type": "text", "text": notice}], citations)
 
     def body(self, passage: ContextPassage) -> str:
-        """Return a passage as it stands in what is counted."""
         return as_json([{"type": "text", "text": text} for text, _ in _sentences(passage)])[1:-1]
 
     def around(self, source: LaidSource, *, is_new: bool) -> tuple[str, str]:
-        """Return what the only passage of a source adds around its body."""
         if not is_new:
             return "", ","
         before, content, behind = as_json(self._block(source, [])).rpartition('"content":[')

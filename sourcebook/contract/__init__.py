@@ -1,4 +1,4 @@
-"""What the faces of a knowledge base exchange: requests with their fields, and results; no SQL and no driver."""
+"""Requests with their fields, and results, which the faces of a knowledge base exchange; no SQL and no driver."""
 
 from importlib import import_module
 from typing import Any, Final

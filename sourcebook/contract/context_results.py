@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-ContextFormat = Literal["markdown", "xml", "messages", "anthropic", "openai"]
+from sourcebook.contract.search import ContextFormat
+
 Reason = Literal["duplicate", "near_duplicate", "no_room", "cut"]
 
 

@@ -17,7 +17,7 @@ from sourcebook.errors import QueryError
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """What is known of a field beside its name, its type and its default."""
+    """Declaration of a field, beside its name, its type and its default."""
 
     help: str
     """One sentence, in every face."""
@@ -157,7 +157,7 @@ class Numbers(Whole):
     """Several whole numbers within bounds, or one; none where None."""
 
     def check(self, declared: Declared, value: Any) -> Any:
-        several = [] if value is None else [value] if isinstance(value, int) else list(value)
+        several = [] if value is None else value if isinstance(value, list | tuple | set | frozenset) else [value]
         return tuple(dict.fromkeys(Whole.check(self, declared, each) for each in several))
 
 

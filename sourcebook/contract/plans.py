@@ -1,4 +1,4 @@
-"""What the next ingest of a collection would do, and why."""
+"""Plans: the work of the next ingest of a collection, with reasons."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass

@@ -1,4 +1,4 @@
-"""What models were used for."""
+"""Use of models."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass

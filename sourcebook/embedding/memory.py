@@ -5,8 +5,6 @@ from collections.abc import Callable
 from typing import Final
 
 from sourcebook.embedding.engine import EngineName
-from sourcebook.embedding.model import find_model
-from sourcebook.embedding.weights import BUNDLED_NAME, MULTILINGUAL_NAME, weights_size
 from sourcebook.errors import ModelError
 from sourcebook.processes.machine_memory import free_memory
 
@@ -19,29 +17,11 @@ _BESIDE_WEIGHTS: Final[dict[EngineName, int]] = {"onnxruntime": 200_000_000, "to
 Measured with all-MiniLM-L6-v2 (91 MB): 0.66 GB with torch on two cores, more on more of them, and 0.2 to 0.3 GB with
 onnxruntime.
 """
-_WEIGHTS: Final = {BUNDLED_NAME: 91_000_000, MULTILINGUAL_NAME: 471_000_000}
-"""Bytes of the weights of the models of the box, in float32: to know them no model is unpacked."""
 
 
 def needed_memory(weights: int, engine: EngineName) -> int:
     """Return the bytes that a process needs to embed with weights of so many bytes."""
     return weights + _BESIDE_WEIGHTS[engine]
-
-
-def weights_of(name: str) -> int:
-    """Return the bytes of a model's weights.
-
-    Args:
-        name: its name in the settings.
-
-    Raises:
-        ModelError: the model cannot be found.
-    """
-    known = _WEIGHTS.get(name.removeprefix("sentence-transformers/"))
-    if known is not None:
-        return known
-    folder = find_model(name).folder
-    return 0 if folder is None else weights_size(folder)
 
 
 def wait_for_memory(

@@ -85,7 +85,7 @@ def provider_of_settings(settings: "EmbeddingSettings") -> str:
     """Return the provider that settings name, where no embedder was opened."""
     if settings.provider is None:
         return LOCAL
-    host = urlsplit(settings.urls[0]).hostname or UNKNOWN_PROVIDER
+    host = urlsplit(settings.url).hostname or UNKNOWN_PROVIDER
     return settings.provider if host == _OPENAI else host
 
 

@@ -140,7 +140,7 @@ def check_openable(home: Path, model: str, settings: EmbeddingSettings) -> None:
 
     identity = model.partition("/")[0]
     if settings.provider is not None:
-        provider_key(settings.key_variable, settings.urls[0])
+        provider_key(settings.key_variable, settings.url)
     elif isinstance(find_export(home, identity), str):
         _find_same_weights(identity, settings)
 

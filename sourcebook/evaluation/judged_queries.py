@@ -4,9 +4,11 @@ A file of queries has one JSON object per line: `{"id": "q1", "text": "How long 
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Self
 
 from sourcebook.contract.search import MOST_CHARACTERS
 from sourcebook.evaluation.errors import EvaluationError, refuse
@@ -31,6 +33,21 @@ class JudgedQueries:
     qrels: Path
     """The file of the judgments."""
 
+    @classmethod
+    def measurable(
+        cls, texts: Mapping[str, str], grades: Mapping[str, dict[str, int]], limit: int | None, qrels: Path
+    ) -> Self:
+        """Return the first queries that have a relevant document, at most so many; all where the limit is None."""
+        measurable = [query for query in texts if any(relevant(grades.get(query, {})))]
+        asked = measurable[:limit]
+        return cls(
+            texts={query: texts[query] for query in asked},
+            grades={query: grades[query] for query in asked},
+            unjudged=len(texts) - len(grades),
+            without_relevant=len(grades) - len(measurable),
+            qrels=qrels,
+        )
+
 
 def read_judged_queries(queries: Path, qrels: Path, limit: int | None = None) -> JudgedQueries:
     """Read the queries and their judgments.
@@ -48,17 +65,10 @@ def read_judged_queries(queries: Path, qrels: Path, limit: int | None = None) ->
     judgments = read_judgments(qrels)
     _refuse_unknown(judgments, texts, queries, qrels)
     grades = grades_by_query(judgments)
-    measurable = [query for query in texts if any(relevant(grades.get(query, {})))]
-    if not measurable:
+    found = JudgedQueries.measurable(texts, grades, limit, qrels)
+    if not found.texts:
         raise EvaluationError(f"{qrels} calls no document relevant for any query of {queries}: grades above 0 do that")
-    asked = list(islice(measurable, limit))
-    return JudgedQueries(
-        texts={query: texts[query] for query in asked},
-        grades={query: grades[query] for query in asked},
-        unjudged=len(texts) - len(grades),
-        without_relevant=len(grades) - len(measurable),
-        qrels=qrels,
-    )
+    return found
 
 
 def _refuse_unknown(judgments: list[Judgment], texts: dict[str, str], queries: Path, qrels: Path) -> None:

@@ -1,6 +1,5 @@
 """Recorded judgments as the queries of an evaluation."""
 
-from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -9,7 +8,6 @@ from psycopg import Connection
 from sourcebook.admin.judgments import recorded_judgments
 from sourcebook.evaluation.errors import EvaluationError
 from sourcebook.evaluation.judged_queries import JudgedQueries
-from sourcebook.evaluation.judgments import relevant
 
 RECORDED: Final = Path("the recorded judgments")
 """Name of the recorded judgments in messages about a file of judgments."""
@@ -29,17 +27,10 @@ def recorded_queries(connection: Connection, collection: str, limit: int | None 
     grades: dict[str, dict[str, int]] = {}
     for judgment in recorded_judgments(connection, [collection]):
         grades.setdefault(judgment.query, {})[judgment.uri] = judgment.grade
-    measurable = [query for query, graded in grades.items() if any(relevant(graded))]
-    if not measurable:
+    found = JudgedQueries.measurable({query: query for query in grades}, grades, limit, RECORDED)
+    if not found.texts:
         raise EvaluationError(
             f"no result was judged right in {collection}: record some with  sourcebook judge QUERY DOCUMENT, "
             "or give --queries and --qrels"
         )
-    asked = list(islice(measurable, limit))
-    return JudgedQueries(
-        texts={query: query for query in asked},
-        grades={query: grades[query] for query in asked},
-        unjudged=0,
-        without_relevant=len(grades) - len(measurable),
-        qrels=RECORDED,
-    )
+    return found

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from sourcebook.contract.filters import Filters
 from sourcebook.errors import MissingDependencyError
 from sourcebook.frameworks.passages import Passage
 from sourcebook.frameworks.searching import Knowledge, Searching
@@ -16,8 +17,6 @@ except ModuleNotFoundError as error:
 
 if TYPE_CHECKING:
     from llama_index.core.callbacks import CallbackManager
-
-    from sourcebook.contract.filters import Filters
 
 _FOR_MODELS = ("source", "title", "heading_path", "page", "time_span")
 """Metadata that LlamaIndex puts before a model and into embeddings; the rest is for programs."""
@@ -37,7 +36,7 @@ class SourcebookRetriever(BaseRetriever):
         *,
         similarity_top_k: int = 5,
         collections: Sequence[str] | str | None = None,
-        filters: "Filters | Mapping[str, Any] | None" = None,
+        filters: Filters | Mapping[str, Any] | None = None,
         options: Mapping[str, Any] | None = None,
         callback_manager: "CallbackManager | None" = None,
     ) -> None:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from sourcebook.async_knowledge_base import AsyncKnowledgeBase
 from sourcebook.client import RemoteKnowledgeBase
 from sourcebook.contract.context_results import ContextResult
-from sourcebook.contract.fields import Request, declared
+from sourcebook.contract.fields import declared
 from sourcebook.contract.search import ContextRequest, SearchRequest
 from sourcebook.contract.search_results import NOTHING_RELEVANT
 from sourcebook.errors import QueryError
@@ -121,7 +121,7 @@ def check_search(options: Mapping[str, Any]) -> None:
     _check(SearchRequest, "query", options)
 
 
-def _check(request: type[Request], asked: str, options: Mapping[str, Any]) -> None:
+def _check(request: type[SearchRequest | ContextRequest], asked: str, options: Mapping[str, Any]) -> None:
     known = [name for name in declared(request) if name != asked]
     for name in options:
         if name not in known:

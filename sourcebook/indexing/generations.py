@@ -18,7 +18,7 @@ from sourcebook.embedding.settled import settle_model
 from sourcebook.embedding.weights import BUNDLED_NAME
 from sourcebook.errors import GoneCollectionError, MissingDependencyError, ModelError
 from sourcebook.indexing.judged_state import judged_state
-from sourcebook.indexing.model_choice import choose_model, leaves_choice, settled_model
+from sourcebook.indexing.model_choice import choose_model
 from sourcebook.model.generation import PARTITIONED, Generation, plain_settings
 
 PlainSettings = dict[str, dict[str, Any]]
@@ -120,13 +120,13 @@ def find_generations(connection: Connection, collection: str) -> Generations:
         for values in row["generations"]
     ]
     active_model = next((each.embedding["model"] for each in known if each.is_active), None)
-    settled = settled_model(asked, row["choice"], active_model)
-    if is_chosen := leaves_choice(asked):
-        embedding["model"] = settled or (BUNDLED_NAME if asked.model == AUTO_MODEL else asked.model)
+    settled = active_model if row["choice"] is None else str(row["choice"]["model"])
+    if is_chosen := asked.model == AUTO_MODEL:
+        embedding["model"] = settled or BUNDLED_NAME
     return Generations(
         collection=collection,
         wanted=plain_settings(row["chunking"], embedding),
-        embedding=EmbeddingSettings.model_validate({**embedding, "low_memory": None}),
+        embedding=EmbeddingSettings.model_validate(embedding),
         rules=GenerationSettings.model_validate(row["rules"] or {}),
         active=next((generation for generation in known if generation.id == active), None),
         building=next((generation for generation in known if generation.id == building), None),
@@ -220,7 +220,7 @@ def ensure_generations(connection: Connection, collection: str) -> list[Generati
     """
     found = find_generations(connection, collection)
     if found.awaits_choice:
-        choose_model(connection, collection, found.asked)
+        choose_model(connection, collection)
         found = find_generations(connection, collection)
     scope = {"collection": collection}
     if found.overruled is not None and found.overruled != found.wanted:

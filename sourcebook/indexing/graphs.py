@@ -21,6 +21,8 @@ from sourcebook.model.graph_layout import GraphLayout, parts_for
 
 HNSW_FROM = 5_000
 """Entries from which an HNSW index is built; below, an exact scan takes a few milliseconds."""
+PARTS_FROM = 1_000_000
+"""Entries from which they are cut into parts with an HNSW index each."""
 HNSW_LINKS = 16
 """`m`: links per entry and layer of the graph; twice as many in the lowest layer."""
 HNSW_BREADTH = 64
@@ -58,9 +60,9 @@ def wanted_layout(connection: Connection, generation: Generation, entries: int) 
     """
     row = connection.execute(queries["graph_rules"], {"collection": generation.collection}).fetchone()
     rules = GenerationSettings.model_validate((row[0] if row else None) or {})
-    parts = parts_for(entries, rules.parts_from)
+    parts = parts_for(entries, PARTS_FROM)
     present = present_layout(connection, generation)
-    if present is not None and parts < present.parts <= parts_for(4 * entries, rules.parts_from):
+    if present is not None and parts < present.parts <= parts_for(4 * entries, PARTS_FROM):
         parts = present.parts
     return GraphLayout(parts, rules.quantization == "binary")
 

@@ -26,7 +26,7 @@ __all__ = ["HNSW_BREADTH", "HNSW_FROM", "HNSW_LINKS", "build_vector_index", "has
 def maintain_indexes(connection: Connection, generation: Generation, *, entries: int, moved: int) -> None:
     """Build missing indexes, and analyze the partitions where more than a tenth of the entries moved.
 
-    A collection that has grown past a limit of `generations.parts_from` gets other parts in the stage `index_upkeep`.
+    A collection that has grown past a limit of `PARTS_FROM` gets other parts in the stage `index_upkeep`.
 
     Args:
         connection: in autocommit mode.

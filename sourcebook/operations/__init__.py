@@ -1,1 +1,1 @@
-"""What a knowledge base does: one function an operation, which imports what does it when it is called."""
+"""Operations of a knowledge base: one function each, which imports what does the work when it is called."""

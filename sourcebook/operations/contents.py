@@ -1,4 +1,4 @@
-"""What a knowledge base holds, and what is pending."""
+"""Contents of a knowledge base, and pending work."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ _SEARCHES_AT_ONCE = 16
 
 
 class Opened:
-    """What the operations of a knowledge base share. Thread-safe; what a search needs is made by the first one."""
+    """State that operations share. Thread-safe; what a search needs is made by the first one."""
 
     folders: Iterable[str | Path] | None = None
     """Folders of this machine that collections of the API may read; those of SOURCEBOOK_FOLDERS where None."""

@@ -1,4 +1,4 @@
-"""What a page of collections and of documents shows at once, by counts that are kept."""
+"""Overviews: what a page of collections and of documents shows at once, by counts that are kept."""
 
 from __future__ import annotations
 

@@ -12,10 +12,10 @@ from sourcebook.errors import QueryError
 from sourcebook.operations.contents import show
 
 if TYPE_CHECKING:
-    from sourcebook.contract.context_results import ContextFormat, ContextResult
+    from sourcebook.contract.context_results import ContextResult
     from sourcebook.contract.filters import Filters
     from sourcebook.contract.reranking import Reranking
-    from sourcebook.contract.search import ContextOptions, Mode, SearchOptions
+    from sourcebook.contract.search import ContextFormat, ContextOptions, Mode, SearchOptions
     from sourcebook.contract.search_results import SearchResults
     from sourcebook.contract.text_vectors import TextVectors
     from sourcebook.operations.opened import Opened

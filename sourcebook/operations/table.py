@@ -1,65 +1,138 @@
-"""The table of operations: what each is called, what it needs, and where a server answers it."""
+"""The table of operations: the function of each, the scope that it needs, and where a server answers it."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Final
+from __future__ import annotations
 
-from sourcebook.contract.fields import Request
+from collections.abc import Callable, Coroutine
+from functools import cache
+from types import MethodType
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
+
 from sourcebook.contract.search import ContextRequest, SearchRequest
-from sourcebook.model.access import Scope
-from sourcebook.operations import answers, collections, contents, documents, reports, searching, uploads, work
+from sourcebook.operations import answers, contents, reports, searching
+from sourcebook.operations import collections as declarations
+from sourcebook.operations import documents as single_documents
+from sourcebook.operations import uploads as sent_files
+from sourcebook.operations import work as work_requested
+
+if TYPE_CHECKING:
+    from sourcebook.contract.fields import Request
+    from sourcebook.model.access import Scope
+    from sourcebook.operations.opened import Opened
+
+P = ParamSpec("P")
+Answer = TypeVar("Answer")
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """One operation: arguments and answer are those of its function, the name is that of it."""
+class AwaitedFace:
+    """Marks a knowledge base whose answers are awaited."""
 
-    function: Callable[..., Any]
-    scope: Scope
-    """What a key must allow."""
-    http: str
-    """Verb and path; names in braces are arguments."""
-    key: str | None = None
-    """Name of the answer in the body; None where the body is the answer."""
-    request: type[Request] | None = None
-    """Type that checks the arguments and writes them as JSON; None where they are sent one by one."""
+
+class Operation(Generic[P, Answer]):
+    """One operation, which is a method of every knowledge base: each makes its own of the function.
+
+    The arguments, the answer, the documentation and the name are those of the function.
+    """
+
+    def __init__(
+        self,
+        function: Callable[Concatenate[Opened, P], Answer],
+        scope: Scope,
+        http: str = "",
+        key: str | None = None,
+        *,
+        request: type[Request] | None = None,
+    ) -> None:
+        """Declare an operation.
+
+        Args:
+            function: does the work on a knowledge base that is open here.
+            scope: the scope that a key must have.
+            http: verb and path; names in braces are arguments. Empty where no server needs to be asked.
+            key: name of the answer in the body; None where the body is the answer.
+            request: type that checks the arguments and writes them as JSON; None where they are sent one by one.
+        """
+        self.function, self.scope, self.http, self.key, self.request = function, scope, http, key, request
 
     @property
     def name(self) -> str:
         """Name of the operation."""
         return self.function.__name__
 
+    @overload
+    def __get__(self, face: None, kind: type[Any]) -> Callable[..., Any]: ...
+    @overload
+    def __get__(self, face: AwaitedFace, kind: type[Any]) -> Callable[P, Coroutine[Any, Any, Answer]]: ...
+    @overload
+    def __get__(self, face: object, kind: type[Any]) -> Callable[P, Answer]: ...
+    def __get__(self, face: object | None, kind: Any) -> Any:
+        """Return the method of a knowledge base, or the function behind it."""
+        method = _method(kind, self)
+        return method if face is None else MethodType(method, face)
 
-OPERATIONS: Final = {
-    each.name: each
-    for each in (
-        Operation(searching.search, "read", "POST /v1/search", request=SearchRequest),
-        Operation(searching.context, "read", "POST /v1/context", request=ContextRequest),
-        Operation(contents.collections, "read", "GET /v1/collections", "collections"),
-        Operation(contents.sources, "read", "GET /v1/sources", "collections"),
-        Operation(contents.statistics, "read", "GET /v1/statistics", "collections"),
-        Operation(contents.status, "read", "GET /v1/status", "collections"),
-        Operation(contents.plan, "read", "GET /v1/plan", "collections"),
-        Operation(contents.generations, "read", "GET /v1/generations", "generations"),
-        Operation(documents.related, "read", "GET /v1/documents/{document}/related", "related"),
-        Operation(documents.remove_document, "write", "DELETE /v1/documents/{document}", "removed"),
-        Operation(documents.restore_document, "write", "POST /v1/documents/{document}/restore", "restored"),
-        Operation(uploads.remove_upload, "write", "DELETE /v1/uploads", "uploads"),
-        Operation(work.work, "read", "GET /v1/work-requests/{number}"),
-        Operation(work.cancel_work, "write", "POST /v1/work-requests/{number}/cancel"),
-        Operation(reports.judge, "write", "POST /v1/judgments"),
-        Operation(reports.judgments, "read", "GET /v1/judgments", "judgments"),
-        Operation(reports.queries, "admin", "GET /v1/queries", "queries"),
-        Operation(reports.forget_logged_queries, "admin", "DELETE /v1/queries", "searches"),
-        Operation(reports.usage, "read", "GET /v1/usage", "usage"),
-        Operation(answers.llm_calls, "admin", "GET /v1/llm-calls", "calls"),
-        Operation(answers.llm_statistics, "admin", "GET /v1/llm-calls/statistics", "models"),
-        Operation(answers.forget_llm_calls, "admin", "DELETE /v1/llm-calls", "calls"),
-        Operation(collections.collection_settings, "read", "GET /v1/collections/{name}/settings"),
-        Operation(collections.create_collection, "admin", "POST /v1/collections"),
-        Operation(collections.delete_collection, "admin", "DELETE /v1/collections/{name}"),
-        Operation(collections.add_source, "write", "POST /v1/collections/{collection}/sources"),
-        Operation(collections.remove_source, "write", "DELETE /v1/collections/{collection}/sources"),
+
+@cache
+def _method(kind: Any, operation: Operation[Any, Any]) -> Callable[..., Any]:
+    """Return the function that a kind of knowledge base has for an operation."""
+    made: Callable[..., Any] = kind._method_of(operation)
+    return made
+
+
+class Operations:
+    """The operations of every knowledge base: open here, behind a server, or awaited."""
+
+    search = Operation(searching.search, "read", "POST /v1/search", request=SearchRequest)
+    similar = Operation(searching.similar, "read", "POST /v1/similar")
+    context = Operation(searching.context, "read", "POST /v1/context", request=ContextRequest)
+    prewarm = Operation(searching.prewarm, "read", "POST /v1/search")
+
+    ask = Operation(answers.ask, "read", "POST /v1/ask")
+    tool_schemas = Operation(answers.tool_schemas, "read")
+    llm_calls = Operation(answers.llm_calls, "admin", "GET /v1/llm-calls", "calls")
+    llm_statistics = Operation(answers.llm_statistics, "admin", "GET /v1/llm-calls/statistics", "models")
+    forget_llm_calls = Operation(answers.forget_llm_calls, "admin", "DELETE /v1/llm-calls", "calls")
+
+    collections = Operation(contents.collections, "read", "GET /v1/collections", "collections")
+    sources = Operation(contents.sources, "read", "GET /v1/sources", "collections")
+    statistics = Operation(contents.statistics, "read", "GET /v1/statistics", "collections")
+    documents = Operation(contents.documents, "read", "GET /v1/documents")
+    show = Operation(contents.show, "read", "GET /v1/documents/lookup")
+    status = Operation(contents.status, "read", "GET /v1/status", "collections")
+    plan = Operation(contents.plan, "read", "GET /v1/plan", "collections")
+    generations = Operation(contents.generations, "read", "GET /v1/generations", "generations")
+
+    judge = Operation(reports.judge, "write", "POST /v1/judgments")
+    judgments = Operation(reports.judgments, "read", "GET /v1/judgments", "judgments")
+    queries = Operation(reports.queries, "admin", "GET /v1/queries", "queries")
+    forget_logged_queries = Operation(reports.forget_logged_queries, "admin", "DELETE /v1/queries", "searches")
+    usage = Operation(reports.usage, "read", "GET /v1/usage", "usage")
+
+    remove_document = Operation(single_documents.remove_document, "write", "DELETE /v1/documents/{document}", "removed")
+    restore_document = Operation(
+        single_documents.restore_document, "write", "POST /v1/documents/{document}/restore", "restored"
     )
-}
-"""Operations by name whose way over HTTP is plain; the client sends the others by hand."""
+    change_document = Operation(single_documents.change_document, "write", "PATCH /v1/documents/{document}")
+    relabel = Operation(single_documents.relabel, "write", "PATCH /v1/documents/{document}")
+    related = Operation(single_documents.related, "read", "GET /v1/documents/{document}/related", "related")
+    original = Operation(single_documents.original, "read", "GET /v1/documents/{document}/original")
+    page_image = Operation(single_documents.page_image, "read", "GET /v1/documents/{document}/pages/{page}")
+
+    upload = Operation(sent_files.upload, "write", "PUT /v1/uploads/{collection}/{name}")
+    uploads = Operation(sent_files.uploads, "read", "GET /v1/uploads")
+    upload_versions = Operation(sent_files.upload_versions, "read", "GET /v1/uploads/{collection}/{name}")
+    remove_upload = Operation(sent_files.remove_upload, "write", "DELETE /v1/uploads", "uploads")
+
+    collection_settings = Operation(declarations.collection_settings, "read", "GET /v1/collections/{name}/settings")
+    create_collection = Operation(declarations.create_collection, "admin", "POST /v1/collections")
+    change_collection = Operation(declarations.change_collection, "admin", "PATCH /v1/collections/{name}")
+    delete_collection = Operation(declarations.delete_collection, "admin", "DELETE /v1/collections/{name}")
+    add_source = Operation(declarations.add_source, "write", "POST /v1/collections/{collection}/sources")
+    remove_source = Operation(declarations.remove_source, "write", "DELETE /v1/collections/{collection}/sources")
+
+    request_work = Operation(work_requested.request_work, "write", "POST /v1/collections/{collection}/sync")
+    work = Operation(work_requested.work, "read", "GET /v1/work-requests/{number}")
+    work_requests = Operation(work_requested.work_requests, "read", "GET /v1/work-requests")
+    cancel_work = Operation(work_requested.cancel_work, "write", "POST /v1/work-requests/{number}/cancel")
+
+
+OPERATIONS = {name: each for name, each in vars(Operations).items() if isinstance(each, Operation)}
+"""Operations by name."""

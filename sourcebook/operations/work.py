@@ -120,7 +120,7 @@ def cancel_work(knowledge: Opened, number: int, *, actor: str | None = None) -> 
 
 
 @contextmanager
-def heard_work(knowledge: Opened) -> Iterator[Callable[[float], Iterator[int]]]:
+def work_notifications(knowledge: Opened) -> Iterator[Callable[[float], Iterator[int]]]:
     """Listen to the changes of requests: give what yields, for some seconds, the ids of those that change."""
     from sourcebook.database.queries import queries
 

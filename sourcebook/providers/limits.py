@@ -55,12 +55,10 @@ class SharedLimits:
     def __init__(self, connecting: Connecting, settings: ProviderSettings, collection: str) -> None:
         self._connecting = connecting
         self._scope = {
-            "provider": f"{settings.urls[0]} {settings.key_variable or ''}",
+            "provider": f"{settings.url} {settings.key_variable or ''}",
             "collection": collection,
             "requests_per_minute": settings.requests_per_minute,
             "tokens_per_minute": settings.tokens_per_minute,
-            "collection_requests_per_minute": settings.collection_requests_per_minute,
-            "collection_tokens_per_minute": settings.collection_tokens_per_minute,
         }
 
     def take(self, tokens: int) -> Taken:
@@ -78,12 +76,6 @@ class SharedLimits:
 
 def limits_of(connecting: Connecting, settings: ProviderSettings, collection: str) -> Limits:
     """Return the limits that settings ask for."""
-    rates = (
-        settings.requests_per_minute,
-        settings.tokens_per_minute,
-        settings.collection_requests_per_minute,
-        settings.collection_tokens_per_minute,
-    )
-    if not any(rates):
+    if settings.requests_per_minute is None and settings.tokens_per_minute is None:
         return NoLimits()
     return SharedLimits(connecting, settings, collection)

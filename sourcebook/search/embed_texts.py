@@ -1,13 +1,11 @@
 """Vectors of a program's own texts by the model of a collection."""
 
-import time
 from collections.abc import Sequence
 
 from sourcebook.contract.text_vectors import MOST_TEXTS, TextVectors
-from sourcebook.embedding.metering import meter_of
 from sourcebook.errors import QueryError
 from sourcebook.model.usage import EMBED_PASSAGES, EMBED_QUERY, model_label
-from sourcebook.search.query_vectors import QueryVectors
+from sourcebook.search.query_vectors import QueryVectors, metered
 from sourcebook.search.scope import ScopedGeneration, SearchScope
 
 
@@ -27,7 +25,9 @@ def embed_texts(
         QueryError: there are too many texts, or no generation has the model.
         ModelError: the model cannot be loaded, or fails on the texts.
     """
-    from sourcebook.embedding.preparation import shortened_rows  # imports numpy
+    import numpy as np
+
+    from sourcebook.embedding.preparation import shortened_rows
 
     if not 1 <= len(texts) <= MOST_TEXTS:
         raise QueryError(f"there are {len(texts):,} texts; there must be 1 to {MOST_TEXTS:,}")
@@ -38,17 +38,9 @@ def embed_texts(
     embed = None if as_queries else getattr(embedder, "embed", None)
     if embed is None and not as_queries:
         raise QueryError("the embedder of this knowledge base embeds queries alone")
-    meter, started = meter_of(embedder), time.perf_counter()
-    if meter is not None:
-        meter.take()  # what was read for something else
-    if embed is not None:
-        found = embed(texts)
-    else:
-        import numpy as np
-
-        found = np.stack([embedder.embed_query(text) for text in texts])
-    seconds = time.perf_counter() - started
-    read, count = None if meter is None else meter.take(), getattr(embedder, "count_tokens", None)
+    compute = embed or (lambda queries: np.stack([embedder.embed_query(query) for query in queries]))
+    found, read, seconds = metered(embedder, lambda: compute(texts))
+    count = getattr(embedder, "count_tokens", None)
     tokens = read if count is None else sum(count(text) for text in texts)  # a meter sees no text that a cache has
     vectors.note_use(generation, embedder, EMBED_QUERY if as_queries else EMBED_PASSAGES, len(texts), tokens, seconds)
     return TextVectors(_names(generation)[0], shortened_rows(found, generation.embedding.dimensions), tokens)

@@ -5,6 +5,7 @@ scripts without spaces. They come from the vocabulary of the searched collection
 """
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -14,6 +15,8 @@ from psycopg import Connection
 from sourcebook.database.queries import queries
 from sourcebook.search.scope import SearchScope
 
+WORD: Final = re.compile(r"\w+(?:['’]\w+)*")
+"""A word of a text."""
 _COMPOUND_WEIGHT: Final = 0.5
 """Factor on the weight of a compound's part, or of a compound that contains the word."""
 _MISSPELT_WEIGHT: Final = 0.8
@@ -36,7 +39,7 @@ _MOST_UNKNOWN: Final = 32
 """Words per query that get stand-ins, at most; each takes a look-up in the vocabulary."""
 _COMPOUNDING: Final = frozenset({"danish", "dutch", "finnish", "german", "norwegian", "swedish"})
 """Text-search configurations of languages that write compounds as one word."""
-_FIRST_UNSPACED: Final = "\u0e00"
+FIRST_UNSPACED: Final = "\u0e00"
 """First code point of Thai: scripts without spaces come from here on, Greek, Cyrillic and Arabic before."""
 
 _Word = tuple[str, int, dict[str, int]]
@@ -188,7 +191,7 @@ class _Vocabulary:
 
 
 def _is_letter_of_pairs(token: str) -> bool:
-    return len(token) == 1 and token >= _FIRST_UNSPACED
+    return len(token) == 1 and token >= FIRST_UNSPACED
 
 
 def _most_common(words: "Iterator[_Word] | list[_Word]") -> list[_Word]:

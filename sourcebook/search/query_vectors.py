@@ -9,7 +9,7 @@ from contextvars import copy_context
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from sourcebook.database.usage_log import UsageLog
 from sourcebook.embedding.metering import meter_of, metered_model, provider_of
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
     Weighted = tuple[NDArray[np.float32], float]
     """A query's vector, and the language weight of its model."""
+
+Computed = TypeVar("Computed")
 
 MODEL_WEIGHTS: Final = {MULTILINGUAL_NAME: 1.5}
 """Factors on the weight of the vector leg by the name of the model, 1 for any other; measured on XQuAD in four
@@ -151,12 +153,7 @@ class QueryVectors:
         def compute() -> "Weighted":
             nonlocal is_computed, tokens, seconds
             is_computed = True
-            meter = meter_of(embedder)
-            if meter is not None:
-                meter.take()  # what was read for something else
-            started = time.perf_counter()
-            whole = embedder.embed_query(text)
-            seconds = time.perf_counter() - started
+            whole, tokens, seconds = metered(embedder, lambda: embedder.embed_query(text))
             computed = shortened_rows(whole[None, :], generation.embedding.dimensions)[0].copy()
             if not np.isfinite(computed).all():
                 raise ModelError(
@@ -167,7 +164,6 @@ class QueryVectors:
             measurements.record(EMBEDDING_CALLS, 1, "query")
             measurements.record(EMBEDDING_TEXTS, 1, "query")
             count_tokens = getattr(embedder, "count_tokens", None)
-            tokens = None if meter is None else meter.take()
             if count_tokens is not None:
                 count_tokens = cache(count_tokens)  # most queries are judged by their whole text
                 tokens = count_tokens(text) if tokens is None else tokens
@@ -257,6 +253,16 @@ class QueryVectors:
             self._opened.clear()
 
 
+def metered(embedder: object, work: Callable[[], Computed]) -> tuple[Computed, int | None, float]:
+    """Return what an embedder computes, its tokens where its provider counts them, and the seconds that it takes."""
+    meter = meter_of(embedder)
+    if meter is not None:
+        meter.take()  # what was read for something else
+    started = time.perf_counter()
+    computed = work()
+    return computed, None if meter is None else meter.take(), time.perf_counter() - started
+
+
 def language_weight(text: str, count_tokens: Callable[[str], int] | None) -> float:
     """Return how well a model's vocabulary covers the language of a query, 0..1.
 
@@ -281,7 +287,7 @@ def language_weight(text: str, count_tokens: Callable[[str], int] | None) -> flo
 def _key(generation: ScopedGeneration) -> tuple[str, tuple[str, ...]]:
     """Return what an opened model goes by: its identity, and where a provider has it the addresses."""
     embedding = generation.embedding
-    return generation.model, embedding.urls if embedding.provider is not None else ()
+    return generation.model, (embedding.url,) if embedding.provider is not None else ()
 
 
 def _new_cache() -> "RecentCache[tuple[str, str], Weighted]":

@@ -8,9 +8,9 @@ from sourcebook.search.page.dress import dress_page
 from sourcebook.search.page.report import report
 from sourcebook.search.ranking.find_candidates import find_candidates
 from sourcebook.search.ranking.judge import judge_page
-from sourcebook.search.ranking.open_scope import open_scope
 from sourcebook.search.ranking.order import order_candidates
 from sourcebook.search.ranking.state import SearchResources, SearchState
+from sourcebook.search.scope import find_scope
 
 
 def run_search(resources: SearchResources, request: SearchRequest) -> SearchResults:
@@ -36,9 +36,29 @@ def _run(resources: SearchResources, request: SearchRequest, observation: Search
     if state.embeds_query:
         resources.vectors.begin(resources.executor, request.collections, state.query.text)
     with state.held:
-        open_scope(state)
+        _open_scope(state)
         find_candidates(state)
         order_candidates(state)
         judge_page(state)
         dress_page(state)
         return report(state)
+
+
+def _open_scope(state: SearchState) -> None:
+    """Find the generations that a search covers, and load the models that it needs.
+
+    Providers are asked for the vector of the query here, too: no connection is held while they answer.
+    """
+    vectors, request, text = state.resources.vectors, state.request, state.query.text
+    while True:
+        state.scope = find_scope(state.held.connection, request.collections, request.generation)
+        models = state.scope.by_model().values() if state.embeds_query else ()
+        missing = [each[0] for each in models if not vectors.is_ready(each[0], text)]
+        if not missing:
+            break
+        with state.held.given_back():
+            for generation in missing:
+                vectors.prepare(generation, text)
+        state.has_loaded = True  # another generation may have become active in the meantime
+    if state.embeds_query:
+        vectors.remember(request.collections, state.scope.generations)

@@ -16,14 +16,13 @@ from sourcebook.search.page.read_results import read_results
 from sourcebook.search.ranking.filter_conditions import condition_of
 from sourcebook.search.ranking.fusion import DEEPEST, Candidate
 from sourcebook.search.ranking.passages import read_documents
+from sourcebook.search.ranking.state import SearchResources
 from sourcebook.search.ranking.vector_leg import nearest
 from sourcebook.search.scope import EntryCondition, ScopedGeneration, find_scope
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    from sourcebook.search.ranking.state import SearchResources
 
 _FIRST_DEPTH, _STEP = 100, 4
 """Passages that are compared at first, and the factor from one depth to the next."""
@@ -44,7 +43,7 @@ class SimilarRequest:
     """Whether personal data and secrets are shown also of collections that redact them."""
 
 
-def similar_on(resources: "SearchResources", request: SimilarRequest) -> SearchResults:
+def similar_on(resources: SearchResources, request: SimilarRequest) -> SearchResults:
     """Return what `find_similar` does, over one of the connections that searches share."""
     with resources.connections.hold() as held:
         return find_similar(held.connection, request)

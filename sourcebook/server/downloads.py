@@ -3,14 +3,13 @@
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
-from typing import IO, TYPE_CHECKING, Final
+from typing import IO, Final
 from urllib.parse import quote
 
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-if TYPE_CHECKING:
-    from sourcebook.contract.originals import Original
+from sourcebook.contract.originals import Original
 
 _PIECE: Final = 1 << 18
 """Bytes that are sent at once."""
@@ -44,7 +43,7 @@ def is_shown(media_type: str) -> bool:
     return media_type in _SHOWN or media_type.startswith(("audio/", "video/"))
 
 
-def file_answer(original: "Original", *, inline: bool, wanted: str | None, if_range: str | None) -> Response:
+def file_answer(original: Original, *, inline: bool, wanted: str | None, if_range: str | None) -> Response:
     """Return an original as an answer, which closes it.
 
     Args:

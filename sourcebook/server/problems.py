@@ -129,7 +129,7 @@ async def answer_to(request: Request, error: Exception) -> Response:
     match error:
         case NoAccessError():
             return problem(401, str(error), {"WWW-Authenticate": 'Bearer realm="sourcebook"'})
-        case ForbiddenError():
+        case ForbiddenError() | WithheldError():
             return problem(403, str(error))
         case TooManyRequestsError():
             return problem(429, str(error), {"Retry-After": str(error.seconds), **error.headers})
@@ -145,16 +145,12 @@ async def answer_to(request: Request, error: Exception) -> Response:
             return problem(404, NO_COLLECTION, kind=ProblemType.UNKNOWN_COLLECTION)
         case UnknownSourceError():
             return problem(404, str(error))
-        case ChangedSettingsError():
+        case ChangedSettingsError() | PreconditionError():
             return problem(412, str(error))
         case ConflictError():
             return problem(409, str(error))
         case SettingsError():  # names fields, and no value
             return problem(400, str(error))
-        case PreconditionError():
-            return problem(412, str(error))
-        case WithheldError():
-            return problem(403, str(error))
         case OriginalGoneError():
             return problem(410, str(error), {"Cache-Control": "no-store"})
         case OriginalError() | CountersError():

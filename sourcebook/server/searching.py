@@ -39,21 +39,12 @@ def search_as_asked(
 def context_as_asked(
     knowledge: KnowledgeBase, grant: Grant, asked: ContextQuery, rerankers: Collection[str], **changed: Any
 ) -> ContextResult:
-    """Return a context for a language model.
-
-    Args:
-        knowledge: the knowledge base.
-        grant: what the caller sees.
-        asked: the request.
-        rerankers: names and folders of the only models that a search may rerank with.
-        changed: options in place of the request's, such as `max_tokens`.
+    """Return a context for a language model, with some options in place of the request's; see `search_as_asked`.
 
     Raises:
-        QueryError: the request names another model, or a tokenizer that is not installed with the server: a caller must
-            not make the server read what it names.
-        NotFoundError: a collection or a generation does not exist for the caller.
-        WithheldError: the caller may not lift redaction.
-        SourcebookError: see `KnowledgeBase.context`.
+        QueryError: the request names a tokenizer that is not installed with the server: a caller must not make the
+            server read what it names.
+        SourcebookError: see `search_as_asked` and `KnowledgeBase.context`.
     """
     options = _allowed(knowledge, grant, asked, rerankers)
     if options["tokenizer"] is not None:

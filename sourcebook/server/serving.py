@@ -59,7 +59,7 @@ def serve_on(
         server_header=False,
         headers=[(VERSION_HEADER, installed_version())],
     )
-    with told_to_end():
+    with ending_on_signals():
         _Server(config, app.state.work_events, started).run(sockets=[listening])
 
 
@@ -83,7 +83,7 @@ class _Server(uvicorn.Server):
 
 
 @contextmanager
-def told_to_end() -> Iterator[None]:
+def ending_on_signals() -> Iterator[None]:
     """Let SIGINT and SIGTERM end the server alone: uvicorn handles them, and raises them again when it has ended."""
     before = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

@@ -4,13 +4,13 @@ A dataclass of the library is the type of an answer where it is one already.
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from sourcebook.contract.documents import Item, Passage
 from sourcebook.contract.search import ContextRequest, SearchRequest
-from sourcebook.contract.search_results import Facets, LinkedDocument, SearchResult
+from sourcebook.contract.search_results import SearchResult, SearchResults
 from sourcebook.server.request_models import Carried, Whole, carrying
 
 
@@ -55,26 +55,14 @@ class FoundPassage(SearchResult):
     """With neighbours, the parts as one text without repetitions."""
 
 
-class SearchAnswer(BaseModel):
-    """A page of results, best first, and how they were found; see `SearchResults`."""
-
-    results: list[FoundPassage]
-    took_ms: float
-    dropped_legs: dict[str, str]
-    total_candidates: int
-    offset: int
-    next_offset: int | None
-    notes: list[str]
-    generations: list[int]
-    suggestion: str | None
-    facets: Facets | None
-    nothing_relevant: bool
-    withheld: int
-    linked: list[LinkedDocument]
-    seconds_behind: float | None = Field(
-        default=None, description="Seconds that the replica searched is behind, at most; null without a replica."
-    )
-    explanation: dict[str, Any] | None
+_AS_JSON: Final[dict[str, Any]] = {"results": list[FoundPassage], "explanation": dict[str, Any] | None}
+"""Types of the fields of results that JSON holds as others."""
+_FIELDS: Final[dict[str, Any]] = {
+    name: (_AS_JSON.get(name, kind), ...) for name, kind in get_type_hints(SearchResults).items()
+}
+SearchAnswer = create_model(
+    "SearchAnswer", __doc__="A page of results, best first, and how they were found; see `SearchResults`.", **_FIELDS
+)
 
 
 class DocumentPage(BaseModel):

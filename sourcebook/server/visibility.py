@@ -33,12 +33,7 @@ class NoDocumentError(NotFoundError, UnknownDocumentError):
 
 
 def seen_collections(knowledge: KnowledgeBase, grant: Grant, names: list[str] | None) -> list[str] | None:
-    """Return the collections that a request is about; None: every collection of the knowledge base.
-
-    Args:
-        knowledge: the knowledge base.
-        grant: what the caller sees.
-        names: the collections that were named; None or none where the request names none.
+    """Return the collections that a request is about, which names some or none; None: those of the knowledge base.
 
     Raises:
         NotFoundError: a collection does not exist for the caller, or none does.
@@ -97,20 +92,11 @@ def visible_document(
     *,
     unredacted: bool = False,
 ) -> Document:
-    """Return a document that exists for a caller, as the caller may see it.
-
-    Args:
-        knowledge: the knowledge base.
-        grant: what the caller sees.
-        document: id, URI or end of the path.
-        collection: name of its collection, where several have it.
-        unredacted: whether the caller asks for what its collection redacts.
+    """Return a document that exists for a caller, as the caller may see it; see `existing_document`.
 
     Raises:
         WithheldError: the caller may not lift redaction.
-        NotFoundError: it does not.
-        AmbiguousDocumentError: several documents end with the path.
-        QueryError: several collections of the caller have it, and none is named.
+        SourcebookError: it does not exist, or it is not said which one is meant.
     """
     check_unredacted(grant, unredacted)
     return shown_document(grant, existing_document(knowledge, grant, document, collection, unredacted=unredacted))

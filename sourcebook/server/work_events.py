@@ -21,7 +21,7 @@ from starlette.responses import StreamingResponse
 from sourcebook.contract.work import WorkRequest
 from sourcebook.errors import DatabaseError
 from sourcebook.knowledge_base import KnowledgeBase
-from sourcebook.operations.work import heard_work
+from sourcebook.operations.work import work_notifications
 
 SECONDS_BETWEEN_SIGNS: Final = 15.0
 """Seconds without an event after which a comment shows that the stream lives."""
@@ -41,6 +41,9 @@ class EventStream(StreamingResponse):
     """Server-sent events. FastAPI's own class takes a generator alone, which cannot answer 404 or 204."""
 
     media_type = "text/event-stream"
+
+    def __init__(self, events: AsyncIterator[bytes], status_code: int = 200, *, cache: str = "no-cache") -> None:
+        super().__init__(events, status_code, {"Cache-Control": cache, "X-Accel-Buffering": "no"})
 
 
 @dataclass(eq=False, slots=True)
@@ -90,7 +93,7 @@ class WorkEvents:
     def _listen(self) -> None:
         while self._is_needed():
             try:
-                with heard_work(self._knowledge) as wait:
+                with work_notifications(self._knowledge) as wait:
                     self._wake(None)  # what changed before was not heard
                     while self._followers:
                         for number in wait(_SECONDS_TO_LISTEN):

@@ -238,4 +238,4 @@ def test_the_light_core_answers_and_names_what_the_rest_needs(filled: Stages) ->
     assert len(told) == 3, told
     assert all("pip install" in line for line in told)
     assert "[pipeline]" in told[0]
-    assert "[parsing]" in told[2]
+    assert "[pipeline]" in told[2]

@@ -1,6 +1,7 @@
 """Generations in parts with an HNSW index each, and of bits: the same nearest entries, and changes in place."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import psycopg
 import pytest
@@ -41,12 +42,14 @@ def shelf(server: EmbeddedServer, tmp_path_factory: pytest.TempPathFactory) -> I
 
 @pytest.fixture(autouse=True)
 def small_graphs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let generations of this size have indexes."""
+    """Let generations of this size have indexes, and put the limit of parts back that a test sets."""
     monkeypatch.setattr(graphs, "HNSW_FROM", 1_000)
+    monkeypatch.setattr(graphs, "PARTS_FROM", graphs.PARTS_FROM)
 
 
-def settle(shelf: Shelf, **rules: object) -> bool:
-    """Apply settings of a collection, and bring its indexes to them."""
+def settle(shelf: Shelf, parts_from: int = graphs.PARTS_FROM, **rules: object) -> bool:
+    """Apply settings of a collection, and bring its indexes to them, of parts from so many entries on."""
+    graphs.PARTS_FROM = parts_from
     with shelf.database.connection() as connection:
         settings = Jsonb({"generations": rules})
         connection.execute("UPDATE collection SET settings = %s WHERE name = 'large'", [settings])
@@ -85,7 +88,7 @@ def plan(shelf: Shelf, of: GraphLayout) -> str:
     ids=["two parts", "eight parts", "bits", "bits in four parts"],
 )
 def test_every_layout_finds_the_nearest(
-    shelf: Shelf, rules: dict[str, object], expected: GraphLayout, monkeypatch: pytest.MonkeyPatch
+    shelf: Shelf, rules: dict[str, Any], expected: GraphLayout, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each part is walked by its own index, and the nearest of all parts come first, with a filter and without."""
     settle(shelf, **rules)
@@ -125,8 +128,8 @@ def test_upkeep_changes_the_layout_in_place_and_leaves_nothing_behind(shelf: She
     """A raised limit is followed by the next upkeep, without a new generation; the former indexes go."""
     settle(shelf, parts_from=1_000)
     generation = shelf.generations["large"]
+    graphs.PARTS_FROM = 1_000_000
     with shelf.database.connection() as connection:
-        connection.execute("UPDATE collection SET settings = '{}' WHERE name = 'large'")
         connection.execute("UPDATE generation SET entry_count = %s WHERE id = %s", [LARGE, generation.id])
         assert maintain_index(connection, generation).extra["graphs"] == 1
         assert "graphs" not in maintain_index(connection, generation).extra

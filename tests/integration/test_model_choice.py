@@ -2,8 +2,6 @@
 
 from dataclasses import asdict
 
-import pytest
-
 from orchestration.ingest_results import notes_on_generations
 from sourcebook.admin.status import collection_statuses
 from sourcebook.embedding.engine import Engine
@@ -79,23 +77,6 @@ def test_a_generation_of_an_earlier_version_stays(stages: Stages) -> None:
         assert [each.model.partition(":")[0] for each in ensure_generations(connection, stages.collection)] == [
             "all-MiniLM-L6-v2"
         ]
-
-
-def test_the_memory_decides_once_at_creation(stages: Stages, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With too little for the larger model the smaller one is taken, and stays where more is free later."""
-    settings = "embedding: {model: multilingual-e5-small, low_memory: all-MiniLM-L6-v2}"
-    stages.configure(PLAIN.replace("}]", f"}}], {settings}"))
-    documents(stages, GERMAN, 1, name="amt")
-    monkeypatch.setattr("sourcebook.indexing.model_choice.free_memory", lambda: 400_000_000)
-    assert model(stages) == "all-MiniLM-L6-v2"
-    monkeypatch.undo()
-    assert model(stages) == "all-MiniLM-L6-v2"
-    with stages.connection() as connection:
-        (said,) = notes_on_generations(connection, stages.collection, None)
-        found = find_generations(connection, stages.collection)
-    assert said.startswith("embedding model all-MiniLM-L6-v2, as the larger one needs ")
-    assert (found.step, found.wanted["embedding"]["model"]) == ("none", "all-MiniLM-L6-v2")
-    assert found.embedding == found.followed[-1].embedding_settings, "loaded early and used"
 
 
 def test_device_and_engine_make_no_generation(stages: Stages) -> None:

@@ -58,7 +58,7 @@ def test_an_ingest_and_a_search_are_traced(
     found = {span.name: span for span in exporter.get_finished_spans()}
     search = found["sourcebook.search"]
     assert dict(search.attributes or {})["sourcebook.results"] == 1
-    for leg in ("sourcebook.search.ranking.vector_leg", "sourcebook.search.ranking.keyword_leg"):
+    for leg in ("sourcebook.search.vector_leg", "sourcebook.search.keyword_leg"):
         parent = found[leg].parent
         assert parent is not None, leg
         assert parent.span_id == search.context.span_id, leg

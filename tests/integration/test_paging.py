@@ -78,7 +78,7 @@ def index(stages: Stages, generation: Generation) -> None:
 
 def search(means: SearchResources, offset: int, limit: int, mode: str, **options: Any) -> SearchResults:
     options = {"fusion": Fusion(depth=10), **options}
-    return run_search(means, SearchRequest.checked("tide moon", None, limit, mode, offset=offset, **options))
+    return run_search(means, SearchRequest.of(query="tide moon", limit=limit, mode=mode, offset=offset, **options))
 
 
 def assert_pages(means: SearchResources, mode: str, size: int, **options: Any) -> None:

@@ -82,16 +82,6 @@ def test_a_text_larger_than_the_limit_waits_for_all_and_goes(database: Database)
     assert limits.take(1).request is None
 
 
-@pytest.mark.parametrize("by", ["requests", "tokens"])
-def test_a_collection_has_a_limit_of_its_own_below_the_providers(database: Database, by: str) -> None:
-    """Two collections share a provider: one that has used its own part up leaves the rest to the other."""
-    unit = 1 if by == "requests" else 10
-    rates = {f"{by}_per_minute": 3 * unit, f"collection_{by}_per_minute": 2 * unit}
-    first, second = (limits_of(database.connection, settings(**rates), name) for name in ("handbook", "wiki"))
-    assert [first.take(unit).request is not None for _ in range(3)] == [True, True, False]
-    assert [second.take(unit).request is not None for _ in range(2)] == [True, False]
-
-
 def test_another_provider_or_key_has_limits_of_its_own(database: Database) -> None:
     one = limits_of(database.connection, settings(requests_per_minute=1), "handbook")
     key = limits_of(database.connection, settings(requests_per_minute=1, api_key_env="OTHER"), "handbook")

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from pydantic import BaseModel
 
@@ -41,12 +41,12 @@ def digest() -> str:
 
 
 def signature_of(function: Any) -> str:
-    """Return a signature without `self`, modules and quotation marks, and whether its answer is awaited."""
+    """Return a signature without the knowledge base itself, modules and quotation marks, and whether its answer is awaited."""
     found = inspect.signature(function)
     parameters = [
         each if each.annotation is each.empty else each.replace(annotation=_Plain(each.annotation))
         for name, each in found.parameters.items()
-        if name != "self"
+        if name not in {"self", "knowledge"}
     ]
     told = found.replace(parameters=parameters, return_annotation=_Plain(found.return_annotation))
     return f"{told}{' (awaited)' if inspect.iscoroutinefunction(function) else ''}"
@@ -97,7 +97,7 @@ def _signatures(base: type) -> Iterator[tuple[str, str]]:
         if name.startswith("_") and name != "__init__":
             continue
         if isinstance(held, property):
-            yield name, f": {plain(inspect.signature(held.fget).return_annotation)} (property)"
+            yield name, f": {plain(inspect.signature(cast(Any, held.fget)).return_annotation)} (property)"
         elif callable(held):
             yield name, signature_of(held)
 
@@ -139,7 +139,7 @@ def _field_types(kind: Any) -> dict[str, str]:
 def _default(held: "dataclasses.Field[Any]") -> str:
     if held.default is not dataclasses.MISSING:
         return f" = {held.default!r}"
-    return "" if held.default_factory is dataclasses.MISSING else f" = {held.default_factory.__name__}()"
+    return "" if held.default_factory is dataclasses.MISSING else f" = {cast(Any, held.default_factory).__name__}()"
 
 
 def _fields(kind: Any) -> list[str]:
@@ -152,7 +152,9 @@ def _fields(kind: Any) -> list[str]:
             if name.startswith("_"):
                 continue
             if isinstance(held, property):
-                lines.append(f"    {name}: {plain(inspect.signature(held.fget).return_annotation)} (property)")
+                lines.append(
+                    f"    {name}: {plain(inspect.signature(cast(Any, held.fget)).return_annotation)} (property)"
+                )
             elif isinstance(held, classmethod | staticmethod) or inspect.isfunction(held):
                 lines.append(f"    {name}{signature_of(getattr(kind, name))}")
     return lines
@@ -173,7 +175,7 @@ def _named(word: str, kind: Any) -> Any:
 @cache
 def _imports(path: str) -> dict[str, tuple[str, str]]:
     """Return the names that a file imports from modules of the library."""
-    found = {}
+    found: dict[str, tuple[str, str]] = {}
     for node in ast.walk(ast.parse(Path(path).read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("sourcebook"):
             found |= {each.asname or each.name: (node.module or "", each.name) for each in node.names}

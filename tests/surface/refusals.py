@@ -190,7 +190,7 @@ def rest(only: Collection[str] = ()) -> str:
         app = create_app(knowledge, requires_key=False)
         asking = TestClient(app, base_url="http://localhost", raise_server_exceptions=False)
         described = app.openapi()
-        lines = []
+        lines: list[str] = []
         for path, operations in described["paths"].items():
             for verb, operation in operations.items():
                 if not only or operation["operationId"] in only:

@@ -70,11 +70,11 @@ def _check(model: str) -> Check:
 
 def _check_provider(settings: EmbeddingSettings) -> Check:
     """Check the package and the key of a provider; nothing is sent."""
-    name = f"model {settings.model} of {settings.urls[0]}"
+    name = f"model {settings.model} of {settings.url}"
     if find_spec("openai") is None:
         return fail(name, "the package openai is not installed", install_command("server"))
     try:
-        provider_key(settings.key_variable, settings.urls[0])
+        provider_key(settings.key_variable, settings.url)
     except ModelError as error:
         return fail(name, str(error), f"set {settings.key_variable}")
     return ok(name, f"with the key in {settings.key_variable}" if settings.key_variable else "without a key")

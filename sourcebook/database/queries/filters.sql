@@ -1,4 +1,4 @@
--- Conditions of a filtered search on `document`, joined by sourcebook/search/filtering/document_conditions.py; names in
+-- Conditions of a filtered search on `document`, joined by sourcebook/search/ranking/filter_conditions.py; names in
 -- braces are parameters.
 
 -- name: filter_entries

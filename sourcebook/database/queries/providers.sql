@@ -2,8 +2,7 @@
 -- Return the id of a request that may begin, or the seconds until one may.
 SELECT request_id, seconds FROM take_provider_request(
     %(provider)s, %(collection)s, %(tokens)s,
-    %(requests_per_minute)s, %(tokens_per_minute)s,
-    %(collection_requests_per_minute)s, %(collection_tokens_per_minute)s);
+    %(requests_per_minute)s, %(tokens_per_minute)s, NULL, NULL);
 
 -- name: end_provider_request
 -- Record the end of a request, with the tokens that the provider has counted; NULL keeps the reserved ones.

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from threading import Lock
 from typing import Any, Final
@@ -33,19 +33,8 @@ _SHORTEST: Final = 32
 _log = logging.getLogger("sourcebook.embedding")
 
 
-class _Server:
-    """One of the servers of a model, and when it last gave the probe's vector."""
-
-    def __init__(self, url: str, settings: EmbeddingSettings, patience: Patience, limits: Limits) -> None:
-        self.client = ProviderClient(url, settings.key_variable, patience, limits)
-        self.proved_at: float | None = None
-
-
 class RemoteEmbedder:
-    """Embeds by a provider. Thread-safe; the first request opens the connection.
-
-    Where a server fails, the next one of `fallback_urls` is asked, after it has given the same vector for the probe.
-    """
+    """Embeds by a provider. Thread-safe; the first request opens the connection."""
 
     def __init__(
         self,
@@ -69,7 +58,8 @@ class RemoteEmbedder:
             MissingDependencyError: the package openai is not installed.
         """
         self._settings, self._access, self._model = settings, access, model
-        self._servers = [_Server(url, settings, patience, limits) for url in settings.urls]
+        self._client = ProviderClient(settings.url, settings.key_variable, patience, limits)
+        self._proved_at: float | None = None
         self._batch_size = settings.batch_size
         self._executor = ThreadPoolExecutor(settings.parallel, thread_name_prefix="sourcebook-provider")
         self._probe_text = settings.passage_prefix + PROBE
@@ -88,8 +78,7 @@ class RemoteEmbedder:
 
     def submit(self, texts: Sequence[str]) -> "Future[Vectors]":
         """Queue passages and return at once."""
-        rates = (self._settings.tokens_per_minute, self._settings.collection_tokens_per_minute)
-        tokens = min((rate for rate in rates if rate is not None), default=None)
+        tokens = self._settings.tokens_per_minute
         size = self._batch_size
         if self._access is not None and size > 2:  # the probe goes with them
             size -= 1
@@ -113,13 +102,12 @@ class RemoteEmbedder:
         return vector
 
     def probe(self) -> Vectors:
-        """Return the vector of the fixed text, of any length, by the first server that answers."""
-        return self._on_a_server(lambda server: self._probe(server, None), is_proof=True)
+        """Return the vector of the fixed text, of any length."""
+        return self._probe(None)
 
     def close(self) -> None:
         """End all waiting and close the connections; may be called more than once."""
-        for server in self._servers:
-            server.client.close()
+        self._client.close()
         self._executor.shutdown(cancel_futures=True)
 
     def _ask(self, texts: Sequence[str], input_type: str | None) -> Vectors:
@@ -130,11 +118,8 @@ class RemoteEmbedder:
     def _ask_or_split(self, texts: Sequence[str], input_type: str | None) -> tuple[Vectors, bool]:
         """Return the vectors of texts, and whether one request was enough."""
         try:
-            return self._on_a_server(
-                lambda server: self._request(
-                    server, texts, input_type, self.model.dimensions, self._proof_beside(texts)
-                )
-            ), True
+            self._prove()
+            return self._request(texts, input_type, self.model.dimensions, self._proof_beside(texts)), True
         except RequestFailedError as failure:
             if len(texts) > 1:
                 half = len(texts) // 2
@@ -146,7 +131,7 @@ class RemoteEmbedder:
             shorter = self._shorter(texts[0], failure)
             if shorter is None:
                 raise ProviderError(
-                    f"The provider {self._settings.urls[0]} {failure}, for the text {texts[0][:60]!r}: "
+                    f"The provider {self._settings.url} {failure}, for the text {texts[0][:60]!r}: "
                     "leave its document out, or embed it with another model."
                 ) from None
             return self._ask([shorter], input_type), False
@@ -160,72 +145,54 @@ class RemoteEmbedder:
             self._said_cut = True
             _log.warning(
                 "%s reads less of a text than chunking makes: longer ones are cut; set chunking.tokens lower",
-                self._settings.urls[0],
+                self._settings.url,
             )
         return text[: len(text) * 3 // 4]
-
-    def _on_a_server(self, work: Callable[[_Server], Vectors], *, is_proof: bool = False) -> Vectors:
-        """Do work at the first server that does not fail and that has the model."""
-        failing = [server.client.is_failing for server in self._servers]
-        ordered = sorted(range(len(self._servers)), key=lambda index: failing[index])
-        for place, index in enumerate(ordered):
-            server = self._servers[index]
-            try:
-                if not is_proof:
-                    self._prove(server)
-                return work(server)
-            except _OtherModelError:
-                raise
-            except ProviderError:
-                if place == len(ordered) - 1:
-                    raise
-        raise AssertionError("there is no server")
 
     def _proof_beside(self, texts: Sequence[str]) -> Vectors | None:
         """Return the vector of the probe that goes with texts; None where a request has no room for it."""
         return self._proof if 1 < len(texts) < self._batch_size else None
 
-    def _prove(self, server: _Server) -> None:
+    def _prove(self) -> None:
         """Compare the probe's vector with the kept one, before the first request and every ten minutes."""
         with self._proving:
-            if server.proved_at is not None and time.monotonic() - server.proved_at < _TRUSTED_SECONDS:
+            if self._proved_at is not None and time.monotonic() - self._proved_at < _TRUSTED_SECONDS:
                 return
             if self._access is None:
                 return
             identity = self.model.identity
             kept = self._access.probe_of(identity)
-            found = self._probe(server, self.model.dimensions if kept is None else None)
+            found = self._probe(self.model.dimensions if kept is None else None)
             if kept is None:
                 self._access.keep(identity, self._settings, found)
             elif len(kept) != len(found):
-                raise _OtherModelError(
-                    f"The provider {server.client.url} gives vectors of {len(found)} numbers for "
+                raise ProviderError(
+                    f"The provider {self._client.url} gives vectors of {len(found)} numbers for "
                     f"{self._settings.model!r}, and the collection's have {len(kept)}: bring the former model back, or "
                     f"{_AGAIN}."
                 )
             elif (near := similarity(kept, found)) < LEAST_SIMILARITY:
-                raise self._changed(server, near)
+                raise self._changed(near)
             self._proof = found if kept is None else kept
-            server.proved_at = time.monotonic()
+            self._proved_at = time.monotonic()
 
-    def _changed(self, server: _Server, near: float) -> "_OtherModelError":
-        return _OtherModelError(
-            f"The provider {server.client.url} has changed its model {self._settings.model!r}: its vector of a "
+    def _changed(self, near: float) -> ProviderError:
+        return ProviderError(
+            f"The provider {self._client.url} has changed its model {self._settings.model!r}: its vector of a "
             f"fixed text has a similarity of {near:.3f} with the one that the collection was indexed with. "
             f"Bring the former model back, or {_AGAIN}."
         )
 
-    def _probe(self, server: _Server, dimensions: int | None) -> Vectors:
+    def _probe(self, dimensions: int | None) -> Vectors:
         input_type = self._settings.passage_input_type
         try:
-            vector: Vectors = self._request(server, [self._probe_text], input_type, dimensions)[0]
+            vector: Vectors = self._request([self._probe_text], input_type, dimensions)[0]
         except RequestFailedError as failure:
-            raise ProviderError(f"The provider {server.client.url} {failure}.") from None
+            raise ProviderError(f"The provider {self._client.url} {failure}.") from None
         return vector
 
     def _request(
         self,
-        server: _Server,
         texts: Sequence[str],
         input_type: str | None,
         dimensions: int | None,
@@ -243,13 +210,9 @@ class RemoteEmbedder:
             vectors = vectors_of(answer, len(asked), dimensions, self._settings.dimensions)
             self.meter.add(tokens_of(answer))
             if proof is not None and (near := similarity(proof, vectors[-1])) < _LEAST_BESIDE_OTHERS:
-                raise self._changed(server, near)
+                raise self._changed(near)
             return vectors[: len(texts)]
 
         # A server that shortens no vectors sends them whole.
         most = most_bytes(len(asked), dimensions if self._settings.dimensions is None else None)
-        return server.client.post("/embeddings", body, check, tokens=most_tokens(asked), counted=tokens_of, most=most)
-
-
-class _OtherModelError(ProviderError):
-    """A server has another model than the one whose vectors the collection holds."""
+        return self._client.post("/embeddings", body, check, tokens=most_tokens(asked), counted=tokens_of, most=most)

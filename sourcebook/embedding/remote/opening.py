@@ -31,7 +31,6 @@ def open_remote(
     if for_queries:
         patience = replace(FOR_QUERIES, timeout=min(timeout, FOR_QUERIES.timeout))
     else:
-        # With another server at hand, it is asked at once.
-        patience = replace(FOR_INGESTS, timeout=timeout, waits_for_breaker=not settings.fallback_urls)
+        patience = replace(FOR_INGESTS, timeout=timeout)
     model = described(settings, identity, dimensions)
     return RemoteEmbedder(settings, access, model, access.limits(settings), patience)

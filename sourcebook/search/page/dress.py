@@ -26,7 +26,7 @@ _MOST_VALUES: Final = 100
 def dress_page(state: SearchState) -> None:
     """Read the passages of the page, mark, redact and relate them, and fill what the results say beside them."""
     started = time.perf_counter()
-    connection, request, scope = state.connection, state.request, state.scope
+    connection, request, scope = state.held.connection, state.request, state.scope
     state.results = read_results(connection, scope.ids, state.page.candidates, request.neighbours, state.rows)
     _add_snippets(state)
     state.suggestion = _suggestion(state)
@@ -50,7 +50,7 @@ def _add_snippets(state: SearchState) -> None:
     results, request, text = state.results, state.request, state.query.text
     known = {state.rows[chunk]["text"]: marked for chunk, marked in state.highlights.items()}
     missing = [result.text for result in results if result.text not in known]
-    known |= zip(missing, find_highlights(state.connection, state.scope, state.terms, missing), strict=True)
+    known |= zip(missing, find_highlights(state.held.connection, state.scope, state.terms, missing), strict=True)
     wordless = {number: result for number, result in enumerate(results) if not known[result.text]}
     nearest = {}
     if wordless and request.snippets == "meaning" and state.embeds_query:
@@ -67,7 +67,7 @@ def _suggestion(state: SearchState) -> str | None:
         return legs["keyword"].suggestion
     if state.request.typos:
         return None
-    return suggested_query(state.connection, state.scope, state.query.text, state.terms)
+    return suggested_query(state.held.connection, state.scope, state.query.text, state.terms)
 
 
 def _facets(connection: Connection, documents: set[int]) -> Facets:

@@ -1,18 +1,14 @@
 """The sentence of a passage that is nearest in meaning to the query, for passages without a word of it."""
 
-import time
 from collections.abc import Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from sourcebook.embedding.metering import meter_of
+from sourcebook.contract.search_results import SearchResult
 from sourcebook.model.usage import EMBED_SENTENCES
 from sourcebook.search.page.snippets import Span, sentence_spans
-from sourcebook.search.query_vectors import QueryVectors
+from sourcebook.search.query_vectors import QueryVectors, metered
 from sourcebook.search.scope import ScopedGeneration, SearchScope
-
-if TYPE_CHECKING:
-    from sourcebook.contract.search_results import SearchResult
 
 MOST_TEXTS: Final = 16
 """Sentences of a passage that are embedded, at most; of more, consecutive ones are embedded together."""
@@ -21,7 +17,7 @@ MOST_PASSAGES: Final = 20
 
 
 def nearest_sentences(
-    vectors: QueryVectors, scope: SearchScope, query: str, results: "Mapping[int, SearchResult]"
+    vectors: QueryVectors, scope: SearchScope, query: str, results: Mapping[int, SearchResult]
 ) -> dict[int, Span]:
     """Return (start, end) of the sentence nearest to the query by the number of the result, in characters.
 
@@ -45,7 +41,7 @@ def nearest_sentences(
 
 
 def _nearest(
-    vectors: QueryVectors, generation: ScopedGeneration, query: str, results: "Mapping[int, SearchResult]"
+    vectors: QueryVectors, generation: ScopedGeneration, query: str, results: Mapping[int, SearchResult]
 ) -> dict[int, Span]:
     import numpy as np  # a search by words needs none
 
@@ -59,12 +55,9 @@ def _nearest(
     texts = [results[number].text[start:end] for number, here in spans.items() for start, end in here]
     if not texts:
         return {}
-    meter, started = meter_of(embedder), time.perf_counter()
-    if meter is not None:
-        meter.take()  # what was read for something else
-    sentences = shortened_rows(embed(texts), generation.embedding.dimensions)
-    tokens = None if meter is None else meter.take()
-    vectors.note_use(generation, embedder, EMBED_SENTENCES, len(texts), tokens, time.perf_counter() - started)
+    whole, tokens, seconds = metered(embedder, lambda: embed(texts))
+    sentences = shortened_rows(whole, generation.embedding.dimensions)
+    vectors.note_use(generation, embedder, EMBED_SENTENCES, len(texts), tokens, seconds)
     similarities = sentences @ vectors.embed(generation, query).vector
     found, place = {}, 0
     for number, here in spans.items():

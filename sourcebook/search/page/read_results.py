@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, nullcontext
 
-from psycopg import Connection, Cursor
+from psycopg import Connection
 from psycopg.rows import dict_row
 
 from sourcebook.contract.search_results import OtherPassage, SearchResult
@@ -13,7 +13,7 @@ from sourcebook.database.queries import queries
 from sourcebook.model.passage_part import parts_of
 from sourcebook.search.page.windows import Place, Window, windows
 from sourcebook.search.ranking.fusion import Candidate
-from sourcebook.search.ranking.passages import Row, rows_by_chunk
+from sourcebook.search.ranking.passages import Row, read_rows
 
 _INDEX_COLUMNS = frozenset({"chunk_id", "generation_id", "held_words"})
 """Columns that a result leaves out: they change whenever the collection is indexed again, or belong to the query."""
@@ -42,18 +42,18 @@ def read_results(
     if not candidates:
         return ()
     several = neighbours > 0 or any(candidate.also for candidate in candidates)
-    with connection.cursor(row_factory=dict_row) as cursor, _one_snapshot(connection) if several else nullcontext():
+    with _one_snapshot(connection) if several else nullcontext():
         rows = {} if several else dict(known or {})
         missing = [candidate.chunk_id for candidate in candidates if candidate.chunk_id not in rows]
-        rows |= rows_by_chunk(cursor, "passages", generations, missing) if missing else {}
+        rows |= read_rows(connection, "passages", generations, missing) if missing else {}
         candidates = [candidate for candidate in candidates if candidate.chunk_id in rows]
         others = [other.chunk_id for candidate in candidates for other in candidate.also]
-        places = rows_by_chunk(cursor, "passage_places", generations, others) if others else {}
+        places = read_rows(connection, "passage_places", generations, others) if others else {}
         shown = [rows[candidate.chunk_id] for candidate in candidates]
         if not neighbours:
             return tuple(_result(candidate, row, places) for candidate, row in zip(candidates, shown, strict=True))
         around = windows([Place(row["generation_id"], row["document_id"], row["ordinal"]) for row in shown], neighbours)
-        parts = _parts(cursor, around, set(rows))
+        parts = _parts(connection, around, set(rows))
     return tuple(
         _result(candidates[window.hits[0]], shown[window.hits[0]], places, parts.get(number, ()))
         for number, window in enumerate(around, start=1)
@@ -68,21 +68,19 @@ def _one_snapshot(connection: Connection) -> Iterator[None]:
         yield
 
 
-def _parts(cursor: Cursor[Row], around: Sequence[Window], hits: AbstractSet[int]) -> dict[int, tuple[Part, ...]]:
+def _parts(connection: Connection, around: Sequence[Window], hits: AbstractSet[int]) -> dict[int, tuple[Part, ...]]:
     """Return the parts of each window by its number, counted from 1."""
-    cursor.execute(
-        queries["neighbours"],
-        {
-            "generations": [window.generation_id for window in around],
-            "documents": [window.document_id for window in around],
-            "firsts": [window.first for window in around],
-            "lasts": [window.last for window in around],
-        },
-    )
+    wanted = {
+        "generations": [window.generation_id for window in around],
+        "documents": [window.document_id for window in around],
+        "firsts": [window.first for window in around],
+        "lasts": [window.last for window in around],
+    }
     found: dict[int, list[Part]] = {}
-    for row in cursor:
-        number = row.pop("number")
-        found.setdefault(number, []).append(Part(is_hit=row.pop("chunk_id") in hits, **row))
+    with connection.cursor(row_factory=dict_row) as cursor:
+        for row in cursor.execute(queries["neighbours"], wanted):
+            number = row.pop("number")
+            found.setdefault(number, []).append(Part(is_hit=row.pop("chunk_id") in hits, **row))
     return {number: tuple(parts) for number, parts in found.items()}
 
 

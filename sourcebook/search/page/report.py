@@ -37,7 +37,7 @@ def _explanation(state: SearchState) -> Explanation:
     legs, fusion = state.found.ranked.legs, state.found.fusion
     return Explanation(
         query=str(state.query),
-        legs=tuple(leg.explain(state.connection, name) for name, leg in legs.items()),
+        legs=tuple(leg.explain(state.held.connection, name) for name, leg in legs.items()),
         fusion=fusion.describe() if len(legs) > 1 else "none: one leg alone",
         weights={
             name: round(fusion.weight(name) * (leg.language_weight * leg.model_weight if fusion.by_language else 1), 3)

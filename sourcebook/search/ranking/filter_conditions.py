@@ -4,7 +4,7 @@ import os.path
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from psycopg import sql
 from psycopg.types.json import Jsonb
@@ -38,6 +38,24 @@ class AnyOf:
     conditions: tuple[DocumentCondition, ...]
 
 
+_PERIODS: Final = {
+    "date": ("filter_date_from", "filter_date_until"),
+    "added": ("filter_added_from", "filter_added_until"),
+    "changed": ("filter_changed_from", "filter_changed_until"),
+}
+_PLAIN: Final = {
+    "kinds": "filter_kinds",
+    "types": "filter_types",
+    "tags_any": "filter_tags_any",
+    "tags_all": "filter_tags_all",
+    "languages": "filter_languages",
+    "uri_prefix": "filter_uri_prefix",
+    "domains": "filter_domains",
+    "extensions": "filter_extensions",
+}
+"""Fragment of each filter whose checked values are those of the fragment."""
+
+
 def condition_of(filters: Filters | None) -> EntryCondition | None:
     """Return the condition of filters on entries of the index; None where no filter is given."""
     given = {} if filters is None else dict(filters.values())
@@ -52,25 +70,24 @@ def _conditions(name: str, value: Any) -> Iterator[DocumentCondition | AnyOf]:
         case "media_types":
             exact = [each for each in value if not each.endswith("/*")]
             families = [each.removesuffix("/*") for each in value if each.endswith("/*")]
-            yield _either(filter_media_types=exact, filter_media_families=families)
+            yield _either(("filter_media_types", exact), ("filter_media_families", families))
         case "documents":
             ids, uris = value
-            yield _either(filter_document_ids=ids, filter_document_uris=uris)
+            yield _either(("filter_document_ids", ids), ("filter_document_uris", uris))
         case "paths":
             yield DocumentCondition("filter_paths", {"value": [_path_pattern(pattern) for pattern in value]})
         case "date" | "added" | "changed":
-            if value.start is not None:
-                yield DocumentCondition(f"filter_{name}_from", {"value": value.start})
-            if value.end is not None:
-                yield DocumentCondition(f"filter_{name}_until", {"value": value.end})
+            for fragment, moment in zip(_PERIODS[name], (value.start, value.end), strict=True):
+                if moment is not None:
+                    yield DocumentCondition(fragment, {"value": moment})
         case "metadata":
             yield from (AnyOf(tuple(each for test in tests for each in _on_metadata(test))) for tests in value)
         case _:
-            yield DocumentCondition(f"filter_{name}", {"value": value if isinstance(value, str) else list(value)})
+            yield DocumentCondition(_PLAIN[name], {"value": value if isinstance(value, str) else list(value)})
 
 
-def _either(**values: list[Any]) -> AnyOf:
-    return AnyOf(tuple(DocumentCondition(fragment, {"value": value}) for fragment, value in values.items() if value))
+def _either(*fragments: tuple[str, list[Any]]) -> AnyOf:
+    return AnyOf(tuple(DocumentCondition(fragment, {"value": value}) for fragment, value in fragments if value))
 
 
 def _on_metadata(test: MetadataTest) -> Iterator[DocumentCondition]:
@@ -86,8 +103,10 @@ def _on_metadata(test: MetadataTest) -> Iterator[DocumentCondition]:
         case "period":
             start, end = test.value.start or START_OF_TIME, test.value.end or END_OF_TIME
             yield DocumentCondition("filter_metadata_period", {"path": path, "start": start, "end": end})
-        case "present" | "missing":
-            yield DocumentCondition(f"filter_metadata_{test.kind}", {"path": path})
+        case "present":
+            yield DocumentCondition("filter_metadata_present", {"path": path})
+        case "missing":
+            yield DocumentCondition("filter_metadata_missing", {"path": path})
 
 
 def _nested(path: Iterable[str], value: Any) -> Any:

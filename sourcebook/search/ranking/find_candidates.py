@@ -67,7 +67,7 @@ def _found(state: SearchState, query: ParsedQuery) -> Found:
             ranked.extend()
             if request.group_by:
                 new = [candidate.chunk_id for candidate in ranked.candidates[known:]]
-                documents |= read_documents(state.connection, scope.ids, new)
+                documents |= read_documents(state.held.connection, scope.ids, new)
             enough = len(ranked.candidates) >= least and (not request.group_by or len(set(documents.values())) >= shown)
             if enough or ranked.is_final:
                 break
@@ -76,7 +76,7 @@ def _found(state: SearchState, query: ParsedQuery) -> Found:
 
 def _condition(state: SearchState, query: ParsedQuery) -> tuple[EntryCondition | None, list[str]]:
     """Return the condition that the query's operators and the filters set for every entry, and notes."""
-    conditions, notes = required_terms(state.connection, state.scope, query) if query.has_operators else ([], [])
+    conditions, notes = required_terms(state.held.connection, state.scope, query) if query.has_operators else ([], [])
     filtered = condition_of(state.request.filters)
     if query.prose:
         notes.append(
@@ -113,12 +113,12 @@ def _legs(
             beside = state.resources.executor.submit(copy_context().run, ask, "keyword", keyword, spare, depth)
         try:
             if vector:
-                found["vector"] = ask("vector", vector, state.connection, depth)
+                found["vector"] = ask("vector", vector, state.held.connection, depth)
         finally:
             if beside:
                 wait([beside])  # after an error, too: the spare connection is in use until then
         if keyword:
-            found["keyword"] = beside.result() if beside else ask("keyword", keyword, state.connection, depth)
+            found["keyword"] = beside.result() if beside else ask("keyword", keyword, state.held.connection, depth)
         return found
 
     return find

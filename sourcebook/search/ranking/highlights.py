@@ -14,10 +14,9 @@ from typing import Final
 from psycopg import Connection
 
 from sourcebook.database.queries import queries
-from sourcebook.search.query_terms import QueryTerm
+from sourcebook.search.query_terms import FIRST_UNSPACED, WORD, QueryTerm
 from sourcebook.search.scope import SearchScope
 
-_WORD: Final = re.compile(r"\w+(?:['’]\w+)*")
 _COMPOUND: Final = re.compile(r"\b\w++(?:[./@:_+-]+\w++)+|\b\w[^\W_]*+_\w++")
 """Words with signs inside, which may be one lexeme: numbers, hosts, file names, e-mail addresses.
 
@@ -26,8 +25,6 @@ signs once, and not again from each of its letters.
 """
 _BEGINNING: Final = 2
 """Letters that a word and its lexeme have in common, at least."""
-_FIRST_UNSPACED: Final = "\u0e00"
-"""First code point of scripts without spaces, whose lexemes are parts of what has spaces around it."""
 _MOST_WORDS: Final = 2_000
 """Different words of a page that PostgreSQL is asked about, at most."""
 
@@ -59,7 +56,7 @@ def find_highlights(
     if not weights or not texts:
         return [[] for _ in texts]
     beginnings = {_folded(token)[:_BEGINNING] for token in weights}
-    words = [_WORD.findall(text) for text in texts]
+    words = [WORD.findall(text) for text in texts]
     compounds = [list(_COMPOUND.finditer(text)) for text in texts]
     different = {word for found in words for word in found} | {each[0] for found in compounds for each in found}
     possible = {
@@ -96,7 +93,7 @@ def _spans(
 
     Args:
         text: a passage.
-        words: all matches of `_WORD` in the text, in their order: no letter stands between one and the next.
+        words: all matches of `WORD` in the text, in their order: no letter stands between one and the next.
         compounds: all matches of `_COMPOUND`.
         wanted: words, some of which may be in other passages.
     """
@@ -114,12 +111,12 @@ def _can_be(word: str, beginnings: Collection[str]) -> bool:
     folded = _folded(word)
     if folded[:_BEGINNING] in beginnings or folded[:1] in beginnings:
         return True
-    return word[-1] >= _FIRST_UNSPACED and any(beginning in folded for beginning in beginnings)
+    return word[-1] >= FIRST_UNSPACED and any(beginning in folded for beginning in beginnings)
 
 
 def _places(text: str, start: int, end: int, token: str, weight: float) -> Iterator[Highlight]:
     """Yield the span of a word; within a run of letters without spaces, each occurrence of the lexeme."""
-    if token[:1] < _FIRST_UNSPACED:
+    if token[:1] < FIRST_UNSPACED:
         yield Highlight(start, end, weight, token)
         return
     place = text.find(token, start, end)

@@ -26,7 +26,7 @@ def judge_page(state: SearchState) -> None:
     made = {number: Background.of(found, models) for number, found in different.items()}
     background = made[id(ranked.first_legs)]
     missing = [each.chunk_id for each in judged_once if each.chunk_id not in known]
-    matched = {**known, **matched_words(state.connection, state.scope.ids, background.weights, missing)}
+    matched = {**known, **matched_words(state.held.connection, state.scope.ids, background.weights, missing)}
     evidence = {
         each.chunk_id: made[id(legs[each.chunk_id])].evidence(
             each, matched[each.chunk_id].words if each.chunk_id in matched else ()

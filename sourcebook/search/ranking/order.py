@@ -25,8 +25,8 @@ def order_candidates(state: SearchState) -> None:
     reranking = request.rerank if state.strategy.reranks else None
     terms = legs["keyword"].terms if "keyword" in legs else None
     if terms is None:
-        words = query_terms(state.connection, state.scope, state.query.text)
-        terms = tuple(with_stand_ins(state.connection, state.scope, words, typos=request.typos))
+        words = query_terms(state.held.connection, state.scope, state.query.text)
+        terms = tuple(with_stand_ins(state.held.connection, state.scope, words, typos=request.typos))
     state.terms = terms
     if "keyword" in legs and not (reranking or request.diversity):  # a search by vectors keeps its order
         candidates = verbatim_first(state, candidates)
@@ -36,17 +36,17 @@ def order_candidates(state: SearchState) -> None:
         candidates = group_by_document(candidates, state.found.documents)
     if request.diversity and candidates:
         models = {generation.id: generation.model for generation in state.scope.generations}
-        vectors = read_vectors(state.connection, models, [candidate.chunk_id for candidate in candidates])
+        vectors = read_vectors(state.held.connection, models, [candidate.chunk_id for candidate in candidates])
         candidates = diversify(candidates, vectors, request.diversity, request.offset + request.limit + 1)
     if request.superseded == "behind":
-        candidates = behind_successors(state.connection, state.scope, candidates)
+        candidates = behind_successors(state.held.connection, state.scope, candidates)
     state.candidates = candidates
     state.observation.part("ordering", (time.perf_counter() - started) * 1000)
 
 
 def _reranked(state: SearchState, reranking: Reranking, candidates: list[Candidate]) -> list[Candidate]:
     chunks = [candidate.chunk_id for candidate in candidates[: reranking.top]]
-    texts = read_texts(state.connection, state.scope.ids, chunks)
+    texts = read_texts(state.held.connection, state.scope.ids, chunks)
     with state.held.given_back():
         collection = state.scope.generations[0].collection  # of several the first, as with the embedding of a query
         reranked = rerank(state.resources.reranker, reranking, state.query.text, candidates, texts, collection)

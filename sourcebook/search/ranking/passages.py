@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from psycopg import Connection, Cursor
+from psycopg import Connection
 from psycopg.rows import dict_row
 
 from sourcebook.chunking.embedding_text import embedding_text
@@ -37,38 +37,13 @@ def read_texts(connection: Connection, generations: Sequence[int], chunks: Seque
     return {chunk: embedding_text(context, text) for chunk, context, text in rows}
 
 
-def read_passages(connection: Connection, generations: Sequence[int], chunks: Sequence[int]) -> dict[int, Row]:
-    """Return the row of each published chunk by its id."""
-    with connection.cursor(row_factory=dict_row) as cursor:
-        return rows_by_chunk(cursor, "passages", generations, chunks)
-
-
-def read_first(
-    connection: Connection,
-    generations: Sequence[int],
-    tokens: Sequence[str],
-    chunks: Sequence[int],
-    shown: Sequence[int],
+def read_rows(
+    connection: Connection, statement: str, generations: Sequence[int], chunks: Sequence[int], **values: object
 ) -> dict[int, Row]:
-    """Return the row of each published chunk by its id, with the words of the query that it holds.
-
-    Args:
-        connection: in autocommit mode.
-        generations: ids of the generations that are searched.
-        tokens: lexemes of the query.
-        chunks: ids of the first candidates.
-        shown: those of which the passage is read, too; `text` is None in the row of any other.
-    """
+    """Return the row that a named statement has for each published chunk, by its id."""
+    parameters = {"generations": list(generations), "chunks": list(chunks), **values}
     with connection.cursor(row_factory=dict_row) as cursor:
-        return rows_by_chunk(cursor, "first_passages", generations, chunks, tokens=list(tokens), shown=list(shown))
-
-
-def rows_by_chunk(
-    cursor: Cursor[Row], query: str, generations: Sequence[int], chunks: Sequence[int], **values: object
-) -> dict[int, Row]:
-    """Return the row that a named statement has for each published chunk."""
-    cursor.execute(queries[query], {"generations": list(generations), "chunks": list(chunks), **values})
-    return {row["chunk_id"]: row for row in cursor}
+        return {row["chunk_id"]: row for row in cursor.execute(queries[statement], parameters)}
 
 
 def matched_words(

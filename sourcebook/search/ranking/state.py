@@ -5,8 +5,6 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 
-from psycopg import Connection
-
 from sourcebook.contract.fusion import Fusion
 from sourcebook.contract.search import SearchRequest
 from sourcebook.contract.search_results import Facets, LinkedDocument, SearchResult
@@ -108,28 +106,17 @@ class SearchState:
     facets: Facets | None = None
     reading_ms: float = 0.0
 
+    asks_vectors: bool = field(init=False)
+    """Whether the search has a vector leg."""
+    asks_words: bool = field(init=False)
+    """Whether the search has a keyword leg."""
+    embeds_query: bool = field(init=False)
+    """Whether the search needs a vector of the query."""
+
     def __post_init__(self) -> None:
-        """Read the operators of the query."""
+        """Read the operators of the query, and which legs it has."""
+        mode, fusion = self.request.mode, self.request.fusion
         self.query = parse_query(self.request.query, literal=self.request.literal)
-
-    @property
-    def connection(self) -> Connection:
-        """The connection that is held now."""
-        return self.held.connection
-
-    @property
-    def asks_vectors(self) -> bool:
-        """Whether the search has a vector leg."""
-        request = self.request
-        return request.mode == "vector" or (request.mode == "hybrid" and request.fusion.vector > 0)
-
-    @property
-    def asks_words(self) -> bool:
-        """Whether the search has a keyword leg."""
-        request = self.request
-        return request.mode == "keyword" or (request.mode == "hybrid" and request.fusion.keyword > 0)
-
-    @property
-    def embeds_query(self) -> bool:
-        """Whether the search needs a vector of the query."""
-        return self.asks_vectors and bool(self.query.text)
+        self.asks_vectors = mode == "vector" or (mode == "hybrid" and fusion.vector > 0)
+        self.asks_words = mode == "keyword" or (mode == "hybrid" and fusion.keyword > 0)
+        self.embeds_query = self.asks_vectors and bool(self.query.text)

@@ -1,6 +1,5 @@
 """Suggestion of a query: words that no passage holds, replaced by the nearest words of the searched collections."""
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -8,12 +7,11 @@ from typing import Final
 from psycopg import Connection
 
 from sourcebook.database.queries import queries
-from sourcebook.search.query_terms import QueryTerm, nearest_words
+from sourcebook.search.query_terms import WORD, QueryTerm, nearest_words
 from sourcebook.search.scope import SearchScope
 
 _MOST: Final = 3
 """Words per query that are looked up, at most; each look-up reads a part of the vocabulary."""
-_WORD: Final = re.compile(r"\w+(?:['’]\w+)*")
 _READ: Final = 3
 """Passages that are read for the usual form of a word: the vocabulary has stems, `batteri` for `batteries`."""
 
@@ -36,7 +34,7 @@ def suggested_query(connection: Connection, scope: SearchScope, query: str, term
         return None
     written = _lexemes(connection, scope, _words(query), list(nearest))
     known = {token: _usual_form(connection, scope, word) for token, word in nearest.items()}
-    suggested = _WORD.sub(lambda found: known.get(written.get(found[0], ""), found[0]), query)
+    suggested = WORD.sub(lambda found: known.get(written.get(found[0], ""), found[0]), query)
     return suggested if suggested != query else None
 
 
@@ -62,4 +60,4 @@ def _lexemes(
 
 
 def _words(text: str) -> Iterator[str]:
-    return (found[0] for found in _WORD.finditer(text))
+    return (found[0] for found in WORD.finditer(text))

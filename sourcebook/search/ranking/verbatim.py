@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from sourcebook.model.passage_part import PassagePart
+from sourcebook.search.query_terms import WORD
 from sourcebook.search.ranking.highlights import Highlight
 from sourcebook.search.ranking.sections import heading_end, sections_of
 
-_WORD: Final = re.compile(r"\w+(?:['’]\w+)*")
 LEAST_AGREEMENT: Final = 0.8
 """Share of the query's weight that stands side by side, at least; passages with less keep their order."""
 _TARGET: Final = re.compile(r"(?<=\])\((?:<[^<>\n]*>|(?:[^()\s]|\([^()\s]*\))*)(?:\s+\"[^\"\n]*\")?\)")
@@ -38,7 +38,7 @@ class Query:
             highlights: its own words that some entry holds.
             unknown: weight of its lexemes that no entry holds: no passage says a query with such words word for word.
         """
-        return cls(frozenset(_WORD.findall(text.casefold())), _weight(highlights) + unknown)
+        return cls(frozenset(WORD.findall(text.casefold())), _weight(highlights) + unknown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ def _joined(query: Query, earlier: PlacedPassage, later: PlacedPassage) -> tuple
         return 0.0, False
     (before,), (after,) = end, start
     between = earlier.text[before[-1].end :] + "\n" + later.text[: after[0].start]
-    if not query.words.issuperset(_WORD.findall(between.casefold())):
+    if not query.words.issuperset(WORD.findall(between.casefold())):
         return 0.0, False
     share = _weight([*before, *after]) / query.weight
     return (round(share, 3) if share >= LEAST_AGREEMENT else 0.0), _weight(before) > _weight(after)
@@ -121,7 +121,7 @@ def _of_headings(query: Query, passage: PlacedPassage) -> Iterator[float]:
         inside = [each for each in passage.highlights if begin <= each.start and each.end <= end]
         if _weight(inside) < LEAST_AGREEMENT * query.weight:
             continue
-        words = list(_WORD.finditer(passage.text, begin, end))
+        words = list(WORD.finditer(passage.text, begin, end))
         asked = sum(
             word[0].casefold() in query.words
             or any(each.start < word.end() and word.start() < each.end for each in inside)
@@ -137,7 +137,7 @@ def _runs(query: Query, passage: PlacedPassage) -> Iterator[list[Highlight]]:
     for each in passage.highlights:
         if text[each.start].isspace():
             continue
-        if run and not all(word in query.words for word in _WORD.findall(text[run[-1].end : each.start].casefold())):
+        if run and not all(word in query.words for word in WORD.findall(text[run[-1].end : each.start].casefold())):
             yield run
             run = []
         run.append(each)

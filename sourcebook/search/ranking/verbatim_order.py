@@ -7,7 +7,7 @@ from sourcebook.model.passage_part import parts_of
 from sourcebook.search.query_terms import QueryTerm
 from sourcebook.search.ranking.fusion import Candidate
 from sourcebook.search.ranking.highlights import Highlight, find_highlights
-from sourcebook.search.ranking.passages import HeldWords, read_first, read_passages
+from sourcebook.search.ranking.passages import HeldWords, read_rows
 from sourcebook.search.ranking.state import SearchState
 from sourcebook.search.ranking.verbatim import LEAST_AGREEMENT, PlacedPassage, Query, places_in_order
 
@@ -29,14 +29,15 @@ def verbatim_first(state: SearchState, candidates: list[Candidate]) -> list[Cand
         state: with the terms of the query.
         candidates: best first.
     """
-    request, connection, ids, terms = state.request, state.connection, state.scope.ids, state.terms
+    request, connection, ids, terms = state.request, state.held.connection, state.scope.ids, state.terms
     places = _looked_at(candidates)
     if not (terms and places):
         return candidates
     is_plain = not (request.group_by or request.neighbours)
     page = candidates[request.offset : request.offset + request.limit] if is_plain else []
     chunks = [candidates[place].chunk_id for place in places]
-    looked_at = read_first(connection, ids, [term.token for term in terms], chunks, [each.chunk_id for each in page])
+    wanted = {"tokens": [term.token for term in terms], "shown": [each.chunk_id for each in page]}
+    looked_at = read_rows(connection, "first_passages", ids, chunks, **wanted)  # `text` is None but of those shown
     held = {chunk: HeldWords(row["held_words"], row["document_id"], row["ordinal"]) for chunk, row in looked_at.items()}
     rows = {chunk: row for chunk, row in looked_at.items() if row["text"] is not None}
     state.held_words, state.rows = held, rows
@@ -45,7 +46,7 @@ def verbatim_first(state: SearchState, candidates: list[Candidate]) -> list[Cand
     if not compared:
         return candidates
     missing = [chunk for place in compared if (chunk := candidates[place].chunk_id) not in rows]
-    rows |= read_passages(connection, ids, missing) if missing else {}
+    rows |= read_rows(connection, "passages", ids, missing) if missing else {}
     texts = [state.query.text, *(row["text"] for row in rows.values())]
     asked, *marked = find_highlights(connection, state.scope, terms, texts)
     state.highlights = highlights = dict(zip(rows, marked, strict=True))

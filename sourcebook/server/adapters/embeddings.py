@@ -1,18 +1,22 @@
 """OpenAI's protocol for embeddings, over the models of the collections."""
 
 import base64
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import pydantic_core
 from fastapi import APIRouter, Request
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from starlette.responses import Response
 
-from sourcebook.contract.text_vectors import MOST_TEXTS, TextVectors
+from sourcebook.contract.text_vectors import MOST_TEXTS
 from sourcebook.errors import QueryError
 from sourcebook.server.access import Knowledge, Reader
 from sourcebook.server.request_models import Sent, as_whole
 from sourcebook.server.visibility import NotFoundError, seen_collections
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 router = APIRouter(tags=["adapters"])
 Text = Annotated[str, Field(min_length=1)]
@@ -76,20 +80,20 @@ def embeddings(wanted: EmbeddingsWanted, request: Request, knowledge: Knowledge,
     dimensions = found.vectors.shape[1]
     if wanted.dimensions not in {None, dimensions}:
         raise QueryError(f"the model has {dimensions} dimensions in this knowledge base, and no others")
+    return embeddings_answer(found.vectors, found.tokens or 0, found.model, wanted.encoding_format)
+
+
+def embeddings_answer(vectors: "NDArray[np.float32]", tokens: int, model: str, encoding: str) -> Response:
+    """Return vectors as an answer in OpenAI's protocol."""
+    rows: list[Any] = (
+        vectors.tolist()
+        if encoding == "float"
+        else [base64.b64encode(row.astype("<f4").tobytes()).decode() for row in vectors]
+    )
     answer = {
         "object": "list",
-        "data": [
-            {"object": "embedding", "index": index, "embedding": vector}
-            for index, vector in enumerate(_written(found, wanted.encoding_format))
-        ],
-        "model": found.model,
-        "usage": {"prompt_tokens": found.tokens or 0, "total_tokens": found.tokens or 0},
+        "data": [{"object": "embedding", "index": index, "embedding": row} for index, row in enumerate(rows)],
+        "model": model,
+        "usage": {"prompt_tokens": tokens, "total_tokens": tokens},
     }
     return Response(pydantic_core.to_json(answer), media_type="application/json")
-
-
-def _written(found: TextVectors, encoding: str) -> list[list[float]] | list[str]:
-    if encoding == "float":
-        numbers: list[list[float]] = found.vectors.tolist()
-        return numbers
-    return [base64.b64encode(row.astype("<f4").tobytes()).decode() for row in found.vectors]

@@ -24,8 +24,9 @@ from sourcebook.embedding.model import EmbeddingModel
 from sourcebook.embedding.preparation import shortened_rows
 from sourcebook.errors import ModelError
 from sourcebook.server.access import names_this_machine
+from sourcebook.server.adapters.embeddings import embeddings_answer
 from sourcebook.server.embedding_service.batching import Batches, Computing, Counted, FullQueueError, StoppedError
-from sourcebook.server.embedding_service.texts import Prompts, Wanted, answer, most_read
+from sourcebook.server.embedding_service.texts import Prompts, Wanted, most_read
 
 _log = logging.getLogger("sourcebook.server")
 _RETRY_SECONDS: Final = 2
@@ -136,8 +137,8 @@ class EmbeddingService:
         bare, are_queries = self._prompts.sorted(texts, wanted.input_type)
         vectors, tokens = await self._computed(request, bare, are_queries)
         self._counters.computed(len(texts), tokens)
-        answered = answer(shortened_rows(vectors, wanted.dimensions), tokens, self._model.name, wanted.encoding_format)
-        return Response(pydantic_core.to_json(answered), media_type="application/json")
+        shown = shortened_rows(vectors, wanted.dimensions)
+        return embeddings_answer(shown, tokens, self._model.name, wanted.encoding_format)
 
     async def _wanted(self, request: Request) -> Wanted:
         stated = request.headers.get("content-length", "0")

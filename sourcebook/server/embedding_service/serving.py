@@ -14,7 +14,7 @@ from sourcebook.embedding.process import EmbeddingProcess
 from sourcebook.model.device import DeviceSetting
 from sourcebook.server.embedding_service.app import EmbeddingService, ServiceLimits
 from sourcebook.server.listening import SECONDS_TO_END, ServingError, is_local, listen
-from sourcebook.server.serving import told_to_end
+from sourcebook.server.serving import ending_on_signals
 
 KEY_VARIABLE: Final = "SOURCEBOOK_EMBEDDINGS_KEY"
 DEFAULT_PORT: Final = 8321
@@ -95,7 +95,7 @@ def serve_embeddings(
             )
             named = f"[{address}]" if ":" in str(address) else address
             started(f"http://{named}:{taken}", model, engine, key is not None)
-            with told_to_end():
+            with ending_on_signals():
                 uvicorn.Server(config).run(sockets=[listening])
         finally:
             first.close()

@@ -1,12 +1,9 @@
 """Requests of the embedding service in OpenAI's protocol: what is allowed, and which texts are questions."""
 
-import base64
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from sourcebook.embedding.description import prompts_of
@@ -71,18 +68,3 @@ class Prompts:
 def most_read(texts: Sequence[str], max_tokens: int) -> int:
     """Return how many tokens the model reads of texts at most: no tokenizer makes more of a text than it has bytes."""
     return sum(min(len(text.encode("utf-8", "replace")) + 2, max_tokens) for text in texts)
-
-
-def answer(vectors: NDArray[np.float32], tokens: int, model: str, encoding: str) -> dict[str, Any]:
-    """Return the answer to a request, as plain values."""
-    rows: list[Any] = (
-        vectors.tolist()
-        if encoding == "float"
-        else [base64.b64encode(row.astype("<f4").tobytes()).decode() for row in vectors]
-    )
-    return {
-        "object": "list",
-        "data": [{"object": "embedding", "index": index, "embedding": row} for index, row in enumerate(rows)],
-        "model": model,
-        "usage": {"prompt_tokens": tokens, "total_tokens": tokens},
-    }

@@ -1,7 +1,6 @@
 """The MCP server: the tools and resources of a knowledge base, as the SDK's server offers them."""
 
 from collections.abc import Callable, Collection
-from dataclasses import replace
 from functools import partial
 from typing import Any, Final, TypeVar
 
@@ -54,8 +53,6 @@ def make_server(
         version: the version of Sourcebook.
     """
     tools = {tool.name: tool for tool in (*TOOLS, *(CHATGPT_TOOLS if chatgpt else ()))}
-    for name in ("search_documents", "get_context"):
-        tools[name] = replace(tools[name], run=partial(tools[name].run, rerankers=rerankers))
     listed = {tool.name: _listed(tool) for tool in tools.values()}
 
     def offered(caller: Grant) -> list[str]:
@@ -73,7 +70,8 @@ def make_server(
             )
 
         async def call(name: str, arguments: dict[str, Any]) -> types.CallToolResult:
-            work = partial(_answer, tools[name], knowledge, caller, arguments, is_local=is_local)
+            options = {"rerankers": rerankers} if tools[name].reranks else {}
+            work = partial(_answer, tools[name], knowledge, caller, arguments, options, is_local=is_local)
             return await anyio.to_thread.run_sync(work)
 
         arguments = asked.arguments or {}
@@ -139,6 +137,7 @@ def _answer(
     knowledge: Callable[[], KnowledgeBase],
     grant: Grant,
     arguments: dict[str, Any],
+    options: dict[str, Any],
     *,
     is_local: bool,
 ) -> types.CallToolResult:
@@ -148,7 +147,7 @@ def _answer(
     except ValidationError as error:
         return _failed(refusal(tool, error))
     try:
-        answer = plain(tool.run(knowledge(), grant, asked))
+        answer = plain(tool.run(knowledge(), grant, asked, **options))
     except Exception as error:  # noqa: BLE001 - whatever went wrong, the model is told a sentence
         return _failed(sentence(error, is_local=is_local))
     return types.CallToolResult(content=[types.TextContent(text=as_json(answer))], structured_content=answer)

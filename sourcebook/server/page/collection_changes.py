@@ -8,10 +8,9 @@ from starlette.responses import Response
 from sourcebook.errors import ConflictError, SettingsError
 from sourcebook.server.access import Knowledge
 from sourcebook.server.page.collections import shown_collections
-from sourcebook.server.page.forms import AdministratorForm, WriterForm, led_to
+from sourcebook.server.page.forms import AdministratorForm, WriterForm, redirect_to
 from sourcebook.server.page.rendering import web_address
-from sourcebook.server.problems import ForbiddenError
-from sourcebook.server.visibility import seen_collections
+from sourcebook.server.routes import collection_changes
 
 router = APIRouter(include_in_schema=False)
 _NO_ADDRESS = "the address of a site begins with http:// or https://"
@@ -22,45 +21,40 @@ def make_collection(request: Request, knowledge: Knowledge, form: AdministratorF
     """Make a collection, of a site or for uploads, and lead to it; or show the form again with what is wrong."""
     name, url = form.one("name").strip(), form.one("url").strip()
     try:
-        if not form.visitor.sees(name):
-            raise ForbiddenError("the key is for other collections alone")
         settings = {"sites": [{"url": _checked(url)}]} if url else {}
-        made = knowledge.create_collection(name, settings, actor=form.visitor.actor)
+        collection_changes.made_collection(name, settings, knowledge, form.visitor)
     except (SettingsError, ConflictError) as error:
         status = 409 if isinstance(error, ConflictError) else 400
         return shown_collections(request, knowledge, form.visitor, status, problem=str(error), name=name, url=url)
     if url:
-        work = knowledge.request_work(made.name, idempotency_key=form.once, actor=form.visitor.actor)
-        return led_to(f"/work/{work.id}")
-    return led_to(f"/collections/{quote(made.name)}")
+        work = knowledge.request_work(name, idempotency_key=form.once, actor=form.visitor.actor)
+        return redirect_to(f"/work/{work.id}")
+    return redirect_to(f"/collections/{quote(name)}")
 
 
 @router.post("/collections/{name}/delete")
 def delete_collection(name: str, knowledge: Knowledge, form: AdministratorForm) -> Response:
     """Take a collection out of search and ingest, and lead to the others."""
-    seen_collections(knowledge, form.visitor, [name])
     if form.one("name").strip() != name:
         raise SettingsError("write the name of the collection to delete it")
-    knowledge.delete_collection(name, actor=form.visitor.actor)
-    return led_to("/collections")
+    collection_changes.delete_collection(name, knowledge, form.visitor)
+    return redirect_to("/collections")
 
 
 @router.post("/collections/{name}/sites")
 def add_site(name: str, knowledge: Knowledge, form: WriterForm) -> Response:
     """Add a site to a collection, and lead to the work that reads it."""
-    seen_collections(knowledge, form.visitor, [name])
-    url = _checked(form.one("url").strip())
-    knowledge.add_source(name, "site", {"url": url}, actor=form.visitor.actor)
+    source = collection_changes.NewSource(kind="site", source={"url": _checked(form.one("url").strip())})
+    collection_changes.add_source(name, source, knowledge, form.visitor)
     work = knowledge.request_work(name, idempotency_key=form.once, actor=form.visitor.actor)
-    return led_to(f"/work/{work.id}")
+    return redirect_to(f"/work/{work.id}")
 
 
 @router.post("/collections/{name}/sources/remove")
 def remove_source(name: str, knowledge: Knowledge, form: WriterForm) -> Response:
     """Remove a source from a collection, and lead back to it; the next ingest removes its documents."""
-    seen_collections(knowledge, form.visitor, [name])
-    knowledge.remove_source(name, form.one("location"), actor=form.visitor.actor)
-    return led_to(f"/collections/{quote(name)}")
+    collection_changes.remove_source(name, form.one("location"), knowledge, form.visitor)
+    return redirect_to(f"/collections/{quote(name)}")
 
 
 def _checked(url: str) -> str:

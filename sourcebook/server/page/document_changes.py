@@ -11,7 +11,7 @@ from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.operations.documents import Labels, relabel
 from sourcebook.server.access import Knowledge
 from sourcebook.server.document_types import DocumentNumber
-from sourcebook.server.page.forms import Form, WriterForm, led_to
+from sourcebook.server.page.forms import Form, WriterForm, redirect_to
 from sourcebook.server.routes import document_changes
 from sourcebook.server.visibility import visible_document
 
@@ -40,21 +40,21 @@ def change_metadata(document: DocumentNumber, knowledge: Knowledge, form: Writer
 def remove_document(document: DocumentNumber, knowledge: Knowledge, form: WriterForm) -> Response:
     """Remove a document until it is restored, and lead back to it."""
     document_changes.remove_document(document, knowledge, form.visitor)
-    return led_to(f"/documents/{document}")
+    return redirect_to(f"/documents/{document}")
 
 
 @router.post("/documents/{document}/restore")
 def restore_document(document: DocumentNumber, knowledge: Knowledge, form: WriterForm) -> Response:
     """Undo a removal, and lead to the work that makes the document searchable again."""
     made = document_changes.restored(knowledge, form.visitor, document, form.once).work
-    return led_to(f"/work/{made[0].id}" if len(made) == 1 else f"/documents/{document}")
+    return redirect_to(f"/work/{made[0].id}" if len(made) == 1 else f"/documents/{document}")
 
 
 def _changed(knowledge: KnowledgeBase, form: Form, document: int, labels: Callable[[Document], Labels]) -> Response:
     """Change what was given to a document by hand, though somebody else changes it at the same time."""
     number = visible_document(knowledge, form.visitor, document).item.document_id or 0
     relabel(knowledge, number, labels, actor=form.visitor.actor)
-    return led_to(f"/documents/{document}#about")
+    return redirect_to(f"/documents/{document}#about")
 
 
 def _tags(found: Document, added: str, taken: str) -> list[str]:

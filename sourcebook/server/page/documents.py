@@ -12,7 +12,7 @@ from sourcebook.model.access import Grant
 from sourcebook.model.cursors import LONGEST_CURSOR, cursor_of, place_of
 from sourcebook.operations.overviews import overviews
 from sourcebook.server.access import Knowledge
-from sourcebook.server.page.forms import WriterForm, led_to
+from sourcebook.server.page.forms import WriterForm, redirect_to
 from sourcebook.server.page.rendering import render
 from sourcebook.server.page.visitors import Visitor
 from sourcebook.server.routes.document_changes import retried
@@ -86,7 +86,7 @@ def retry_documents(knowledge: Knowledge, form: WriterForm) -> Response:
     made = retried(knowledge, form.visitor, wanted, form.once)
     if not made:
         raise QueryError("no document was ticked: tick some, or retry all")
-    return led_to(f"/work/{made[0].id}" if len(made) == 1 else "/work")
+    return redirect_to(f"/work/{made[0].id}" if len(made) == 1 else "/work")
 
 
 def _with_failures(knowledge: KnowledgeBase, visitor: Grant, asked: list[str] | None) -> list[str]:

@@ -53,7 +53,7 @@ def needing_scope(scope: Scope) -> Callable[..., Grant]:
     return check
 
 
-def sent_with(scope: Scope) -> Any:
+def form_needing(scope: Scope) -> Any:
     """Return the dependency of a route that changes something: the form, sent by a visitor who has the scope.
 
     Besides its token a form must come from this very origin: a page on another port of the machine shares cookies.
@@ -79,12 +79,12 @@ def check_token(request: Request, fields: dict[str, str]) -> None:
         raise ForbiddenError(_ELSEWHERE)
 
 
-WriterForm = Annotated[Form, sent_with("write")]
-AdministratorForm = Annotated[Form, sent_with("admin")]
+WriterForm = Annotated[Form, form_needing("write")]
+AdministratorForm = Annotated[Form, form_needing("admin")]
 Writing = Annotated[Grant, Depends(needing_scope("write"))]
 Administering = Annotated[Grant, Depends(needing_scope("admin"))]
 
 
-def led_to(path: str) -> Response:
+def redirect_to(path: str) -> Response:
     """Lead the browser to a page after a form, so that a reload does not send it again."""
     return RedirectResponse(path, 303, {"Cache-Control": "no-store"})

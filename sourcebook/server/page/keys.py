@@ -12,7 +12,7 @@ from sourcebook.errors import QueryError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import SCOPES, Grant, Scope
 from sourcebook.server.access import Knowledge
-from sourcebook.server.page.forms import Administering, AdministratorForm, Form, led_to
+from sourcebook.server.page.forms import Administering, AdministratorForm, Form, redirect_to
 from sourcebook.server.page.rendering import render
 from sourcebook.server.routes.keys import end_key as revoke
 from sourcebook.server.routes.keys import made_key, seen_keys
@@ -46,7 +46,7 @@ def make_key(request: Request, knowledge: Knowledge, form: AdministratorForm) ->
 def end_key(number: int, knowledge: Knowledge, form: AdministratorForm) -> Response:
     """Revoke a key: the next request with it is refused."""
     revoke(number, knowledge, form.visitor)
-    return led_to("/keys")
+    return redirect_to("/keys")
 
 
 def _made(knowledge: KnowledgeBase, form: Form) -> tuple[AccessKey, str]:

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from sourcebook.model.upload_names import upload_tags
 from sourcebook.server.access import Knowledge
 from sourcebook.server.body_limit import upload_limit
-from sourcebook.server.page.forms import Writing, check_origin, check_token, led_to
+from sourcebook.server.page.forms import Writing, check_origin, check_token, redirect_to
 from sourcebook.server.page.rendering import render
 from sourcebook.server.problems import MEDIA_TYPE
 from sourcebook.server.routes.uploads import store_uploads
@@ -26,7 +26,7 @@ def choose_collection(request: Request, knowledge: Knowledge, visitor: Writing) 
     """Show the collections that files may be added to; the form itself where there is one."""
     names = known_collections(knowledge, visitor)
     if len(names) == 1:
-        return led_to(f"/collections/{names[0]}/upload")
+        return redirect_to(f"/collections/{names[0]}/upload")
     return render(request, "upload_to.html", collections=names)
 
 
@@ -53,7 +53,7 @@ async def receive(name: str, request: Request, knowledge: Knowledge, visitor: Wr
     answer = await store_uploads(knowledge, visitor, name, [], receive_form)
     told = json.loads(bytes(answer.body))
     if "work" in told:
-        return led_to(f"/work/{told['work']['id']}")
+        return redirect_to(f"/work/{told['work']['id']}")
     if MEDIA_TYPE in request.headers.get("accept", ""):
         return answer
     return await run_in_threadpool(_form, request, name, answer.status_code, told["detail"])

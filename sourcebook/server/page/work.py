@@ -13,7 +13,7 @@ from sourcebook.errors import QueryError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.server.access import Knowledge
-from sourcebook.server.page.forms import WriterForm, led_to
+from sourcebook.server.page.forms import WriterForm, redirect_to
 from sourcebook.server.page.rendering import part_of_page, render, short_uri, web_address
 from sourcebook.server.page.visitors import SignInError, Visitor, visitor_of
 from sourcebook.server.routes.work import cancel_work_request, events_of, visible_work
@@ -147,7 +147,7 @@ def _event_stream(events: WorkEvents, told: AsyncIterator[bytes]) -> EventStream
         if not events.is_over:  # the page asks again where the server was told to end
             yield format_sse_event(data_str=".", event="ended")
 
-    return EventStream(all_told(), headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
+    return EventStream(all_told(), cache="no-store")
 
 
 @router.post("/work")
@@ -155,14 +155,14 @@ def ask_for_work(knowledge: Knowledge, form: WriterForm) -> Response:
     """Ask for a collection to be brought up to date, and lead to the request."""
     names = seen_collections(knowledge, form.visitor, [form.one("collection")])
     made = knowledge.request_work((names or [""])[0], idempotency_key=form.once, actor=form.visitor.actor)
-    return led_to(f"/work/{made.id}")
+    return redirect_to(f"/work/{made.id}")
 
 
 @router.post("/work/{number}/cancel")
 def cancel_request(number: int, knowledge: Knowledge, form: WriterForm) -> Response:
     """Cancel a request, and lead back to it."""
     cancel_work_request(number, knowledge, form.visitor)
-    return led_to(f"/work/{number}")
+    return redirect_to(f"/work/{number}")
 
 
 def part_words(work: WorkRequest) -> str:

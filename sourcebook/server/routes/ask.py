@@ -77,9 +77,7 @@ async def ask(asked: AskQuery, request: Request, knowledge: Knowledge, grant: Re
     events = await _in_a_thread(partial(_events, knowledge, grant, asked))
     if asked.stream:
         first = await _in_a_thread(partial(next, events))  # what is wrong with the question is no event
-        return EventStream(
-            _stream(events, first, request), headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
-        )
+        return EventStream(_stream(events, first, request))
     return await _whole(events, request)
 
 

@@ -11,6 +11,7 @@ from starlette.responses import JSONResponse, Response
 from sourcebook.config.field_types import NAME_RULE
 from sourcebook.contract.collections import CollectionDeclaration
 from sourcebook.errors import ChangedSettingsError, SettingsError
+from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.server.access import Administrator, Knowledge, Reader, Writer
 from sourcebook.server.problems import ForbiddenError, failures
@@ -58,11 +59,18 @@ class NewSource(Sent):
 )
 def create_collection(asked: NewCollection, knowledge: Knowledge, grant: Administrator) -> Response:
     """Make a collection; the next ingest reads its sources."""
-    if not grant.sees(asked.name):
-        raise ForbiddenError("the key is for other collections alone")
-    _check_givers(grant, asked.settings)
-    made = knowledge.create_collection(asked.name, asked.settings, actor=grant.actor)
+    made = made_collection(asked.name, asked.settings, knowledge, grant)
     return _answer(made, grant, 201, Location=f"/v1/collections/{quote(made.name)}")
+
+
+def made_collection(
+    name: str, settings: dict[str, Any], knowledge: KnowledgeBase, grant: Grant
+) -> CollectionDeclaration:
+    """Make a collection that its maker sees, of documents that it sees."""
+    if not grant.sees(name):
+        raise ForbiddenError("the key is for other collections alone")
+    _check_givers(grant, settings)
+    return knowledge.create_collection(name, settings, actor=grant.actor)
 
 
 @router.get("/{name}/settings", response_model=CollectionDeclaration, operation_id="get_collection_settings")

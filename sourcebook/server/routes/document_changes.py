@@ -115,14 +115,7 @@ def restore_document(document: DocumentNumber, knowledge: Knowledge, grant: Writ
 
 
 def restored(knowledge: KnowledgeBase, grant: Grant, document: int, once: str | None = None) -> RestoredDocuments:
-    """Restore a document, and ask for its work; see `restore_document`.
-
-    Args:
-        knowledge: the knowledge base.
-        grant: what the caller may do.
-        document: its id.
-        once: the caller's own name of the request for work.
-    """
+    """Restore a document, and ask for its work, which `once` names: named again, it is not asked for again."""
     found = own_document(knowledge, grant, document)
     items = knowledge.restore_document(document, found.item.collection, actor=grant.actor)
     work = [
@@ -135,14 +128,7 @@ def restored(knowledge: KnowledgeBase, grant: Grant, document: int, once: str | 
 def retried(
     knowledge: KnowledgeBase, grant: Grant, wanted: Mapping[str, list[str]], once: str | None = None
 ) -> list[WorkRequest]:
-    """Ask for failed items to be tried again; return the requests for work.
-
-    Args:
-        knowledge: the knowledge base.
-        grant: what the caller may do.
-        wanted: URIs by collection; none for all of its failed items.
-        once: the caller's own name of the requests.
-    """
+    """Ask for failed items to be tried again, by collection those of these URIs, or all where there are none."""
     return [
         knowledge.request_work(
             name, documents=sorted(set(uris)), only_failed=True, idempotency_key=once, actor=grant.actor

@@ -164,10 +164,7 @@ def follow_work_request(
             return None
         return present if present is not None and caller.sees(present.collection) else None
 
-    return EventStream(
-        stream(events_of(request), number, look, after=after),
-        headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"},
-    )
+    return EventStream(stream(events_of(request), number, look, after=after))
 
 
 def visible_work(knowledge: KnowledgeBase, grant: Grant, number: int) -> WorkRequest:

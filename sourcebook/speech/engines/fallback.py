@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Sequence
 
 from sourcebook.config.speech import SpeechSettings
-from sourcebook.errors import ModelError, SpeechError
+from sourcebook.errors import SpeechError
 from sourcebook.model.device import DeviceName
 from sourcebook.model.transcript import SAMPLE_RATE
 from sourcebook.processes.device import Device, choose_device
@@ -15,26 +15,14 @@ _log = logging.getLogger("sourcebook.speech")
 
 
 def speech_device(settings: SpeechSettings) -> Device:
-    """Choose the device of an engine; faster-whisper asks CTranslate2, which needs no torch, for a GPU.
+    """Choose the device of an engine; faster-whisper asks CTranslate2, which needs no torch, for a GPU."""
+    if settings.engine != "faster-whisper":
+        return choose_device("auto", name="speech")
+    import ctranslate2
 
-    Raises:
-        SpeechError: The device of the settings is not there.
-    """
-    if settings.engine == "faster-whisper" and settings.device != "cpu":
-        import ctranslate2
-
-        if settings.device != "mps" and ctranslate2.get_cuda_device_count() > 0:
-            return Device("cuda", "CTranslate2 can use a GPU", is_required=settings.device == "cuda")
-        if settings.device == "auto":
-            return Device("cpu", "CTranslate2 finds no GPU that it can use")
-        raise SpeechError(
-            f"speech.device is {settings.device}, but CTranslate2 finds no such device on this machine: auto uses the "
-            "processor where there is none"
-        )
-    try:
-        return choose_device(settings.device, name="speech.device")
-    except ModelError as error:
-        raise SpeechError(str(error).rstrip(".")) from error
+    if ctranslate2.get_cuda_device_count() > 0:
+        return Device("cuda", "CTranslate2 can use a GPU")
+    return Device("cpu", "CTranslate2 finds no GPU that it can use")
 
 
 class FallingBack:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import torch
 import torch.nn.functional as F  # noqa: N812 - torch's own name for it
 import whisper
+import whisper.timing
 from torch import Tensor
 from whisper.audio import HOP_LENGTH, N_SAMPLES
 from whisper.decoding import DecodingOptions, DecodingResult
@@ -18,8 +19,11 @@ from sourcebook.model.device import DeviceName
 from sourcebook.model.transcript import SAMPLE_RATE
 from sourcebook.speech.decoding import Samples
 from sourcebook.speech.engine import BEAMS, LANGUAGE_CONTEXT, LANGUAGE_SECONDS, Heard, Word
+from sourcebook.speech.engines.alignment_path import alignment_path
 from sourcebook.speech.engines.shared_audio import BatchedDecoding, DecoderOfEncodedSound
 from sourcebook.speech.engines.tokens import BEFORE_WORDS, BEHIND_WORDS, text_tokens
+
+whisper.timing.dtw_cpu = alignment_path
 
 _OTHER_TEMPERATURE = 0.4
 """Temperature of a second try, which samples tokens; the random seed is constant."""

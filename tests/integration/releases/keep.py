@@ -44,7 +44,7 @@ def keep(version: str) -> None:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("SOURCEBOOK_")}
         export = ["export", str(kept / "export"), "--format", "parquet"]
         for words in (["ingest"], ["judge", "gauge", "gauge.md"], export):
-            command = [sys.executable, "-c", "from sourcebook.cli import main; main()", *words]
+            command = [sys.executable, "-c", "from sourcebook.command import main; main()", *words]
             subprocess.run(command, cwd=folder, env=environment, check=True)
 
 

@@ -62,7 +62,7 @@ DANGEROUS: list[tuple[dict[str, Any], str]] = [
     ({"evaluation": {"queries": "/etc/passwd", "qrels": "/etc/passwd"}}, "evaluation: the API does not take"),
     ({"embedding": {"model": "/srv/model"}}, "embedding.model: allowed are auto"),
     ({"embedding": {"model": "somebody/else"}}, "embedding.model: allowed are auto"),
-    ({"embedding": {"low_memory": "/srv/model"}}, "embedding.low_memory: the API does not take"),
+    ({"embedding": {"low_memory": "/srv/model"}}, "embedding: this setting is gone: name the smaller model"),
     ({"speech": {"model": "/srv/model.pt"}}, "speech.model: allowed are the names"),
     ({"speech": {"model": "model.pt"}}, "speech.model: allowed are the names"),
     (site(login={"state": "/root/state.json"}), "sites[0].login: the API does not take"),
@@ -85,10 +85,6 @@ DANGEROUS: list[tuple[dict[str, Any], str]] = [
             }
         },
         "embedding.base_url: the API does not take",
-    ),
-    (
-        {"embedding": {"provider": "openai", "model": "m", "fallback_urls": ["http://10.0.0.1/"]}},
-        "embedding.fallback_urls: the API does not take",
     ),
     # Its network
     (site(url="http://127.0.0.1:8320/"), "sites[0].url: its host is no public name"),

@@ -75,7 +75,7 @@ class TestDefaults:
                     max_bytes: 1.5GiB
                 chunking: {tokens: 512, overlap: 64}
                 embedding:
-                  {model: other, precision: bfloat16, device: cuda, low_memory: smaller, generated_indexes: true}
+                  {model: other, precision: bfloat16, device: cuda, generated_indexes: true}
             """
         ).collections["2024.hand-book_x"]
         assert settings.files[0].include == ("**/*.md", "notes/**")
@@ -88,7 +88,6 @@ class TestDefaults:
             "dimensions": None,
             "precision": "bfloat16",
             "device": "cuda",
-            "low_memory": "smaller",
             "generated_indexes": True,
         }
 

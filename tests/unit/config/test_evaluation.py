@@ -35,12 +35,12 @@ def test_every_setting_is_read_and_paths_are_relative_to_the_file(tmp_path: Path
     found = read(
         tmp_path,
         MINIMAL + "    evaluation:\n      queries: ./asked/queries.jsonl\n      qrels: asked/qrels.tsv\n"
-        "      floors: {ndcg@10: 0.6, recall@100: 1}\n      mode: keyword\n      severity: warn\n",
+        "      floors: {ndcg@10: 0.6, recall@100: 1}\n      mode: keyword\n",
     )
     asked = tmp_path.resolve() / "asked"
     assert (found.queries, found.qrels) == (str(asked / "queries.jsonl"), str(asked / "qrels.tsv"))
     assert found.floors == {"ndcg@10": 0.6, "recall@100": 1.0}
-    assert (found.mode, found.severity) == ("keyword", "warn")
+    assert found.mode == "keyword"
 
 
 @pytest.mark.parametrize("text", [MINIMAL, MINIMAL + "    evaluation: {queries: q, qrels: r, floors: {p@10: 0}}\n"])
@@ -65,10 +65,10 @@ BOTH = "queries: q.jsonl, qrels: q.tsv"
         (f"{{{BOTH}, floors: {{mrr: .nan}}}}", ["numbers from 0 to 1"]),
         (f"{{{BOTH}, floors: 0.6}}", ["evaluation.floors: found 0.6", "{ndcg@10: 0.6}"]),
         (f"{{{BOTH}, mode: fast}}", ["'fast'", "hybrid, vector or keyword"]),
-        (f"{{{BOTH}, severity: fatal}}", ["'fatal'", "error or warn"]),
+        (f"{{{BOTH}, severity: warn}}", ["evaluation.severity: this setting is gone", "always an error"]),
         (f"{{{BOTH}, flors: {{}}}}", ["did you mean floors?"]),
         ("{queries: 3, qrels: q.tsv}", ["found 3", "JSON lines"]),
-        ("", ["found nothing", "queries, qrels, floors, mode, severity"]),
+        ("", ["found nothing", "queries, qrels, floors, mode"]),
     ],
 )
 def test_a_mistake_is_named_with_its_place_and_what_is_allowed(tmp_path: Path, settings: str, parts: list[str]) -> None:

@@ -28,9 +28,9 @@ def refusal(folder: Path, text: str) -> str:
 def test_a_provider_and_a_model_are_all_it_takes(tmp_path: Path) -> None:
     """OpenAI's own server and its variable; any other server has no key unless one is named."""
     own = settings(tmp_path, "provider: openai, model: text-embedding-3-small")
-    assert (own.urls, own.key_variable) == (("https://api.openai.com/v1",), "OPENAI_API_KEY")
+    assert (own.url, own.key_variable) == ("https://api.openai.com/v1", "OPENAI_API_KEY")
     other = settings(tmp_path, f"provider: openai, model: m, base_url: {URL}/")
-    assert (other.urls, other.key_variable) == ((URL,), None)
+    assert (other.url, other.key_variable) == (URL, None)
 
 
 def test_the_spaces_of_prefixes_count(tmp_path: Path) -> None:

@@ -35,6 +35,6 @@ def passages_in(markdown: str, document: int, length: int = 400, **more: Any) ->
 
 def made(results: Sequence[SearchResult], max_tokens: int = 4_000, form: str = "markdown", **options: Any) -> Assembled:
     """Return the context of results, counted by the bound unless a tokenizer is named."""
-    request = ContextRequest.checked("How?", None, max_tokens, form, **{"tokenizer": "bound"} | options)
+    request = ContextRequest.of(question="How?", max_tokens=max_tokens, format=form, **{"tokenizer": "bound"} | options)
     hashes = {(result.generation, result.document_id): f"{result.document_id:064x}" for result in results}
     return assemble(request, token_counter(request.tokenizer), list(passages_of(results)), hashes, lambda: ())

@@ -10,7 +10,7 @@ from sourcebook.database.queries import queries
 CHECKOUT = Path(__file__).parents[3]
 FOLDERS = ("sourcebook", "assets", "resources", "sensors", "orchestration")
 VERBS = "SELECT INSERT UPDATE DELETE COPY ANALYZE VACUUM CREATE DROP ALTER SET SHOW TRUNCATE EXPLAIN WITH LOCK"
-STATEMENT = re.compile(rf"\s*({VERBS.replace(' ', '|')})\s")
+STATEMENT = re.compile(rf"\s*({VERBS.replace(' ', '|')})\s(?!/)")  # `DELETE /v1` is HTTP
 REASON = re.compile(r"# SQL here: \w")
 
 

@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from sourcebook.embedding.memory import needed_memory, wait_for_memory, weights_of
+from sourcebook.embedding.memory import needed_memory, wait_for_memory
 from sourcebook.embedding.model import EmbeddingModel
 from sourcebook.embedding.opening import open_embedder
-from sourcebook.embedding.weights import bundled_folder, weights_size
 from sourcebook.errors import ModelError
 from sourcebook.processes.machine_memory import free_memory
 
@@ -60,11 +59,3 @@ def test_a_run_stops_where_memory_stays_too_little(model: EmbeddingModel, monkey
     with pytest.raises(ModelError, match="too little"):
         open_embedder(model, "float32", "cpu", Path("nowhere"))
     assert asked == [("all-MiniLM-L6-v2", needed_memory(90_868_376, "onnxruntime"))]
-
-
-def test_weights_of_the_box_are_known_without_looking() -> None:
-    """What is written down is what is on disk."""
-    folder = bundled_folder()
-    assert folder is not None
-    assert weights_of("all-MiniLM-L6-v2") == pytest.approx(weights_size(folder), rel=0.01)
-    assert needed_memory(weights_of("multilingual-e5-small"), "onnxruntime") < GIGABYTE

@@ -123,7 +123,7 @@ class TestFaults:
     def test_without_the_package_the_hub_is_asked(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """Offline, the error says how the package is installed, too."""
         monkeypatch.setattr(multilingual_e5, "PACKAGE", "no_such_package")
-        with pytest.raises(ModelError, match=r"intfloat/multilingual-e5-small.*was not found.*\[multilingual-e5\]"):
+        with pytest.raises(ModelError, match=r"intfloat/multilingual-e5-small.*was not found.*\[server\]"):
             find_model("multilingual-e5-small")
 
     @pytest.fixture

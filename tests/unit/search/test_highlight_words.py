@@ -5,7 +5,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sourcebook.search.ranking.highlights import _COMPOUND, _WORD, _spans
+from sourcebook.search.query_terms import WORD
+from sourcebook.search.ranking.highlights import _COMPOUND, _spans
 
 PLAIN_COMPOUND = re.compile(r"\w+(?:[./@:_+-]+\w+)+")
 """The definition of a compound, which tries every beginning of every word."""
@@ -20,9 +21,9 @@ def test_compounds_are_those_of_the_plain_definition(text: str) -> None:
 @given(text=TEXTS)
 def test_each_word_is_found_at_its_own_place(text: str) -> None:
     """A word that is also the beginning or the end of another is found where it stands alone."""
-    words = _WORD.findall(text)
+    words = WORD.findall(text)
     for wanted in (set(words), set(words[::2]), set()):
-        expected = [each.span() for each in _WORD.finditer(text) if each[0] in wanted]
+        expected = [each.span() for each in WORD.finditer(text) if each[0] in wanted]
         assert list(_spans(text, words, [], wanted)) == expected
 
 

@@ -116,4 +116,4 @@ def test_the_strategy_is_one_of_two() -> None:
     assert SearchRequest.checked("tide").strategy == "fixed"
     assert SearchRequest.checked("tide", strategy="auto").strategy == "auto"
     with pytest.raises(QueryError, match="the strategy is 'best'; it must be one of fixed, auto"):
-        SearchRequest.checked("tide", strategy="best")
+        SearchRequest.checked("tide", strategy="best")  # type: ignore[arg-type]

@@ -1,10 +1,12 @@
 """The routes, as their description and the docs name them."""
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from sourcebook import server
 from sourcebook.server.app import create_app
 from tests.checkout import DOCS
 
@@ -31,3 +33,9 @@ def test_every_route_says_what_it_does_and_how_it_fails(description: dict[str, A
             if path.startswith("/v1/"):
                 schemas = operation["responses"]["404"]["content"]
                 assert all("Problem" in str(schema) for schema in schemas.values())
+
+
+def test_the_server_opens_no_connection() -> None:
+    """Every route, page and tool goes through an operation, which an agent, a page and a program share."""
+    opened = re.compile(r"\b(?:short_|own_)?connection\(\)")
+    assert [path.name for path in Path(server.__path__[0]).rglob("*.py") if opened.search(path.read_text())] == []

@@ -26,7 +26,7 @@ def test_spans_nest_and_carry_attributes(exporter: InMemorySpanExporter) -> None
     with spans.span("search", {"mode": "hybrid"}) as outer, spans.span("search.vector_leg"):
         spans.describe(outer, {"results": 3})
     inner, whole = exporter.get_finished_spans()
-    assert (inner.name, whole.name) == ("sourcebook.search.ranking.vector_leg", "sourcebook.search")
+    assert (inner.name, whole.name) == ("sourcebook.search.vector_leg", "sourcebook.search")
     assert inner.parent is not None
     assert inner.parent.span_id == whole.context.span_id
     assert dict(whole.attributes or {}) == {"sourcebook.mode": "hybrid", "sourcebook.results": 3}

@@ -114,4 +114,4 @@ class PlacedTable:
 
 
 Part = Element | PlacedTable
-"""What a page is made of."""
+"""Elements of a page."""

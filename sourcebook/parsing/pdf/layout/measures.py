@@ -17,7 +17,7 @@ LEAST_SHARED = 0.5
 
 
 class Span:
-    """What has a left and a right edge: a column, a gap between columns."""
+    """Object with a left and a right edge: a column, a gap between columns."""
 
     __slots__ = ()
     left: float
@@ -35,7 +35,7 @@ class Span:
 
 
 class Rectangle(Span):
-    """What has four edges: a line, a word, a table."""
+    """Object with four edges: a line, a word, a table."""
 
     __slots__ = ()
     top: float

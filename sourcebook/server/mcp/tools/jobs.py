@@ -1,18 +1,15 @@
 """The tools for jobs: how far one is, and cancelling it."""
 
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, Field
 
+from sourcebook.contract.work import WorkRequest
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.server.mcp.arguments import CancelArguments, JobArguments
 from sourcebook.server.mcp.budget import clipped
 from sourcebook.server.visibility import NotFoundError
-
-if TYPE_CHECKING:
-    from sourcebook.contract.work import WorkRequest
 
 _LONGEST_ERROR = 1_000
 """Characters of the reason why a job failed."""
@@ -56,7 +53,7 @@ def cancel_job(knowledge: KnowledgeBase, grant: Grant, asked: CancelArguments) -
     return as_job(request)
 
 
-def as_job(request: "WorkRequest") -> Job:
+def as_job(request: WorkRequest) -> Job:
     """Return a request for work as an agent is told of it."""
     return Job(
         job=request.id,
@@ -74,7 +71,7 @@ def as_job(request: "WorkRequest") -> Job:
     )
 
 
-def _how_to_go_on(request: "WorkRequest") -> str | None:
+def _how_to_go_on(request: WorkRequest) -> str | None:
     if request.has_ended:
         return None
     if request.cancel_asked:
@@ -82,7 +79,7 @@ def _how_to_go_on(request: "WorkRequest") -> str | None:
     return f"It has not ended: ask get_job with job={request.id} later, or with wait=true."
 
 
-def _visible(knowledge: KnowledgeBase, grant: Grant, number: int) -> "WorkRequest":
+def _visible(knowledge: KnowledgeBase, grant: Grant, number: int) -> WorkRequest:
     request = knowledge.work(number)
     if request is None or not grant.sees(request.collection):
         raise NotFoundError("there is no such job")

@@ -157,5 +157,5 @@ def test_a_damaged_parquet_file_fails_with_its_reason(monkeypatch: pytest.Monkey
         with pytest.raises(ParseError, match=reason):
             read(damaged, "levels.parquet")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ParseError, match=r"install sourcebook\[transfer\]"):
+    with pytest.raises(ParseError, match=r"install sourcebook\[server\]"):
         read(content, "levels.parquet")

@@ -1,1 +1,1 @@
-"""In which order a page is read: columns, spreads, frames."""
+"""Reading order of a page: columns, spreads, frames."""

@@ -1,1 +1,1 @@
-"""What a text says by its letters: numbers, marks of lists, divided words."""
+"""Words by their letters: numbers, marks of lists, divided words."""

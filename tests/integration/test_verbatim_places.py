@@ -45,8 +45,8 @@ def test_a_section_takes_its_place_past_candidates_that_are_not_looked_at(stages
     with ThreadPoolExecutor(1) as executor, pool.hold() as held:
         resources = SearchResources(pool, executor, QueryVectors(Path()), reranker)
         state = SearchState(resources, request, SearchObservation(request), held)
-        state.scope = find_scope(state.connection, [stages.collection])
-        state.terms = query_terms(state.connection, state.scope, QUERY)
+        state.scope = find_scope(held.connection, [stages.collection])
+        state.terms = query_terms(held.connection, state.scope, QUERY)
         ordered = verbatim_first(state, candidates)
     reranker.close()
     assert [each.chunk_id for each in ordered] == [before[0], section, *before[1:], *between, contents_of_page]
