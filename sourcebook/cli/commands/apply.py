@@ -33,7 +33,8 @@ def apply(
     from sourcebook.admin.collections import apply as apply_configuration
     from sourcebook.admin.usability import check_usable
 
-    context = CommandContext(file) if file is not None else CommandContext.of(ctx)
+    context = CommandContext.of(ctx)
+    context = context if file is None else CommandContext(file)
     configuration = context.configuration
     warnings = check_usable(configuration)
     with (

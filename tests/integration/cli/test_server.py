@@ -40,6 +40,7 @@ READING = [
 """Commands that change nothing."""
 OF_THIS_MACHINE = [
     ["apply"],
+    ["apply", "other.yaml"],
     ["ingest"],
     ["purge", "--dry-run"],
     ["export", "out"],
