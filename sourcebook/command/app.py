@@ -2,11 +2,13 @@
 
 import io
 import sys
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Final, cast
 
 import typer
+from typer.core import TyperCommand
 
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.errors import GuardedGroup
@@ -14,9 +16,60 @@ from sourcebook.cli.logs import show_logs
 from sourcebook.command.pipeline import add_pipeline_commands
 from sourcebook.installation import installed_version
 
+_BEFORE_THE_PIPELINE: Final = "init add"
+_BEHIND_IT: Final = """
+apply plan search context similar ask related judge queries evaluate status usage llm_log generations
+documents show tag remove upload upload.uploads purge export redact import_ backup backup.restore
+serve serve_embeddings requests mcp key doctor completion
+"""
+"""Modules of `cli/commands` whose function has their name, or `module.function`, in the order of the help."""
+
+
+class _Commands(Mapping[str, TyperCommand]):
+    """The commands by name; the module of one of the library is imported when that command is asked for."""
+
+    def __init__(self, made: dict[str, TyperCommand]) -> None:
+        before, behind = (
+            {each.rpartition(".")[2].strip("_").replace("_", "-"): each for each in listed.split()}
+            for listed in (_BEFORE_THE_PIPELINE, _BEHIND_IT)
+        )
+        self._made = made
+        self._places = before | behind
+        self._order = [*before, *made, *behind]
+
+    def __getitem__(self, name: str) -> TyperCommand:
+        """Return a command."""
+        if name not in self._made:
+            module, _, function = self._places[name].partition(".")
+            alone = typer.Typer(rich_markup_mode="markdown", pretty_exceptions_enable=False, add_completion=False)
+            alone.command(name)(getattr(import_module(f"sourcebook.cli.commands.{module}"), function or module))
+            self._made[name] = cast("TyperCommand", typer.main.get_command(alone))
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the names in the order of the help."""
+        return iter(self._order)
+
+    def __len__(self) -> int:
+        """Return the number of commands."""
+        return len(self._order)
+
+
+class _Group(GuardedGroup):
+    """The group of all commands."""
+
+    def __init__(self, *, commands: dict[str, TyperCommand], **options: Any) -> None:
+        super().__init__(**options)
+        self.commands = _Commands(commands)  # type: ignore[assignment] # nothing is added to it
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names, without importing the commands."""
+        return list(self.commands)
+
+
 app = typer.Typer(
     name="sourcebook",
-    cls=GuardedGroup,
+    cls=_Group,
     no_args_is_help=True,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,  # cli/errors.py shows them without local variables, which may contain secrets
@@ -59,22 +112,7 @@ def _sourcebook(
     ctx.obj = CommandContext(config, server or None)
 
 
-def _add_commands(listed: str) -> None:
-    """Add commands of the library: modules of `cli/commands` whose function has their name, or `module.function`."""
-    for command in listed.split():
-        module, _, function = command.partition(".")
-        name = function or module
-        app.command(name.strip("_").replace("_", "-"))(
-            getattr(import_module(f"sourcebook.cli.commands.{module}"), name)
-        )
-
-
-# In the order of `sourcebook --help`.
-_add_commands("init add")
 add_pipeline_commands(app)
-_add_commands("apply plan search context similar ask related judge queries evaluate status usage llm_log generations")
-_add_commands("documents show tag remove upload upload.uploads purge export redact import_ backup backup.restore")
-_add_commands("serve serve_embeddings requests mcp key doctor completion")
 
 
 def run() -> None:

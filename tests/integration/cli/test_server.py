@@ -1,5 +1,7 @@
 """`sourcebook --server URL`: each command that an operation backs says and does what it does without."""
 
+import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,7 +10,9 @@ import pytest
 
 from sourcebook.admin.access_keys import create_key
 from sourcebook.database.database import Database
+from sourcebook.database.location import DatabaseLocation
 from sourcebook.knowledge_base import KnowledgeBase
+from tests.exported import link_model
 from tests.integration.cli.command import Ran, run
 from tests.integration.http_server import serving
 
@@ -52,11 +56,15 @@ MEASURED = {"took_ms", "search_ms", "boundary", "is_cached", "seconds"}
 
 
 @pytest.fixture
-def served(boat: Path, database: Database, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+def served(
+    boat: Path, database: Database, exported_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[list[str]]:
     """The options that name a server, whose key is in the environment; no database is known here."""
     with database.connection() as connection:
         _, key = create_key(connection, "desk", ["admin", "unredacted"], actor="tests")
-    with KnowledgeBase(Database(database.location)) as knowledge, serving(knowledge, requires_key=True) as client:
+    link_model(exported_model, boat / ".sourcebook")
+    location = DatabaseLocation.find(boat / ".sourcebook")
+    with KnowledgeBase(Database(location)) as knowledge, serving(knowledge, requires_key=True) as client:
         monkeypatch.setenv("SOURCEBOOK_KEY", key)
         yield ["--server", f"http://127.0.0.1:{client.port}"]
 
@@ -70,7 +78,7 @@ def plain(value: Any) -> Any:
 
 def answer(ran: Ran) -> Any:
     assert (ran.code, ran.err) == (0, "")
-    return plain(ran.json)
+    return plain(json.loads(re.sub(r"sources-[0-9a-f]+", "sources", ran.out)))
 
 
 def test_answers_are_those_of_this_machine(served: list[str]) -> None:
