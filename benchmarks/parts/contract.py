@@ -1,8 +1,9 @@
 """How often a field of a search and an operation are written down: lines and places of the code outside their logic.
 
 A *line* is one of `sourcebook/` whose code names the field, as `min_relevance` or as `--min-relevance`; comments,
-docstrings and blank lines do not count. Logic is what does something with it: `search/`, `admin/`, `stages/` and
-`database/`, but for the classes that `KnowledgeBase` is made of and the request that is checked, which pass it on.
+docstrings and blank lines do not count. Logic is what does something with it: `search/`, `context/`, `admin/`,
+`operations/`, `stages/` and `database/`, but for the classes that `KnowledgeBase` is made of (the table of operations
+among them), which pass it on.
 
 A *place* is a function, a method, or the top level of a file outside the logic whose code names the operation under any
 name by which a face knows it: the method of `KnowledgeBase` (`remove_document`, also as `operation_id` of a route), the
@@ -22,8 +23,9 @@ from benchmarks.harness.report import Row, say
 from sourcebook import KnowledgeBase
 
 _CHECKOUT: Final = Path(__file__).resolve().parents[2]
-_LOGIC: Final = tuple(f"sourcebook/{room}/" for room in ("search", "admin", "stages", "database"))
-_REQUEST: Final = "sourcebook/search/request.py"
+_LOGIC: Final = tuple(
+    f"sourcebook/{room}/" for room in ("search", "context", "admin", "operations", "stages", "database")
+)
 _DOING: Final = {"remove_document": "remove_items", "restore_document": "restore_items"}
 """Functions that do what a method of `KnowledgeBase` offers, where their names differ."""
 _COMMANDS: Final = {"remove_document": "remove", "restore_document": "remove", "change_document": "tag"}
@@ -112,7 +114,7 @@ def _sources(names: Collection[str]) -> Iterator[tuple[str, str]]:
 
 def _is_logic(path: str) -> bool:
     faces = {f"{kind.__module__.replace('.', '/')}.py" for kind in KnowledgeBase.__mro__}
-    return path.startswith(_LOGIC) and path not in {*faces, _REQUEST}
+    return path.startswith(_LOGIC) and path not in faces
 
 
 def _elsewhere(name: str, folders: Collection[str]) -> Row:

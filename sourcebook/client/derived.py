@@ -77,6 +77,9 @@ def exchange(server: ServerConnection, name: str, given: Arguments) -> Any:
     verb, path = operation.http.split()
     if operation.request is not None:
         return read(_answer_of(operation)[0], server.post(path, operation.request.of(**given).as_json()))
+    if isinstance(given.get("document"), list | tuple) and "{document}" in path:  # one at a time, once all are known
+        numbers = [document_number(server, each, given.get("collection")) for each in dict.fromkeys(given["document"])]
+        return [item for number in numbers for item in exchange(server, name, {"document": number})]
     rest = dict(given)
     for place in re.findall(r"\{(\w+)\}", path):
         value = rest.pop(place)

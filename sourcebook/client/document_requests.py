@@ -4,20 +4,19 @@ import hashlib
 import re
 import struct
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, BinaryIO, Final, cast
 from urllib.parse import unquote
 
 from sourcebook.client.answers import read
-from sourcebook.client.derived import Arguments, document_number, exchange, in_query
+from sourcebook.client.derived import Arguments, document_number, in_query
 from sourcebook.client.server_connection import ServerConnection
-from sourcebook.contract.documents import Document, Item, RemovedItem
+from sourcebook.contract.documents import Document, Item
 from sourcebook.contract.originals import Original
 from sourcebook.errors import ChangedSettingsError, OriginalError, QueryError
 from sourcebook.model.cursors import cursor_of
 from sourcebook.model.page_picture import Box, PagePicture
-from sourcebook.operations.documents import several
 
 _PAGE: Final = 1_000
 """Items of a request."""
@@ -111,16 +110,6 @@ def relabel(server: ServerConnection, given: Arguments) -> Document:
             if attempt == _ATTEMPTS - 1:
                 raise
     return show(server, {"document": number, "unredacted": False})
-
-
-def for_each(name: str) -> Callable[[ServerConnection, Arguments], list[RemovedItem]]:
-    """Return what asks for an operation on each of several documents, once the server knows all of them."""
-
-    def ask(server: ServerConnection, given: Arguments) -> list[RemovedItem]:
-        numbers = [document_number(server, each, given.get("collection")) for each in several(given["document"])]
-        return [item for number in numbers for item in exchange(server, name, {"document": number})]
-
-    return ask
 
 
 def original(server: ServerConnection, given: Arguments) -> Original:

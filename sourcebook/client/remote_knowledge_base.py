@@ -36,7 +36,7 @@ _BY_HAND: Final = {
         work_requests.request_work,
         work_requests.work_requests,
     )
-} | {name: document_requests.for_each(name) for name in ("remove_document", "restore_document")}
+}
 """Operations whose way over HTTP the table does not say."""
 
 

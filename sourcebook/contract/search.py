@@ -299,6 +299,7 @@ class ContextRequest(Request):
         Whole(
             "Number of passages to search at a time; by default by the budget.",
             metavar="NUMBER",
+            bare=True,
             least=1,
             most=MOST_RESULTS,
         ),

@@ -81,12 +81,15 @@ class Carried(Sent):
 Made = TypeVar("Made", bound=Carried)
 
 
-def carrying(request: type, only: Collection[str] | None = None) -> Callable[[type[Made]], type[Made]]:
+def carrying(
+    request: type, only: Collection[str] | None = None, *, without: Collection[str] = ()
+) -> Callable[[type[Made]], type[Made]]:
     """Return the decorator that gives a type the fields of a request, beside those that it has itself.
 
     Args:
         request: the request of the contract.
         only: names of the fields that it gets; every one by default.
+        without: names of those that it does not get.
     """
 
     def complete(made: type[Made]) -> type[Made]:
@@ -94,7 +97,7 @@ def carrying(request: type, only: Collection[str] | None = None) -> Callable[[ty
         values: dict[str, Any] = {
             name: _field(each)
             for name, each in declared(request).items()
-            if name not in made.model_fields and (only is None or name in only)
+            if name not in made.model_fields and (only is None or name in only) and name not in without
         }
         return create_model(made.__name__, __base__=made, __doc__=made.__doc__, __module__=made.__module__, **values)
 

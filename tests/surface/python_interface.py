@@ -41,7 +41,7 @@ def digest() -> str:
 
 
 def signature_of(function: Any) -> str:
-    """Return a signature without the knowledge base itself, modules and quotation marks, and whether its answer is awaited."""
+    """Return a signature without the knowledge base, modules and quotation marks, and whether its answer is awaited."""
     found = inspect.signature(function)
     parameters = [
         each if each.annotation is each.empty else each.replace(annotation=_Plain(each.annotation))

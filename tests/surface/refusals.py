@@ -27,7 +27,9 @@ from typer.testing import CliRunner
 import sourcebook
 from sourcebook.client import RemoteKnowledgeBase
 from sourcebook.command.app import app
+from sourcebook.contract.fields import declared as declared_fields
 from sourcebook.model.access import Grant
+from sourcebook.operations.table import OPERATIONS
 from sourcebook.server.app import create_app
 from sourcebook.server.mcp.protocol import make_server
 
@@ -254,7 +256,9 @@ def _methods(knowledge: object, only: Collection[str]) -> list[str]:
             for each in parameters.values()
             if each.default is each.empty and each.name in _NEEDED
         }
-        for option in [*parameters, "unknown"]:
+        declared = OPERATIONS[name].request if name in OPERATIONS else None
+        options = parameters if declared is None else declared_fields(declared)
+        for option in [*options, "unknown"]:
             values = (*_VALUES, *_CHOICES.get(option, ()))
             told = [(value, _said(method, {**needed, option: value})) for value in values]
             lines += _joined(f"{name} {option}", told)

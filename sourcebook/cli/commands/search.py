@@ -43,8 +43,8 @@ def search(
     - `sourcebook search "survey marks" --neighbours 1 --explain`: with the passages around it, and the explanation
     """
     context = CommandContext.of(ctx, may_be_served=True)
-    if everything and asked["min_relevance"] is None:
-        asked["min_relevance"] = 0.0
+    if everything:
+        asked["min_relevance"] = asked["min_relevance"] or 0.0
     SearchRequest.of(**asked)  # reports errors before anything is opened
     if context.is_empty(asked["collections"] or ()):
         _show_nothing(context, as_json=as_json)

@@ -15,9 +15,9 @@ router = APIRouter(tags=["search"])
 
 @carrying(
     SearchRequest,
-    only={
-        "query", "collections", "mode", "filters", "fusion", "strategy", "literal", "typos", "generation",
-        "min_relevance",
+    without={
+        "limit", "offset", "rerank", "diversity", "superseded", "neighbours", "group_by", "snippets", "facets",
+        "expand", "explain", "unredacted", "log",
     },
 )  # fmt: skip
 class FacetQuery(Carried):
