@@ -9,6 +9,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
+from sourcebook.config.gone_settings import GONE
 from sourcebook.config.yaml_file import ConfigurationText, KeyPath, Position, describe
 
 MOST_PROBLEMS = 20
@@ -25,18 +26,6 @@ _ACCOUNT = re.compile(r"//[^/\s]*@")
 """User and password in a URL."""
 _SECRETS = frozenset({"headers", "login", "proxy", "api_key_env"})
 """Settings whose values may be secrets, which no message shows."""
-
-
-_GONE = {
-    "embedding.fallback_urls": "put a load balancer before the servers, and its address into embedding.base_url",
-    "embedding.collection_requests_per_minute": "embedding.requests_per_minute holds for all collections together",
-    "embedding.collection_tokens_per_minute": "embedding.tokens_per_minute holds for all collections together",
-    "embedding.low_memory": "name the smaller model in embedding.model",
-    "evaluation.severity": "a missed floor is always an error; without evaluation.floors none is missed",
-    "generations.parts_from": "parts are made from a million passages on",
-    "speech.device": "a GPU is taken where there is one; CUDA_VISIBLE_DEVICES= in the environment hides it",
-}
-"""Settings that are no more, and what to write in their place."""
 
 
 def explain(error: ValidationError, text: ConfigurationText, model: type[BaseModel]) -> str:
@@ -69,7 +58,7 @@ def _without_values(details: ErrorDetails, model: type[BaseModel]) -> str:
     at = at[:-1] if at and at[-1] == "[key]" else at
     if details["type"] == "extra_forbidden":
         inside = _known_place(model, at[:-1]) or "the settings"
-        if ".".join(map(str, at[-2:])) in _GONE:
+        if ".".join(map(str, at[-2:])) in GONE:
             return f"{inside}: {_unknown_key(at, [])}"
         return f"{inside}: there is no such key; allowed: {', '.join(_keys(model, at[:-1]))}"
     if details["type"] == "missing":
@@ -136,7 +125,7 @@ def _problem(details: ErrorDetails, text: ConfigurationText, model: type[BaseMod
 
 
 def _unknown_key(at: KeyPath, known: list[str]) -> str:
-    if gone := _GONE.get(".".join(map(str, at[-2:]))):
+    if gone := GONE.get(".".join(map(str, at[-2:]))):
         return f"this setting is gone: {gone}"
     key = str(at[-1])
     near = difflib.get_close_matches(key.lower(), known, n=1)

@@ -11,7 +11,9 @@ from importlib.resources import files
 
 import psycopg
 from psycopg import Connection
+from psycopg.types.json import Jsonb
 
+from sourcebook.config.gone_settings import without_gone
 from sourcebook.database.queries import queries
 from sourcebook.errors import DatabaseError
 
@@ -126,6 +128,13 @@ def _take_over(connection: Connection) -> None:
     """Make the schema of the last checkout that of the first release; from the second one on nobody calls this."""
     connection.execute(queries["forget_checkout"])
     connection.execute(schema_text("items", "entries").encode())
+    for name, *stored in connection.execute(queries["stored_settings"]).fetchall():
+        settings, overruled, written = (None if each is None else Jsonb(without_gone(each)) for each in stored)
+        kept = {"name": name, "settings": settings, "overruled": overruled, "written": written}
+        connection.execute(queries["store_settings"], kept)
+    for number, embedding in connection.execute(queries["stored_embeddings"]).fetchall():
+        shortened = Jsonb(without_gone(embedding, "embedding"))
+        connection.execute(queries["store_embedding"], {"id": number, "embedding": shortened})
     _record(connection, _FIRST)
 
 

@@ -13,11 +13,12 @@ from collections.abc import Iterator
 from contextlib import suppress
 from io import FileIO
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from sourcebook.config.field_types import CollectionName
+from sourcebook.config.gone_settings import without_gone
 from sourcebook.errors import TransferError
 from sourcebook.transfer.file_names import is_safe_path
 
@@ -42,7 +43,7 @@ class ExportedGeneration(_Part):
     """The generation of the exported passages."""
 
     chunking: dict[str, Any]
-    embedding: dict[str, Any]
+    embedding: Annotated[dict[str, Any], AfterValidator(lambda found: without_gone(found, "embedding"))]
     model: str
     dimensions: int = Field(gt=0)
     normalised: bool
@@ -59,7 +60,7 @@ class ExportedCollection(_Part):
 
     name: CollectionName
     folder: str
-    settings: dict[str, Any]
+    settings: Annotated[dict[str, Any], AfterValidator(without_gone)]
     declared_in: Literal["file", "api"] = "file"
     written_settings: dict[str, Any] | None = None
     """Settings of a collection of the API as they were written."""

@@ -127,7 +127,12 @@ def test_a_database_of_the_last_checkout_is_taken_over(create_database: CreateDa
             opened.result().close()
     assert _catalogs(bare) == _catalogs(fresh)
     _build_checkout(url, 58)
+    with psycopg.connect(url) as connection:  # settings that only checkouts had
+        connection.execute('UPDATE sourcebook.collection SET settings = settings || \'{"speech": {"device": "cpu"}}\'')
+        connection.execute("UPDATE sourcebook.generation SET embedding = embedding || '{\"low_memory\": true}'")
     with Database(DatabaseLocation(tmp_path, url)) as database, database.connection() as connection:
+        assert connection.execute("SELECT settings -> 'speech' FROM collection").fetchone() == ({},)
+        assert connection.execute("SELECT DISTINCT embedding ? 'low_memory' FROM generation").fetchall() == [(False,)]
         connection.execute("DELETE FROM search_entry WHERE lexemes @@ 'hous'")
         assert statistics(connection, 1) == recount(connection, 1)
         with KnowledgeBase(database) as knowledge:

@@ -21,6 +21,24 @@ DROP FUNCTION sourcebook.items_in(text, text[]);
 DROP VIEW sourcebook.live_item, sourcebook.present_item;
 DELETE FROM sourcebook.schema_migration;
 
+-- name: stored_settings
+-- Return the settings of each collection of a checkout.
+SELECT name, settings, overruled_settings, written_settings FROM sourcebook.collection;
+
+-- name: store_settings
+-- Replace the settings of a collection of a checkout.
+UPDATE sourcebook.collection
+SET settings = %(settings)s, overruled_settings = %(overruled)s, written_settings = %(written)s
+WHERE name = %(name)s;
+
+-- name: stored_embeddings
+-- Return the embedding settings of each generation of a checkout.
+SELECT id, embedding FROM sourcebook.generation;
+
+-- name: store_embedding
+-- Replace the embedding settings of a generation of a checkout.
+UPDATE sourcebook.generation SET embedding = %(embedding)s WHERE id = %(id)s;
+
 -- name: record_migration
 -- Record a migration as applied.
 INSERT INTO sourcebook.schema_migration (version, name) VALUES (%(version)s, %(name)s);
