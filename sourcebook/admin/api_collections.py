@@ -44,11 +44,7 @@ _ACCOUNT: Final = re.compile(r"//[^/\s]*@")
 
 
 def find_declaration(connection: Connection, name: str) -> CollectionDeclaration:
-    """Return the settings of a live collection.
-
-    Raises:
-        UnknownCollectionError: there is none of this name.
-    """
+    """Return the settings of a live collection."""
     row = _row(connection, name)
     if row is None or row["removed_at"] is not None:
         raise UnknownCollectionError("there is no such collection")
@@ -60,12 +56,7 @@ def find_declaration(connection: Connection, name: str) -> CollectionDeclaration
 def create_collection(
     database: Database, name: str, written: Mapping[str, Any], limits: ApiLimits, *, actor: str
 ) -> CollectionDeclaration:
-    """Make a collection; of two that make it at once, one does.
-
-    Raises:
-        SettingsError: the name or a setting is not allowed.
-        ConflictError: there is a collection of this name, or one that was removed is still kept.
-    """
+    """Make a collection; of two that make it at once, one does."""
     if not is_collection_name(name):
         raise SettingsError(f"a collection's name is {NAME_RULE}")
     settings = read_settings(written, limits)
@@ -90,23 +81,7 @@ def change_collection(
     expected: Mapping[str, Any] | None = None,
     actor: str,
 ) -> CollectionDeclaration:
-    """Change settings of a collection by a merge patch (RFC 7396): null takes a setting back to its default.
-
-    Args:
-        connection: to the knowledge base.
-        name: of the collection.
-        patch: the settings that change.
-        limits: reach of the collection.
-        rebuild: whether other chunks or another model may build a new generation at the next ingest.
-        expected: the settings that the caller has seen; None to change whatever is there.
-        actor: who changes it.
-
-    Raises:
-        SettingsError: a setting is not allowed, or is fixed by the generation that there is.
-        ConflictError: the collection is declared in `sourcebook.yaml`.
-        ChangedSettingsError: it has other settings than expected.
-        UnknownCollectionError: there is none of this name.
-    """
+    """Change settings of a collection by a merge patch (RFC 7396): null takes a setting back to its default."""
     with connection.transaction():
         before = _lock(connection, name)
         if expected is not None and dict(expected) != before:
@@ -115,12 +90,7 @@ def change_collection(
 
 
 def delete_collection(connection: Connection, name: str, *, actor: str) -> None:
-    """Take a collection out of search and ingest at once; the nightly retention, or `purge`, deletes its rows.
-
-    Raises:
-        ConflictError: the collection is declared in `sourcebook.yaml`, or another one takes documents of it.
-        UnknownCollectionError: there is none of this name.
-    """
+    """Take a collection out of search and ingest at once; the nightly retention, or `purge`, deletes its rows."""
     with connection.transaction():
         connection.execute(queries["lock_rules"])
         _lock(connection, name)
@@ -135,13 +105,7 @@ def delete_collection(connection: Connection, name: str, *, actor: str) -> None:
 def add_source(
     connection: Connection, name: str, kind: str, source: Mapping[str, Any], limits: ApiLimits, *, actor: str
 ) -> CollectionDeclaration:
-    """Add a source to a collection; the next ingest reads it.
-
-    Raises:
-        SettingsError: the kind or a setting of the source is not allowed.
-        ConflictError: the collection has the source already, or is declared in `sourcebook.yaml`.
-        UnknownCollectionError: there is none of this name.
-    """
+    """Add a source to a collection; the next ingest reads it."""
     section = _section(kind)
     with connection.transaction():
         before = _lock(connection, name)
@@ -153,20 +117,7 @@ def add_source(
 
 
 def remove_source(connection: Connection, name: str, location: str, limits: ApiLimits, *, actor: str) -> None:
-    """Remove a source from a collection; the next ingest removes its documents.
-
-    Args:
-        connection: to the knowledge base.
-        name: of the collection.
-        location: of the source, as the status of the collection and its settings show it.
-        limits: reach of the collection.
-        actor: who removes it.
-
-    Raises:
-        UnknownSourceError: the collection has no such source.
-        ConflictError: the collection is declared in `sourcebook.yaml`.
-        UnknownCollectionError: there is none of this name.
-    """
+    """Remove a source from a collection; the next ingest removes its documents."""
     with connection.transaction():
         before = _lock(connection, name)
         settings = ApiCollectionSettings.model_validate(before)

@@ -16,23 +16,13 @@ GIT_HOSTS_VARIABLE: Final = "SOURCEBOOK_GIT_HOSTS"
 
 
 def allowed_folders(named: Iterable[str | Path] | None = None) -> tuple[Path, ...]:
-    """Return the folders that collections of the API may read.
-
-    Args:
-        named: the folders; those of SOURCEBOOK_FOLDERS, separated as in PATH, where None.
-    """
+    """Return the folders that collections of the API may read: those of SOURCEBOOK_FOLDERS where none are named."""
     found = os.environ.get(FOLDERS_VARIABLE, "").split(os.pathsep) if named is None else named
     return tuple(Path(os.path.realpath(Path(each).expanduser())) for each in found if str(each).strip())
 
 
 def find_limits(connection: Connection, folders: Iterable[str | Path] | None, home: Path) -> ApiLimits:
-    """Return the reach of collections of the API.
-
-    Args:
-        connection: to the knowledge base.
-        folders: see `allowed_folders`.
-        home: the state folder.
-    """
+    """Return the reach of collections of the API."""
     hosts = os.environ.get(GIT_HOSTS_VARIABLE)
     known = {name for (name,) in connection.execute(queries["models_of_the_file"])}
     return ApiLimits(

@@ -12,15 +12,7 @@ from sourcebook.database.queries import queries
 
 
 def collection_sources(connection: Connection, names: Sequence[str] = ()) -> list[CollectionSources]:
-    """Return the sources of collections, in alphabetical order; nothing is looked up in the sources.
-
-    Args:
-        connection: to the knowledge base.
-        names: of collections; every collection where empty.
-
-    Raises:
-        QueryError: a collection does not exist.
-    """
+    """Return the sources of collections, in alphabetical order; nothing is looked up in the sources."""
     check_collections(connection, names)
     found = []
     for name in sorted(set(names) or collection_names(connection)):

@@ -35,26 +35,7 @@ def list_items(
     text: str | None = None,
     types: Sequence[str] = (),
 ) -> list[Item]:
-    """Return documents, and files and pages that are no documents, ordered by collection and URI.
-
-    Args:
-        connection: to the knowledge base.
-        collections: names; every collection where empty.
-        failed: only failed and skipped items, with the sources that cannot be listed.
-        removed: removed documents as well.
-        limit: maximum number of items; None: all of them.
-        failure_class: only items that failed in this way, one of `FailureClass`; None: any.
-        processing: only items that a process works on now.
-        offset: number of items before the first one.
-        after: collection and URI of the item before the first one.
-        states: only items in one of these states.
-        kinds: only items of one of these kinds.
-        text: only items with this text in their title or URI, in any case.
-        types: only documents of one of these types, such as `adr`.
-
-    Raises:
-        QueryError: a collection or a class of failures does not exist, or the limit is not allowed.
-    """
+    """Return documents, and files and pages that are no documents, ordered by collection and URI."""
     _check(limit, failure_class)
     check_collections(connection, collections)
     failed = failed or failure_class is not None
@@ -122,14 +103,8 @@ def find_document(
     """Return a document by its id, its URI, the path of its file, or an end of it that no other document has.
 
     A number is an id; a text of digits may be a name as well. Redacted values are shown with `unredacted`.
-
-    Raises:
-        UnknownDocumentError: there is no such document.
-        AmbiguousDocumentError: several documents have it, or several collections and none is named.
-        QueryError: the collection does not exist.
     """
-    if collection is not None:
-        check_collections(connection, [collection])
+    check_collections(connection, () if collection is None else [collection])
     is_id = isinstance(document, int)
     document = _nameable(str(document))
     found: list[dict[str, Any]] = []

@@ -55,17 +55,7 @@ class _Origin:
 
 
 def open_original(connection: Connection, document: int, read_member: ReadMember) -> Original:
-    """Return the bytes that a document was made from, which have the hash that the ledger knows.
-
-    Args:
-        connection: to the knowledge base.
-        document: id of the document.
-        read_member: reads an attachment, or a file in an archive, out of its container.
-
-    Raises:
-        OriginalGoneError: the source has other bytes by now, or none, or only the text of a page was kept.
-        OriginalError: the source cannot be read now.
-    """
+    """Return the bytes that a document was made from, which have the hash that the ledger knows."""
     with connection.cursor(row_factory=class_row(_Origin)) as cursor:
         found = cursor.execute(queries["original_of"], {"document": document}).fetchone()
     if found is None:

@@ -85,15 +85,7 @@ def collection_growth(connection: Connection, name: str) -> list[Growth]:
 
 
 def collection_overviews(connection: Connection, names: Sequence[str]) -> list[CollectionOverview]:
-    """Return the overviews of collections, in alphabetical order.
-
-    Args:
-        connection: to the knowledge base.
-        names: of collections; none where empty.
-
-    Raises:
-        QueryError: a collection does not exist.
-    """
+    """Return the overviews of collections, in alphabetical order."""
     if not names:
         return []
     scope = {"names": list(names)}

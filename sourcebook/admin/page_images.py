@@ -23,11 +23,7 @@ def check_scale(scale: float | None) -> None:
 
 
 def passage_text(document: Document, passage: int | None) -> str:
-    """Return the text of a passage of a document; empty for none.
-
-    Raises:
-        QueryError: the document has no such passage.
-    """
+    """Return the text of a passage of a document; empty for none."""
     if passage is None:
         return ""
     text = next((each.text for each in document.passages if each.ordinal == passage), None)
@@ -37,19 +33,7 @@ def passage_text(document: Document, passage: int | None) -> str:
 
 
 def draw_page(original: Original, page: int, scale: float | None, passage: str, child: ReadingChild) -> PagePicture:
-    """Return a page of an original as a picture.
-
-    Args:
-        original: the original.
-        page: number of the page, from 1.
-        scale: pixels a point; None for no picture.
-        passage: text that is marked; empty for none.
-        child: the process that draws.
-
-    Raises:
-        QueryError: it is no PDF, cannot be shown, or has no such page.
-        OriginalError: it was not drawn now; a retry can succeed.
-    """
+    """Return a page of an original as a picture."""
     if original.media_type != PDF:
         raise QueryError(f"{original.name} has no pages to show: only PDFs have")
     if original.size > _MOST_BYTES:

@@ -10,11 +10,6 @@ from sourcebook.database.queries import queries
 
 
 def processing_items(connection: Connection, collections: Sequence[str] = ()) -> list[ProcessingItem]:
-    """Return the items that living processes work on, ordered by collection and URI.
-
-    Args:
-        connection: to the knowledge base.
-        collections: names; every collection where empty.
-    """
+    """Return the items that living processes work on, ordered by collection and URI."""
     with connection.cursor(row_factory=class_row(ProcessingItem)) as cursor:
         return cursor.execute(queries["processing_items"], {"collections": list(collections)}).fetchall()

@@ -30,17 +30,6 @@ def remove_items(
 
     The item is no longer searchable, also in collections that take it by its tags, and no ingest brings it back until
     `restore_items`.
-
-    Args:
-        connection: in autocommit mode.
-        document: an id, a URI, a local path, or an end of it that no other document has.
-        collection: the only collection to remove it from; None for all.
-        actor: who removes it, for the audit; the account of this process where None.
-
-    Raises:
-        UnknownDocumentError: no collection has the item.
-        AmbiguousDocumentError: several documents end with the path.
-        QueryError: the collection does not exist.
     """
     uri, collection = _place(connection, document, collection, is_removed=False)
     scope = {"uri": uri, "collection": collection}
@@ -67,19 +56,7 @@ def remove_items(
 def restore_items(
     connection: Connection, document: str, collection: str | None = None, *, actor: str | None = None
 ) -> list[RemovedItem]:
-    """Undo `remove_items`; the next ingest makes the item searchable.
-
-    Args:
-        connection: in autocommit mode.
-        document: an id, a URI, a local path, or an end of it that no other removed document has.
-        collection: the only collection to restore it in; None for all.
-        actor: who restores it, for the audit; the account of this process where None.
-
-    Raises:
-        UnknownDocumentError: no collection has the item.
-        AmbiguousDocumentError: several documents end with the path.
-        QueryError: the collection does not exist.
-    """
+    """Undo `remove_items`; the next ingest makes the item searchable."""
     uri, collection = _place(connection, document, collection, is_removed=True)
     with connection.transaction():
         scope = {"uri": uri, "collection": collection}

@@ -10,15 +10,7 @@ from sourcebook.database.queries import queries
 
 
 def collection_statistics(connection: Connection, names: Sequence[str] = ()) -> list[CollectionStatistics]:
-    """Return the counts of collections, in alphabetical order; the sources are not looked at.
-
-    Args:
-        connection: to the knowledge base.
-        names: of collections; every collection where empty.
-
-    Raises:
-        QueryError: a collection does not exist.
-    """
+    """Return the counts of collections, in alphabetical order; the sources are not looked at."""
     found = {each.name: _empty(each) for each in collection_summaries(connection, names)}
     for name, state, number in connection.execute(queries["document_states"]):
         if name in found:

@@ -26,15 +26,7 @@ _USED_BY = ("collection", "provider", "model", "operation")
 
 
 def collection_statuses(connection: Connection, names: Sequence[str] = ()) -> list[CollectionStatus]:
-    """Return the state of collections; files are compared with the ledger by size and modification time.
-
-    Args:
-        connection: to the knowledge base.
-        names: of collections; every collection where empty.
-
-    Raises:
-        QueryError: a collection does not exist.
-    """
+    """Return the state of collections; files are compared with the ledger by size and modification time."""
     from sourcebook.admin.pending import find_pending  # imports parsers and the crawler, which the types do not need
 
     check_collections(connection, names)
@@ -95,12 +87,6 @@ def failures(connection: Connection, collection: str) -> dict[str, str]:
 
 
 def problem_uris(connection: Connection, collection: str, *, skipped: bool = True) -> list[str]:
-    """Return the URIs of a collection that may have failed or, on request, been skipped.
-
-    Args:
-        connection: to the knowledge base.
-        collection: name of the collection.
-        skipped: whether to return skipped items as well.
-    """
+    """Return the URIs of a collection that may have failed or, on request, been skipped."""
     rows = connection.execute(queries["problem_uris"], {"collection": collection, "skipped": skipped})
     return [uri for (uri,) in rows]

@@ -11,15 +11,7 @@ from sourcebook.database.queries import queries
 
 
 def collection_summaries(connection: Connection, names: Sequence[str] = ()) -> list[CollectionSummary]:
-    """Return what collections hold, in alphabetical order.
-
-    Args:
-        connection: to the knowledge base.
-        names: of collections; every collection where empty.
-
-    Raises:
-        QueryError: a collection does not exist.
-    """
+    """Return what collections hold, in alphabetical order."""
     check_collections(connection, names)
     with connection.cursor(row_factory=class_row(CollectionSummary)) as cursor:
         return cursor.execute(queries["collection_summaries"], {"names": list(names)}).fetchall()

@@ -45,18 +45,6 @@ def add_uploads(connection: Connection, collection: str, new: Sequence[NewUpload
     """Store bytes that have arrived, all of them or none, and return them as uploads.
 
     Bytes equal to the present version change nothing but the tags, where some are given.
-
-    Args:
-        connection: in autocommit mode.
-        collection: name of the collection.
-        new: the bytes with their names.
-        actor: who sent them, for the audit.
-
-    Raises:
-        QueryError: the collection does not exist, or two uploads have one name.
-        UploadNameError: a name or a tag is not allowed.
-        EmptyUploadError: one has no bytes.
-        UploadError: the store cannot be written.
     """
     checked = [replace(each, name=upload_name(each.name), tags=upload_tags(each.tags)) for each in new]
     if len({each.name for each in checked}) < len(checked):
@@ -89,17 +77,7 @@ def list_uploads(
     limit: int = 50,
     after: tuple[str, str] | None = None,
 ) -> list[Upload]:
-    """Return the present uploads by collection and name.
-
-    Args:
-        connection: to the knowledge base.
-        collections: names; every collection where None.
-        limit: the most uploads, 1 to 1,000.
-        after: collection and name of the upload before the first one.
-
-    Raises:
-        QueryError: a collection does not exist, or the limit is not allowed.
-    """
+    """Return the present uploads by collection and name."""
     if not 1 <= limit <= _MOST:
         raise QueryError(f"the limit is {limit}; it must be 1 to {_MOST:,}")
     if collections is not None:
@@ -114,30 +92,13 @@ def list_uploads(
 
 
 def list_versions(connection: Connection, collection: str, name: str) -> list[Upload]:
-    """Return every version of an upload that is kept, the newest first.
-
-    Raises:
-        QueryError: the collection does not exist.
-        UploadNameError: no upload can have this name.
-    """
+    """Return every version of an upload that is kept, the newest first."""
     check_collections(connection, [collection])
     return _read(connection, "upload_versions", {"collection": collection, "name": upload_name(name)})
 
 
 def remove_upload(connection: Connection, collection: str, name: str, *, actor: str) -> Upload:
-    """Remove an upload; its document is gone at the next ingest, its bytes once the retention has passed.
-
-    Args:
-        connection: in autocommit mode.
-        collection: name of the collection.
-        name: of the upload.
-        actor: who removes it, for the audit.
-
-    Raises:
-        QueryError: the collection does not exist.
-        UploadNameError: no upload can have this name.
-        UnknownUploadError: there is no such upload.
-    """
+    """Remove an upload; its document is gone at the next ingest, its bytes once the retention has passed."""
     place = {"collection": collection, "name": upload_name(name)}
     with connection.transaction():
         check_collections(connection, [collection])

@@ -29,9 +29,6 @@ def make_context(resources: SearchResources, cache: ContextCache, request: Conte
     The state of the collections is read after the search, as it decides what is shown. A context is kept where this is
     the state in which they were seen before: when the request began, where the same was asked earlier, else by the
     request before it. The first one after a publication is therefore not kept where nobody asked the same before.
-
-    Raises:
-        SourcebookError: see `KnowledgeBase.search`.
     """
     search, counter = request.search, token_counter(request.tokenizer)
     asked = _asked(request, counter.name)

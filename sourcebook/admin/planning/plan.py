@@ -43,18 +43,7 @@ _TOKENS = 180.0
 def make_plans(
     connection: Connection, configuration: Configuration | None, names: Sequence[str] = (), *, home: Path | None = None
 ) -> list[CollectionPlan]:
-    """Return what the next ingest would do, as if the configuration were applied. Nothing is changed.
-
-    Args:
-        connection: in autocommit mode; what the plan writes is rolled back.
-        configuration: the configuration to plan for; None: the one that was applied last.
-        names: collections; every collection where empty.
-        home: the state folder, for a look at the Git repositories of the configuration; None for no look.
-
-    Raises:
-        ConfigurationError: the configuration cannot be applied.
-        QueryError: a collection does not exist.
-    """
+    """Return what the next ingest would do, as if the configuration were applied: what that writes is rolled back."""
     looks = [] if configuration is None or home is None else _looks(connection, configuration, names, home)
     with connection.transaction(force_rollback=True):
         before = _settings(connection)
