@@ -1,7 +1,9 @@
 """Collections that are made over the API: their settings live in the database; `sourcebook.yaml` leaves them alone."""
 
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any, Final, get_args
 
 from psycopg import Connection
@@ -12,7 +14,7 @@ from sourcebook.admin.audit import record_event
 from sourcebook.admin.collections import all_givers, record_collection
 from sourcebook.admin.retention import delete_removed, retire_removed
 from sourcebook.admin.work_requests import cancel_work, list_work
-from sourcebook.config.api_collection import ApiCollectionSettings, ApiLimits, read_settings
+from sourcebook.config.api_collection import DEFAULT_GIT_HOSTS, ApiCollectionSettings, ApiLimits, read_settings
 from sourcebook.config.field_types import NAME_RULE, is_collection_name
 from sourcebook.config.membership import check_rules
 from sourcebook.contract.collections import CollectionDeclaration, SourceKind
@@ -20,6 +22,7 @@ from sourcebook.contract.work import OPEN
 from sourcebook.database.database import Database
 from sourcebook.database.lock import collection_lock, is_locked
 from sourcebook.database.queries import queries
+from sourcebook.embedding.weights import BUNDLED_NAME, MULTILINGUAL_NAME
 from sourcebook.errors import (
     ChangedSettingsError,
     ConflictError,
@@ -29,6 +32,8 @@ from sourcebook.errors import (
 )
 from sourcebook.indexing.generations import find_generations
 
+FOLDERS_VARIABLE: Final = "SOURCEBOOK_FOLDERS"
+GIT_HOSTS_VARIABLE: Final = "SOURCEBOOK_GIT_HOSTS"
 SOURCE_KINDS: Final[tuple[SourceKind, ...]] = get_args(SourceKind)
 _LISTS: Final[dict[str, str]] = {
     "files": "files",
@@ -282,3 +287,23 @@ def _without_secrets(value: Any) -> Any:
     if isinstance(value, list):
         return [_without_secrets(each) for each in value]
     return _ACCOUNT.sub("//…@", value) if isinstance(value, str) else value
+
+
+def allowed_folders(named: Iterable[str | Path] | None = None) -> tuple[Path, ...]:
+    """Return the folders that collections of the API may read: those of SOURCEBOOK_FOLDERS where none are named."""
+    found = os.environ.get(FOLDERS_VARIABLE, "").split(os.pathsep) if named is None else named
+    return tuple(Path(os.path.realpath(Path(each).expanduser())) for each in found if str(each).strip())
+
+
+def find_limits(connection: Connection, folders: Iterable[str | Path] | None, home: Path) -> ApiLimits:
+    """Return the reach of collections of the API."""
+    hosts = os.environ.get(GIT_HOSTS_VARIABLE)
+    known = {name for (name,) in connection.execute(queries["models_of_the_file"])}
+    return ApiLimits(
+        folders=allowed_folders(folders),
+        own=(home,),
+        git_hosts=DEFAULT_GIT_HOSTS
+        if hosts is None
+        else frozenset(host.strip().lower() for host in hosts.split(",") if host.strip()),
+        models=frozenset({BUNDLED_NAME, MULTILINGUAL_NAME, *known}),
+    )

@@ -10,9 +10,8 @@ from psycopg.rows import class_row, dict_row
 
 from sourcebook.admin.collections import check_collections, collection_names
 from sourcebook.admin.path_tails import uri_by_tail
-from sourcebook.admin.processing import processing_items
 from sourcebook.admin.redacted_documents import redact_shown, redact_titles
-from sourcebook.admin.status import problem_uris
+from sourcebook.admin.status import problem_uris, processing_items
 from sourcebook.contract.documents import Document, Item, Passage
 from sourcebook.contract.status import ProcessingItem
 from sourcebook.database.queries import queries

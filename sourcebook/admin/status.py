@@ -9,7 +9,6 @@ from psycopg.rows import class_row, dict_row
 
 from sourcebook.admin.collections import check_collections
 from sourcebook.admin.model_languages import unknown_languages
-from sourcebook.admin.processing import processing_items
 from sourcebook.admin.usage import SHOWN_DAYS, usage
 from sourcebook.contract.generations import GenerationState
 from sourcebook.contract.status import CollectionStatus, Problem, ProcessingItem, SourceStatus
@@ -90,3 +89,9 @@ def problem_uris(connection: Connection, collection: str, *, skipped: bool = Tru
     """Return the URIs of a collection that may have failed or, on request, been skipped."""
     rows = connection.execute(queries["problem_uris"], {"collection": collection, "skipped": skipped})
     return [uri for (uri,) in rows]
+
+
+def processing_items(connection: Connection, collections: Sequence[str] = ()) -> list[ProcessingItem]:
+    """Return the items that living processes work on, ordered by collection and URI."""
+    with connection.cursor(row_factory=class_row(ProcessingItem)) as cursor:
+        return cursor.execute(queries["processing_items"], {"collections": list(collections)}).fetchall()

@@ -34,7 +34,7 @@ def asked_collections(
     collections: Sequence[str] | None,
     given: AnsweringSettings | Mapping[str, Any] | None = None,
 ) -> AskedCollections:
-    """Return the collections that a question is about, with their model, which is the same for all."""
+    """Return the collections that a question is about, with their model."""
     check_collections(connection, collections or ())
     if given is not None:
         names = collections or [row[0] for row in connection.execute(queries["collections"])]
