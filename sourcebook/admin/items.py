@@ -2,8 +2,8 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import fields, replace
+from typing import Any, Final
 
 from psycopg import Connection
 from psycopg.rows import class_row, dict_row
@@ -16,6 +16,8 @@ from sourcebook.contract.documents import Document, Item, Passage
 from sourcebook.contract.status import ProcessingItem
 from sourcebook.database.queries import queries
 from sourcebook.errors import AmbiguousDocumentError, FailureClass, QueryError, UnknownDocumentError
+
+_COLUMNS: Final = {field.name for field in fields(Item)} - {"chunks"}
 
 
 def list_items(
@@ -201,26 +203,7 @@ def _document(connection: Connection, row: dict[str, Any]) -> Document:
 
 
 def _item(row: dict[str, Any], chunks: int) -> Item:
-    return Item(
-        document_id=row["document_id"],
-        collection=row["collection"],
-        uri=row["uri"],
-        title=row["title"],
-        kind=row["kind"],
-        media_type=row["media_type"],
-        language=row["language"],
-        version=row["version"],
-        chunks=chunks,
-        state=row["state"],
-        error=row["error"],
-        failure_class=row["failure_class"],
-        attempts=row["attempts"],
-        next_retry_at=row["next_retry_at"],
-        parked=row["parked"],
-        removed_at=row["removed_at"],
-        taken_from=row["taken_from"],
-        link=row.get("link"),
-    )
+    return Item(**{name: row[name] for name in _COLUMNS if name in row}, chunks=chunks)
 
 
 def _marked(item: Item, marks: Mapping[tuple[str, str], ProcessingItem]) -> Item:

@@ -32,15 +32,8 @@ def remove_items(
     `restore_items`.
     """
     uri, collection = _place(connection, document, collection, is_removed=False)
-    scope = {"uri": uri, "collection": collection}
     with connection.transaction():
-        names = sorted(
-            {
-                name
-                for exclude in ("exclude_files", "exclude_pages")
-                for (name,) in connection.execute(queries[exclude], scope)
-            }
-        )
+        names = _exclude(connection, uri, collection, is_excluded=True)
         takers = connection.execute(queries["takers_of"], {"uri": uri, "collections": names}).fetchall()
         for (name,) in takers:
             removed = connection.execute(
@@ -59,13 +52,8 @@ def restore_items(
     """Undo `remove_items`; the next ingest makes the item searchable."""
     uri, collection = _place(connection, document, collection, is_removed=True)
     with connection.transaction():
-        scope = {"uri": uri, "collection": collection}
-        names = {
-            name
-            for include in ("include_files", "include_pages")
-            for (name,) in connection.execute(queries[include], scope)
-        }
-        restored = [_removed(connection, name, uri) for name in sorted(names)]
+        names = _exclude(connection, uri, collection, is_excluded=False)
+        restored = [_removed(connection, name, uri) for name in names]
         _record(connection, "document.restore", restored, actor)
         return restored
 
@@ -132,6 +120,13 @@ def _place(
         return _place(connection, ending, collection, is_removed=is_removed)
     where = f"collection {collection}" if collection is not None else "any collection"
     raise UnknownDocumentError(f"{document} is not in {where}: `sourcebook documents` lists what there is")
+
+
+def _exclude(connection: Connection, uri: str, collection: str | None, *, is_excluded: bool) -> list[str]:
+    """Exclude the files and pages at a URI, or undo it; return the names of their collections."""
+    scope = {"uri": uri, "collection": collection, "is_excluded": is_excluded}
+    statements = queries["exclude_files"], queries["exclude_pages"]
+    return sorted({name for statement in statements for (name,) in connection.execute(statement, scope)})
 
 
 def _refuse_attachment(connection: Connection, document: str, uris: Sequence[str], collection: str | None) -> None:

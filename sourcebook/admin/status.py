@@ -82,7 +82,8 @@ def _building(connection: Connection, generation: Generation) -> GenerationState
 def failures(connection: Connection, collection: str) -> dict[str, str]:
     """Return the reasons of a collection's failed items by URI, and of its unlisted sources by location."""
     scope = {"collection": collection, "uris": problem_uris(connection, collection, skipped=False)}
-    return dict(connection.execute(queries["failed_places"], scope).fetchall())
+    problems = connection.execute(queries["collection_problems"], scope)
+    return {uri: error or "" for uri, state, error, *_ in problems if state == "failed"}
 
 
 def problem_uris(connection: Connection, collection: str, *, skipped: bool = True) -> list[str]:

@@ -19,8 +19,6 @@ from sourcebook.contract.work import WorkRequest, WorkState
 from sourcebook.database.queries import queries
 from sourcebook.errors import QueryError
 
-CHANNEL: Final = "sourcebook_work"
-"""Channel of PostgreSQL's NOTIFY; the payload is the id of the request that changed."""
 STATES: Final[tuple[WorkState, ...]] = get_args(WorkState)
 SYNC: Final = "sync"
 """Kind of the requests that bring a collection, or a part of it, up to date."""
