@@ -20,7 +20,8 @@ def collection_summaries(connection: Connection, names: Sequence[str] = ()) -> l
 
 def collection_statistics(connection: Connection, names: Sequence[str] = ()) -> list[CollectionStatistics]:
     """Return the counts of collections, in alphabetical order; the sources are not looked at."""
-    found = {each.name: _empty(each) for each in collection_summaries(connection, names)}
+    summaries = collection_summaries(connection, names)
+    found = {each.name: CollectionStatistics(each.name, each.documents, each.chunks) for each in summaries}
     for name, state, number in connection.execute(queries["document_states"]):
         if name in found:
             found[name].states[state] = number
@@ -31,10 +32,6 @@ def collection_statistics(connection: Connection, names: Sequence[str] = ()) -> 
     for name, facet, value, number in connection.execute(queries["document_facets"], {"names": list(found)}):
         getattr(found[name], facet)[value] = number
     return list(found.values())
-
-
-def _empty(summary: CollectionSummary) -> CollectionStatistics:
-    return CollectionStatistics(summary.name, summary.documents, summary.chunks)
 
 
 def collection_sources(connection: Connection, names: Sequence[str] = ()) -> list[CollectionSources]:
