@@ -38,22 +38,7 @@ def create_key(
     limit: int | None = None,
     actor: str,
 ) -> tuple[AccessKey, str]:
-    """Create a key; return it, and the text that is shown once and kept nowhere.
-
-    Args:
-        connection: to the knowledge base.
-        name: what a person calls it; no other valid key has it.
-        scopes: `read`, `write`, `admin`, of which each includes those before it; `unredacted` lifts redaction, and
-            no other scope includes it.
-        collections: names of the only collections that it sees; every collection where None.
-        lasts: time until it expires; None: never.
-        limit: requests a minute; None: the limit of the server.
-        actor: who asks, for the audit.
-
-    Raises:
-        QueryError: the name is empty, too long or taken, a scope is unknown, the time or the limit is not above 0, or a
-            collection does not exist.
-    """
+    """Create a key; return it, and the text that is shown once and kept nowhere."""
     name = name.strip()
     if not name or len(name) > _LONGEST_NAME or not name.isprintable():
         raise QueryError(f"the name of a key has 1 to {_LONGEST_NAME} printable characters")
@@ -97,16 +82,7 @@ def list_keys(connection: Connection) -> list[AccessKey]:
 
 
 def revoke_key(connection: Connection, key: str | int, *, actor: str) -> AccessKey:
-    """Revoke a key: the next request with it is refused.
-
-    Args:
-        connection: to the knowledge base.
-        key: its id, as a number or a text, or its name.
-        actor: who asks, for the audit.
-
-    Raises:
-        QueryError: no valid key has this id or name.
-    """
+    """Revoke a key: the next request with it is refused."""
     name = None if isinstance(key, int) else key
     number = int(key) if name is None or (name.isascii() and name.isdigit() and len(name) < 19) else None
     with connection.transaction(), connection.cursor(row_factory=class_row(AccessKey)) as cursor:
@@ -118,12 +94,7 @@ def revoke_key(connection: Connection, key: str | int, *, actor: str) -> AccessK
 
 
 def find_key(connection: Connection, text: str) -> AccessKey | None:
-    """Return the valid key that a caller has sent, and record its use once a minute; None where it is none.
-
-    Args:
-        connection: in autocommit mode.
-        text: what was sent.
-    """
+    """Return the valid key that a caller has sent, and record its use once a minute; None where it is none."""
     with connection.cursor(row_factory=class_row(AccessKey)) as cursor:
         key = cursor.execute(queries["living_access_key"], {"sha256": _sha256(text)}).fetchone()
     if key is not None and (key.used_at is None or datetime.now(UTC) - key.used_at > timedelta(minutes=1)):

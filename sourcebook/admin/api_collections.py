@@ -1,7 +1,9 @@
 """Collections that are made over the API: their settings live in the database; `sourcebook.yaml` leaves them alone."""
 
+import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any, Final, get_args
 
 from psycopg import Connection
@@ -12,7 +14,7 @@ from sourcebook.admin.audit import record_event
 from sourcebook.admin.collections import all_givers, record_collection
 from sourcebook.admin.retention import delete_removed, retire_removed
 from sourcebook.admin.work_requests import cancel_work, list_work
-from sourcebook.config.api_collection import ApiCollectionSettings, ApiLimits, read_settings
+from sourcebook.config.api_collection import DEFAULT_GIT_HOSTS, ApiCollectionSettings, ApiLimits, read_settings
 from sourcebook.config.field_types import NAME_RULE, is_collection_name
 from sourcebook.config.membership import check_rules
 from sourcebook.contract.collections import CollectionDeclaration, SourceKind
@@ -20,6 +22,7 @@ from sourcebook.contract.work import OPEN
 from sourcebook.database.database import Database
 from sourcebook.database.lock import collection_lock, is_locked
 from sourcebook.database.queries import queries
+from sourcebook.embedding.weights import BUNDLED_NAME, MULTILINGUAL_NAME
 from sourcebook.errors import (
     ChangedSettingsError,
     ConflictError,
@@ -29,6 +32,8 @@ from sourcebook.errors import (
 )
 from sourcebook.indexing.generations import find_generations
 
+FOLDERS_VARIABLE: Final = "SOURCEBOOK_FOLDERS"
+GIT_HOSTS_VARIABLE: Final = "SOURCEBOOK_GIT_HOSTS"
 SOURCE_KINDS: Final[tuple[SourceKind, ...]] = get_args(SourceKind)
 _LISTS: Final[dict[str, str]] = {
     "files": "files",
@@ -44,11 +49,7 @@ _ACCOUNT: Final = re.compile(r"//[^/\s]*@")
 
 
 def find_declaration(connection: Connection, name: str) -> CollectionDeclaration:
-    """Return the settings of a live collection.
-
-    Raises:
-        UnknownCollectionError: there is none of this name.
-    """
+    """Return the settings of a live collection."""
     row = _row(connection, name)
     if row is None or row["removed_at"] is not None:
         raise UnknownCollectionError("there is no such collection")
@@ -60,12 +61,7 @@ def find_declaration(connection: Connection, name: str) -> CollectionDeclaration
 def create_collection(
     database: Database, name: str, written: Mapping[str, Any], limits: ApiLimits, *, actor: str
 ) -> CollectionDeclaration:
-    """Make a collection; of two that make it at once, one does.
-
-    Raises:
-        SettingsError: the name or a setting is not allowed.
-        ConflictError: there is a collection of this name, or one that was removed is still kept.
-    """
+    """Make a collection; of two that make it at once, one does."""
     if not is_collection_name(name):
         raise SettingsError(f"a collection's name is {NAME_RULE}")
     settings = read_settings(written, limits)
@@ -90,23 +86,7 @@ def change_collection(
     expected: Mapping[str, Any] | None = None,
     actor: str,
 ) -> CollectionDeclaration:
-    """Change settings of a collection by a merge patch (RFC 7396): null takes a setting back to its default.
-
-    Args:
-        connection: to the knowledge base.
-        name: of the collection.
-        patch: the settings that change.
-        limits: reach of the collection.
-        rebuild: whether other chunks or another model may build a new generation at the next ingest.
-        expected: the settings that the caller has seen; None to change whatever is there.
-        actor: who changes it.
-
-    Raises:
-        SettingsError: a setting is not allowed, or is fixed by the generation that there is.
-        ConflictError: the collection is declared in `sourcebook.yaml`.
-        ChangedSettingsError: it has other settings than expected.
-        UnknownCollectionError: there is none of this name.
-    """
+    """Change settings of a collection by a merge patch (RFC 7396): null takes a setting back to its default."""
     with connection.transaction():
         before = _lock(connection, name)
         if expected is not None and dict(expected) != before:
@@ -115,12 +95,7 @@ def change_collection(
 
 
 def delete_collection(connection: Connection, name: str, *, actor: str) -> None:
-    """Take a collection out of search and ingest at once; the nightly retention, or `purge`, deletes its rows.
-
-    Raises:
-        ConflictError: the collection is declared in `sourcebook.yaml`, or another one takes documents of it.
-        UnknownCollectionError: there is none of this name.
-    """
+    """Take a collection out of search and ingest at once; the nightly retention, or `purge`, deletes its rows."""
     with connection.transaction():
         connection.execute(queries["lock_rules"])
         _lock(connection, name)
@@ -135,13 +110,7 @@ def delete_collection(connection: Connection, name: str, *, actor: str) -> None:
 def add_source(
     connection: Connection, name: str, kind: str, source: Mapping[str, Any], limits: ApiLimits, *, actor: str
 ) -> CollectionDeclaration:
-    """Add a source to a collection; the next ingest reads it.
-
-    Raises:
-        SettingsError: the kind or a setting of the source is not allowed.
-        ConflictError: the collection has the source already, or is declared in `sourcebook.yaml`.
-        UnknownCollectionError: there is none of this name.
-    """
+    """Add a source to a collection; the next ingest reads it."""
     section = _section(kind)
     with connection.transaction():
         before = _lock(connection, name)
@@ -153,20 +122,7 @@ def add_source(
 
 
 def remove_source(connection: Connection, name: str, location: str, limits: ApiLimits, *, actor: str) -> None:
-    """Remove a source from a collection; the next ingest removes its documents.
-
-    Args:
-        connection: to the knowledge base.
-        name: of the collection.
-        location: of the source, as the status of the collection and its settings show it.
-        limits: reach of the collection.
-        actor: who removes it.
-
-    Raises:
-        UnknownSourceError: the collection has no such source.
-        ConflictError: the collection is declared in `sourcebook.yaml`.
-        UnknownCollectionError: there is none of this name.
-    """
+    """Remove a source from a collection; the next ingest removes its documents."""
     with connection.transaction():
         before = _lock(connection, name)
         settings = ApiCollectionSettings.model_validate(before)
@@ -331,3 +287,23 @@ def _without_secrets(value: Any) -> Any:
     if isinstance(value, list):
         return [_without_secrets(each) for each in value]
     return _ACCOUNT.sub("//…@", value) if isinstance(value, str) else value
+
+
+def allowed_folders(named: Iterable[str | Path] | None = None) -> tuple[Path, ...]:
+    """Return the folders that collections of the API may read: those of SOURCEBOOK_FOLDERS where none are named."""
+    found = os.environ.get(FOLDERS_VARIABLE, "").split(os.pathsep) if named is None else named
+    return tuple(Path(os.path.realpath(Path(each).expanduser())) for each in found if str(each).strip())
+
+
+def find_limits(connection: Connection, folders: Iterable[str | Path] | None, home: Path) -> ApiLimits:
+    """Return the reach of collections of the API."""
+    hosts = os.environ.get(GIT_HOSTS_VARIABLE)
+    known = {name for (name,) in connection.execute(queries["models_of_the_file"])}
+    return ApiLimits(
+        folders=allowed_folders(folders),
+        own=(home,),
+        git_hosts=DEFAULT_GIT_HOSTS
+        if hosts is None
+        else frozenset(host.strip().lower() for host in hosts.split(",") if host.strip()),
+        models=frozenset({BUNDLED_NAME, MULTILINGUAL_NAME, *known}),
+    )

@@ -42,13 +42,7 @@ def record_event(
 
 
 def audit_events(connection: Connection, limit: int = 100, *, before: int | None = None) -> list[AuditEvent]:
-    """Return what was done, the newest first.
-
-    Args:
-        connection: to the knowledge base.
-        limit: the most events.
-        before: only events with a lower id, such as the last of the page before.
-    """
+    """Return what was done, the newest first."""
     with connection.cursor(row_factory=class_row(AuditEvent)) as cursor:
         return cursor.execute(queries["audit_events"], {"limit": limit, "before": before}).fetchall()
 

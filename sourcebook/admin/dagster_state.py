@@ -27,11 +27,7 @@ class DagsterState:
 
 
 def read_dagster_state(connection: Connection) -> DagsterState | None:
-    """Return the state in Dagster's storage; None where Dagster has never run on it.
-
-    Args:
-        connection: to Dagster's database, in autocommit mode.
-    """
+    """Return the state in Dagster's storage; None where Dagster has never run on it. In autocommit mode."""
     try:
         heartbeats: list[tuple[str, float]] = connection.execute(queries["daemon_heartbeats"]).fetchall()
         ticks: list[tuple[str, float, bool]] = connection.execute(queries["sensor_ticks"]).fetchall()

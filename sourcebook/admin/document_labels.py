@@ -40,19 +40,7 @@ def change_labels(
     metadata: Mapping[str, Any] | None = None,
     actor: str | None = None,
 ) -> None:
-    """Change what was given to a document by hand; searches see it with the end of the transaction.
-
-    Args:
-        connection: to the knowledge base.
-        document: id of the document.
-        tags: the tags given by hand, in place of those given before; None leaves them.
-        metadata: a merge patch (RFC 7396) of the metadata given by hand: null deletes a name; None leaves them.
-        actor: who changes them, for the audit; the account of this process where None.
-
-    Raises:
-        QueryError: a tag or the metadata are not allowed, or there is no such document.
-        ConfigurationError: the collection stores placeholders, and its patterns cannot be read.
-    """
+    """Change what was given to a document by hand; searches see it with the end of the transaction."""
     with connection.transaction():
         row = connection.execute(queries["lock_labels"], {"document": document}).fetchone()
         if row is None:
@@ -85,11 +73,7 @@ def lock_document(connection: Connection, document: int) -> None:
 
 
 def checked_tags(tags: Sequence[str]) -> list[str]:
-    """Return tags without repetition and without spaces around them.
-
-    Raises:
-        QueryError: there are too many, or one is empty, too long or has control characters.
-    """
+    """Return tags without repetition and without spaces around them."""
     if isinstance(tags, str):
         raise QueryError("tags are a list of words")
     found = []
@@ -104,11 +88,7 @@ def checked_tags(tags: Sequence[str]) -> list[str]:
 
 
 def checked_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Return metadata that the database can keep.
-
-    Raises:
-        QueryError: they are too many, or hold something that JSON or the database does not.
-    """
+    """Return metadata that the database can keep."""
     text = json.dumps(metadata, ensure_ascii=False)
     if len(text.encode()) > MOST_METADATA_BYTES:
         raise QueryError(f"the metadata given by hand have more than {MOST_METADATA_BYTES:,} bytes as JSON")

@@ -47,12 +47,7 @@ class Finding:
 
 
 def daemon_findings(state: DagsterState | None, thresholds: Thresholds) -> Iterator[Finding]:
-    """Yield the findings on Dagster's daemon and its sensors.
-
-    Args:
-        state: the state in Dagster's storage; None where Dagster has never run on it.
-        thresholds: the largest values without a finding.
-    """
+    """Yield the findings on Dagster's daemon and its sensors."""
     if state is None or not state.heartbeats:
         yield Finding("heartbeat", "critical", "no daemon has run on this database: start it with  sourcebook up")
         return
@@ -71,12 +66,7 @@ def daemon_findings(state: DagsterState | None, thresholds: Thresholds) -> Itera
 
 
 def ledger_findings(connection: Connection, thresholds: Thresholds) -> Iterator[Finding]:
-    """Yield the findings on the collections, in alphabetical order.
-
-    Args:
-        connection: to the knowledge base.
-        thresholds: the largest values without a finding.
-    """
+    """Yield the findings on the collections, in alphabetical order."""
     most = thresholds.lag.total_seconds()
     for freshness in read_freshness(connection):
         if freshness.lag > most:

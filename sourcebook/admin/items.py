@@ -2,21 +2,22 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import fields, replace
+from typing import Any, Final
 
 from psycopg import Connection
 from psycopg.rows import class_row, dict_row
 
 from sourcebook.admin.collections import check_collections, collection_names
 from sourcebook.admin.path_tails import uri_by_tail
-from sourcebook.admin.processing import processing_items
 from sourcebook.admin.redacted_documents import redact_shown, redact_titles
-from sourcebook.admin.status import problem_uris
+from sourcebook.admin.status import problem_uris, processing_items
 from sourcebook.contract.documents import Document, Item, Passage
 from sourcebook.contract.status import ProcessingItem
 from sourcebook.database.queries import queries
 from sourcebook.errors import AmbiguousDocumentError, FailureClass, QueryError, UnknownDocumentError
+
+_COLUMNS: Final = {field.name for field in fields(Item)} - {"chunks"}
 
 
 def list_items(
@@ -35,26 +36,7 @@ def list_items(
     text: str | None = None,
     types: Sequence[str] = (),
 ) -> list[Item]:
-    """Return documents, and files and pages that are no documents, ordered by collection and URI.
-
-    Args:
-        connection: to the knowledge base.
-        collections: names; every collection where empty.
-        failed: only failed and skipped items, with the sources that cannot be listed.
-        removed: removed documents as well.
-        limit: maximum number of items; None: all of them.
-        failure_class: only items that failed in this way, one of `FailureClass`; None: any.
-        processing: only items that a process works on now.
-        offset: number of items before the first one.
-        after: collection and URI of the item before the first one.
-        states: only items in one of these states.
-        kinds: only items of one of these kinds.
-        text: only items with this text in their title or URI, in any case.
-        types: only documents of one of these types, such as `adr`.
-
-    Raises:
-        QueryError: a collection or a class of failures does not exist, or the limit is not allowed.
-    """
+    """Return documents, and files and pages that are no documents, ordered by collection and URI."""
     _check(limit, failure_class)
     check_collections(connection, collections)
     failed = failed or failure_class is not None
@@ -122,14 +104,8 @@ def find_document(
     """Return a document by its id, its URI, the path of its file, or an end of it that no other document has.
 
     A number is an id; a text of digits may be a name as well. Redacted values are shown with `unredacted`.
-
-    Raises:
-        UnknownDocumentError: there is no such document.
-        AmbiguousDocumentError: several documents have it, or several collections and none is named.
-        QueryError: the collection does not exist.
     """
-    if collection is not None:
-        check_collections(connection, [collection])
+    check_collections(connection, () if collection is None else [collection])
     is_id = isinstance(document, int)
     document = _nameable(str(document))
     found: list[dict[str, Any]] = []
@@ -227,26 +203,7 @@ def _document(connection: Connection, row: dict[str, Any]) -> Document:
 
 
 def _item(row: dict[str, Any], chunks: int) -> Item:
-    return Item(
-        document_id=row["document_id"],
-        collection=row["collection"],
-        uri=row["uri"],
-        title=row["title"],
-        kind=row["kind"],
-        media_type=row["media_type"],
-        language=row["language"],
-        version=row["version"],
-        chunks=chunks,
-        state=row["state"],
-        error=row["error"],
-        failure_class=row["failure_class"],
-        attempts=row["attempts"],
-        next_retry_at=row["next_retry_at"],
-        parked=row["parked"],
-        removed_at=row["removed_at"],
-        taken_from=row["taken_from"],
-        link=row.get("link"),
-    )
+    return Item(**{name: row[name] for name in _COLUMNS if name in row}, chunks=chunks)
 
 
 def _marked(item: Item, marks: Mapping[tuple[str, str], ProcessingItem]) -> Item:

@@ -17,19 +17,7 @@ HIGHEST_GRADE: Final = 1_000
 
 
 def record_judgment(connection: Connection, collection: str, query: str, uri: str, grade: int, *, actor: str) -> None:
-    """Record the grade of a document for a query, in place of an earlier one.
-
-    Args:
-        connection: to the knowledge base.
-        collection: name of the document's collection.
-        query: as it was asked; the audit does not repeat it.
-        uri: of the document.
-        grade: above 0 where the document is relevant.
-        actor: who judges, for the audit.
-
-    Raises:
-        QueryError: the query is empty or too long, or the grade is too large.
-    """
+    """Record the grade of a document for a query, in place of an earlier one; the audit does not repeat the query."""
     query = query.strip()
     if not query or len(query) > MOST_CHARACTERS or "\0" in query:
         raise QueryError(f"the query has {len(query):,} characters; it must have 1 to {MOST_CHARACTERS:,}")

@@ -21,18 +21,7 @@ def logged_queries(
     age: timedelta | None = None,
     limit: int | None = None,
 ) -> list[LoggedQuery]:
-    """Return the logged queries, the most frequent first.
-
-    Args:
-        connection: to the knowledge base.
-        collections: names; every collection where none is named.
-        without_results: only queries whose last search had no results.
-        age: only searches of this last time.
-        limit: the most queries; all where None.
-
-    Raises:
-        QueryError: a collection does not exist, or the limit is below 1.
-    """
+    """Return the logged queries, the most frequent first."""
     if limit is not None and limit < 1:
         raise QueryError(f"the limit is {limit}; it must be 1 or more")
     check_collections(connection, collections)
@@ -42,16 +31,7 @@ def logged_queries(
 
 
 def forget_logged_queries(connection: Connection, collections: Sequence[str] = (), *, actor: str) -> int:
-    """Delete the logged queries of collections, of all where none is named; return the number of searches.
-
-    Args:
-        connection: to the knowledge base.
-        collections: names; every collection where none is named.
-        actor: who asks, for the audit.
-
-    Raises:
-        QueryError: a collection does not exist.
-    """
+    """Delete the logged queries of collections, of all where none is named; return the number of searches."""
     check_collections(connection, collections)
     names = list(collections)
     with connection.transaction():

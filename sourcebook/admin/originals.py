@@ -1,6 +1,7 @@
-"""Originals: the bytes that a document was made from, read again from its source and compared with the ledger."""
+"""Originals: the bytes that a document was made from, read again from its source as the ledger knows it, and pages."""
 
 import hashlib
+import math
 import os
 import tempfile
 import time
@@ -14,14 +15,22 @@ from typing import BinaryIO, Final
 from psycopg import Connection
 from psycopg.rows import class_row
 
+from sourcebook.contract.documents import Document
 from sourcebook.contract.originals import Original
 from sourcebook.database.queries import queries
-from sourcebook.errors import OriginalError, OriginalGoneError, ParseError, TemporaryParseError
+from sourcebook.errors import OriginalError, OriginalGoneError, ParseError, QueryError, TemporaryParseError
 from sourcebook.files.reading import file_name, open_file, store_errors
 from sourcebook.files.source import Source
+from sourcebook.model.media_types import PDF
+from sourcebook.model.page_picture import PagePicture
+from sourcebook.parsing.reading_child import ReadingChild
 from sourcebook.parsing.worker import AttachmentPlace
 from sourcebook.stages.raw_files import every_source
 
+MOST_SCALE: Final = 10.0
+"""Pixels a point, at most."""
+_MOST_BYTES: Final = 300_000_000
+"""Bytes of a PDF whose pages are shown: it is in memory as a whole."""
 ReadMember = Callable[[bytes, AttachmentPlace], bytes]
 """Return the bytes of an attachment, or of a file in an archive, from those of its container."""
 _PIECE: Final = 1 << 20
@@ -55,17 +64,7 @@ class _Origin:
 
 
 def open_original(connection: Connection, document: int, read_member: ReadMember) -> Original:
-    """Return the bytes that a document was made from, which have the hash that the ledger knows.
-
-    Args:
-        connection: to the knowledge base.
-        document: id of the document.
-        read_member: reads an attachment, or a file in an archive, out of its container.
-
-    Raises:
-        OriginalGoneError: the source has other bytes by now, or none, or only the text of a page was kept.
-        OriginalError: the source cannot be read now.
-    """
+    """Return the bytes that a document was made from, which have the hash that the ledger knows."""
     with connection.cursor(row_factory=class_row(_Origin)) as cursor:
         found = cursor.execute(queries["original_of"], {"document": document}).fetchone()
     if found is None:
@@ -188,3 +187,33 @@ def _copied(opened: BinaryIO, size: int) -> tuple[bytes, BinaryIO]:
             copy.close()
         raise
     return digest.digest(), copy  # type: ignore[return-value] # has every method of a binary file
+
+
+def check_scale(scale: float | None) -> None:
+    """Raise a QueryError where a scale is not allowed."""
+    if scale is not None and not (math.isfinite(scale) and 0 < scale <= MOST_SCALE):
+        raise QueryError(f"the scale is {scale}; it must be above 0 and at most {MOST_SCALE:g} pixels a point")
+
+
+def passage_text(document: Document, passage: int | None) -> str:
+    """Return the text of a passage of a document; empty for none."""
+    if passage is None:
+        return ""
+    text = next((each.text for each in document.passages if each.ordinal == passage), None)
+    if text is None:
+        raise QueryError(f"{document.item.uri} has no passage {passage}: it has {len(document.passages)}, from 0")
+    return text
+
+
+def draw_page(original: Original, page: int, scale: float | None, passage: str, child: ReadingChild) -> PagePicture:
+    """Return a page of an original as a picture."""
+    if original.media_type != PDF:
+        raise QueryError(f"{original.name} has no pages to show: only PDFs have")
+    if original.size > _MOST_BYTES:
+        raise QueryError(f"{original.name} is too large to show its pages: download it")
+    try:
+        return child.picture(original.stream.read(), page, scale, passage)
+    except TemporaryParseError as error:
+        raise OriginalError(f"page {page} of {original.name} cannot be shown: {error}") from error
+    except ParseError as error:
+        raise QueryError(f"page {page} of {original.name} cannot be shown: {error}") from error

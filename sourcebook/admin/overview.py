@@ -3,15 +3,21 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from typing import Final
+from urllib.parse import unquote
 
 from psycopg import Connection
 from psycopg.rows import class_row, dict_row
 
-from sourcebook.admin.processing import processing_items
-from sourcebook.admin.status import problem_uris
+from sourcebook.admin.status import problem_uris, processing_items
 from sourcebook.admin.summaries import collection_summaries
+from sourcebook.admin.uploads import list_versions
 from sourcebook.contract.collections import CollectionSummary
+from sourcebook.contract.documents import DocumentHistory, Item
+from sourcebook.contract.uploads import Upload
 from sourcebook.database.queries import queries
+
+_UPLOADS: Final = "upload://"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +91,7 @@ def collection_growth(connection: Connection, name: str) -> list[Growth]:
 
 
 def collection_overviews(connection: Connection, names: Sequence[str]) -> list[CollectionOverview]:
-    """Return the overviews of collections, in alphabetical order.
-
-    Args:
-        connection: to the knowledge base.
-        names: of collections; none where empty.
-
-    Raises:
-        QueryError: a collection does not exist.
-    """
+    """Return the overviews of collections, in alphabetical order."""
     if not names:
         return []
     scope = {"names": list(names)}
@@ -119,3 +117,18 @@ def collection_overviews(connection: Connection, names: Sequence[str]) -> list[C
         for summary in collection_summaries(connection, names)
         if summary.name in progress
     ]
+
+
+def document_history(connection: Connection, document: int) -> DocumentHistory | None:
+    """Return the history of a document; None where there is no such document."""
+    with connection.cursor(row_factory=class_row(DocumentHistory)) as cursor:
+        return cursor.execute(queries["document_history"], {"document": document}).fetchone()
+
+
+def uploaded_versions(connection: Connection, item: Item) -> list[Upload]:
+    """Return the versions of the upload that a document is, the newest first; none where it is no upload."""
+    if not item.uri.startswith(_UPLOADS):
+        return []
+    name = unquote(item.uri.removeprefix(_UPLOADS).partition("/")[2])
+    versions = list_versions(connection, item.collection, name)
+    return versions if versions and versions[0].uri == item.uri else []  # otherwise it is taken from others' uploads

@@ -28,20 +28,7 @@ def related_documents(
     dangling: bool = False,
     limit: int = 100,
 ) -> list[RelatedDocument]:
-    """Return what a document is related to: superseded and superseding documents first, references last.
-
-    Args:
-        connection: to the knowledge base.
-        document: id of the document.
-        collection: name of its collection.
-        kinds: kinds of relations; every kind where empty.
-        direction: `out` for what it says of others, `in` for what others say of it, `both`.
-        dangling: whether relations are returned whose document is not there.
-        limit: number of relations, 1 to 1,000.
-
-    Raises:
-        QueryError: an argument is not allowed.
-    """
+    """Return what a document is related to: superseded and superseding documents first, references last."""
     check_options(kinds, direction, limit)
     with connection.cursor(row_factory=class_row(RelatedDocument)) as cursor:
         found = cursor.execute(
@@ -65,11 +52,7 @@ def related_documents(
 
 
 def check_options(kinds: Sequence[str], direction: str, limit: object) -> None:
-    """Check the options of `related_documents`.
-
-    Raises:
-        QueryError: an option has a value that is not allowed.
-    """
+    """Check the options of `related_documents`."""
     for kind in kinds:
         if kind not in RELATION_KINDS:
             raise QueryError(f"there is no kind of relation {kind!r}; there is {', '.join(RELATION_KINDS)}")

@@ -30,28 +30,10 @@ def remove_items(
 
     The item is no longer searchable, also in collections that take it by its tags, and no ingest brings it back until
     `restore_items`.
-
-    Args:
-        connection: in autocommit mode.
-        document: an id, a URI, a local path, or an end of it that no other document has.
-        collection: the only collection to remove it from; None for all.
-        actor: who removes it, for the audit; the account of this process where None.
-
-    Raises:
-        UnknownDocumentError: no collection has the item.
-        AmbiguousDocumentError: several documents end with the path.
-        QueryError: the collection does not exist.
     """
     uri, collection = _place(connection, document, collection, is_removed=False)
-    scope = {"uri": uri, "collection": collection}
     with connection.transaction():
-        names = sorted(
-            {
-                name
-                for exclude in ("exclude_files", "exclude_pages")
-                for (name,) in connection.execute(queries[exclude], scope)
-            }
-        )
+        names = _exclude(connection, uri, collection, is_excluded=True)
         takers = connection.execute(queries["takers_of"], {"uri": uri, "collections": names}).fetchall()
         for (name,) in takers:
             removed = connection.execute(
@@ -67,28 +49,11 @@ def remove_items(
 def restore_items(
     connection: Connection, document: str, collection: str | None = None, *, actor: str | None = None
 ) -> list[RemovedItem]:
-    """Undo `remove_items`; the next ingest makes the item searchable.
-
-    Args:
-        connection: in autocommit mode.
-        document: an id, a URI, a local path, or an end of it that no other removed document has.
-        collection: the only collection to restore it in; None for all.
-        actor: who restores it, for the audit; the account of this process where None.
-
-    Raises:
-        UnknownDocumentError: no collection has the item.
-        AmbiguousDocumentError: several documents end with the path.
-        QueryError: the collection does not exist.
-    """
+    """Undo `remove_items`; the next ingest makes the item searchable."""
     uri, collection = _place(connection, document, collection, is_removed=True)
     with connection.transaction():
-        scope = {"uri": uri, "collection": collection}
-        names = {
-            name
-            for include in ("include_files", "include_pages")
-            for (name,) in connection.execute(queries[include], scope)
-        }
-        restored = [_removed(connection, name, uri) for name in sorted(names)]
+        names = _exclude(connection, uri, collection, is_excluded=False)
+        restored = [_removed(connection, name, uri) for name in names]
         _record(connection, "document.restore", restored, actor)
         return restored
 
@@ -155,6 +120,13 @@ def _place(
         return _place(connection, ending, collection, is_removed=is_removed)
     where = f"collection {collection}" if collection is not None else "any collection"
     raise UnknownDocumentError(f"{document} is not in {where}: `sourcebook documents` lists what there is")
+
+
+def _exclude(connection: Connection, uri: str, collection: str | None, *, is_excluded: bool) -> list[str]:
+    """Exclude the files and pages at a URI, or undo it; return the names of their collections."""
+    scope = {"uri": uri, "collection": collection, "is_excluded": is_excluded}
+    statements = queries["exclude_files"], queries["exclude_pages"]
+    return sorted({name for statement in statements for (name,) in connection.execute(statement, scope)})
 
 
 def _refuse_attachment(connection: Connection, document: str, uris: Sequence[str], collection: str | None) -> None:

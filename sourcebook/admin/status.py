@@ -9,7 +9,6 @@ from psycopg.rows import class_row, dict_row
 
 from sourcebook.admin.collections import check_collections
 from sourcebook.admin.model_languages import unknown_languages
-from sourcebook.admin.processing import processing_items
 from sourcebook.admin.usage import SHOWN_DAYS, usage
 from sourcebook.contract.generations import GenerationState
 from sourcebook.contract.status import CollectionStatus, Problem, ProcessingItem, SourceStatus
@@ -26,15 +25,7 @@ _USED_BY = ("collection", "provider", "model", "operation")
 
 
 def collection_statuses(connection: Connection, names: Sequence[str] = ()) -> list[CollectionStatus]:
-    """Return the state of collections; files are compared with the ledger by size and modification time.
-
-    Args:
-        connection: to the knowledge base.
-        names: of collections; every collection where empty.
-
-    Raises:
-        QueryError: a collection does not exist.
-    """
+    """Return the state of collections; files are compared with the ledger by size and modification time."""
     from sourcebook.admin.pending import find_pending  # imports parsers and the crawler, which the types do not need
 
     check_collections(connection, names)
@@ -91,16 +82,17 @@ def _building(connection: Connection, generation: Generation) -> GenerationState
 def failures(connection: Connection, collection: str) -> dict[str, str]:
     """Return the reasons of a collection's failed items by URI, and of its unlisted sources by location."""
     scope = {"collection": collection, "uris": problem_uris(connection, collection, skipped=False)}
-    return dict(connection.execute(queries["failed_places"], scope).fetchall())
+    problems = connection.execute(queries["collection_problems"], scope)
+    return {uri: error or "" for uri, state, error, *_ in problems if state == "failed"}
 
 
 def problem_uris(connection: Connection, collection: str, *, skipped: bool = True) -> list[str]:
-    """Return the URIs of a collection that may have failed or, on request, been skipped.
-
-    Args:
-        connection: to the knowledge base.
-        collection: name of the collection.
-        skipped: whether to return skipped items as well.
-    """
+    """Return the URIs of a collection that may have failed or, on request, been skipped."""
     rows = connection.execute(queries["problem_uris"], {"collection": collection, "skipped": skipped})
     return [uri for (uri,) in rows]
+
+
+def processing_items(connection: Connection, collections: Sequence[str] = ()) -> list[ProcessingItem]:
+    """Return the items that living processes work on, ordered by collection and URI."""
+    with connection.cursor(row_factory=class_row(ProcessingItem)) as cursor:
+        return cursor.execute(queries["processing_items"], {"collections": list(collections)}).fetchall()

@@ -1,25 +1,45 @@
-"""Contents of each collection, by kept counts: nothing is compared with the sources."""
+"""Contents of each collection, by kept counts, and its sources: nothing is compared with the sources."""
 
 from collections.abc import Sequence
 
 from psycopg import Connection
 from psycopg.rows import class_row
 
-from sourcebook.admin.collections import check_collections
-from sourcebook.contract.collections import CollectionSummary
+from sourcebook.admin.collections import check_collections, collection_names
+from sourcebook.contract.collections import CollectionSources, CollectionStatistics, CollectionSummary
+from sourcebook.contract.status import SourceStatus
 from sourcebook.database.queries import queries
 
 
 def collection_summaries(connection: Connection, names: Sequence[str] = ()) -> list[CollectionSummary]:
-    """Return what collections hold, in alphabetical order.
-
-    Args:
-        connection: to the knowledge base.
-        names: of collections; every collection where empty.
-
-    Raises:
-        QueryError: a collection does not exist.
-    """
+    """Return what collections hold, in alphabetical order."""
     check_collections(connection, names)
     with connection.cursor(row_factory=class_row(CollectionSummary)) as cursor:
         return cursor.execute(queries["collection_summaries"], {"names": list(names)}).fetchall()
+
+
+def collection_statistics(connection: Connection, names: Sequence[str] = ()) -> list[CollectionStatistics]:
+    """Return the counts of collections, in alphabetical order; the sources are not looked at."""
+    summaries = collection_summaries(connection, names)
+    found = {each.name: CollectionStatistics(each.name, each.documents, each.chunks) for each in summaries}
+    for name, state, number in connection.execute(queries["document_states"]):
+        if name in found:
+            found[name].states[state] = number
+    for name, _, failure, number in connection.execute(queries["failures"]):
+        if name in found:
+            failures = found[name].failures
+            failures[failure] = failures.get(failure, 0) + number
+    for name, facet, value, number in connection.execute(queries["document_facets"], {"names": list(found)}):
+        getattr(found[name], facet)[value] = number
+    return list(found.values())
+
+
+def collection_sources(connection: Connection, names: Sequence[str] = ()) -> list[CollectionSources]:
+    """Return the sources of collections, in alphabetical order; nothing is looked up in the sources."""
+    check_collections(connection, names)
+    found = []
+    for name in sorted(set(names) or collection_names(connection)):
+        with connection.cursor(row_factory=class_row(SourceStatus)) as cursor:
+            rows = cursor.execute(queries["source_listings"], {"collection": name}).fetchall()
+        found.append(CollectionSources(name, tuple(rows)))
+    return found

@@ -6,7 +6,7 @@ get their place in the store before the row that refers to them, under a lock th
 
 import logging
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -45,18 +45,6 @@ def add_uploads(connection: Connection, collection: str, new: Sequence[NewUpload
     """Store bytes that have arrived, all of them or none, and return them as uploads.
 
     Bytes equal to the present version change nothing but the tags, where some are given.
-
-    Args:
-        connection: in autocommit mode.
-        collection: name of the collection.
-        new: the bytes with their names.
-        actor: who sent them, for the audit.
-
-    Raises:
-        QueryError: the collection does not exist, or two uploads have one name.
-        UploadNameError: a name or a tag is not allowed.
-        EmptyUploadError: one has no bytes.
-        UploadError: the store cannot be written.
     """
     checked = [replace(each, name=upload_name(each.name), tags=upload_tags(each.tags)) for each in new]
     if len({each.name for each in checked}) < len(checked):
@@ -78,8 +66,8 @@ def add_uploads(connection: Connection, collection: str, new: Sequence[NewUpload
         connection.execute(queries["announce_upload_bytes"], announced)  # they may have been deleted in between
         for incoming in contents.values():
             incoming.publish()
-        location = _lock_source(connection, collection)
-        return [_add(connection, collection, location, each, actor) for each in checked]
+        _lock_source(connection, collection)
+        return [_add(connection, collection, each, actor) for each in checked]
 
 
 def list_uploads(
@@ -89,17 +77,7 @@ def list_uploads(
     limit: int = 50,
     after: tuple[str, str] | None = None,
 ) -> list[Upload]:
-    """Return the present uploads by collection and name.
-
-    Args:
-        connection: to the knowledge base.
-        collections: names; every collection where None.
-        limit: the most uploads, 1 to 1,000.
-        after: collection and name of the upload before the first one.
-
-    Raises:
-        QueryError: a collection does not exist, or the limit is not allowed.
-    """
+    """Return the present uploads by collection and name."""
     if not 1 <= limit <= _MOST:
         raise QueryError(f"the limit is {limit}; it must be 1 to {_MOST:,}")
     if collections is not None:
@@ -114,40 +92,23 @@ def list_uploads(
 
 
 def list_versions(connection: Connection, collection: str, name: str) -> list[Upload]:
-    """Return every version of an upload that is kept, the newest first.
-
-    Raises:
-        QueryError: the collection does not exist.
-        UploadNameError: no upload can have this name.
-    """
+    """Return every version of an upload that is kept, the newest first."""
     check_collections(connection, [collection])
-    return _read(connection, "upload_versions", {"collection": collection, "name": upload_name(name)})
+    return _versions(connection, {"collection": collection, "name": upload_name(name)})
 
 
 def remove_upload(connection: Connection, collection: str, name: str, *, actor: str) -> Upload:
-    """Remove an upload; its document is gone at the next ingest, its bytes once the retention has passed.
-
-    Args:
-        connection: in autocommit mode.
-        collection: name of the collection.
-        name: of the upload.
-        actor: who removes it, for the audit.
-
-    Raises:
-        QueryError: the collection does not exist.
-        UploadNameError: no upload can have this name.
-        UnknownUploadError: there is no such upload.
-    """
+    """Remove an upload; its document is gone at the next ingest, its bytes once the retention has passed."""
     place = {"collection": collection, "name": upload_name(name)}
     with connection.transaction():
         check_collections(connection, [collection])
         _lock_source(connection, collection)
-        before = _read(connection, "live_upload", place)
+        before = _versions(connection, place, is_live=True)
         if not before:
             raise UnknownUploadError(f"there is no upload {name!r} in {collection}: `sourcebook uploads` lists them")
         connection.execute(queries["end_upload"], place)
         record_event(connection, actor, "upload.remove", f"collection {collection}", {"name": place["name"]})
-        (removed, *_) = _read(connection, "upload_versions", place)
+        (removed, *_) = _versions(connection, place)
         return replace(removed, changed=True)
 
 
@@ -185,22 +146,21 @@ def new_location() -> str:
     return f"{SCHEME}{secrets.token_hex(_HALF)}"
 
 
-def _lock_source(connection: Connection, collection: str) -> str:
-    """Return the location of the source of uploads, made where there is none; it is locked until the end."""
+def _lock_source(connection: Connection, collection: str) -> None:
+    """Lock the source of uploads until the end of the transaction, made where there is none."""
     if connection.execute(queries["hold_collection"], {"collection": collection}).fetchone() is None:
         raise UnknownCollectionError("there is no such collection")
     most = FilesSource.model_fields["max_bytes"].default
     made = {"collection": collection, "location": new_location(), "max_bytes": most}
     connection.execute(queries["make_uploads_source"], made)
-    ((location,),) = connection.execute(queries["lock_uploads_source"], {"collection": collection}).fetchall()
-    return str(location)
+    connection.execute(queries["lock_uploads_source"], {"collection": collection})
 
 
-def _add(connection: Connection, collection: str, location: str, new: NewUpload, actor: str) -> Upload:
+def _add(connection: Connection, collection: str, new: NewUpload, actor: str) -> Upload:
     """Insert the next version, or return the present one where it has the same bytes."""
     place = {"collection": collection, "name": new.name}
     digest = new.incoming.sha256
-    present = next(iter(_read(connection, "live_upload", place)), None)
+    present = next(iter(_versions(connection, place, is_live=True)), None)
     tags = list(new.tags) or (list(present.tags) if present is not None else [])
     details = {"name": new.name, "sha256": digest.hex(), "bytes": new.incoming.size, "tags": tags}
     if present is not None and present.sha256 == digest.hex():
@@ -212,8 +172,12 @@ def _add(connection: Connection, collection: str, location: str, new: NewUpload,
         connection.execute(queries["end_upload"], place)
         connection.execute(queries["add_upload"], {**place, "sha256": digest, "tags": tags, "actor": actor})
         record_event(connection, actor, "upload.add", f"collection {collection}", details)
-    (added,) = _read(connection, "live_upload", place)
+    (added,) = _versions(connection, place, is_live=True)
     return replace(added, changed=True)
+
+
+def _versions(connection: Connection, place: Mapping[str, str], *, is_live: bool = False) -> list[Upload]:
+    return _read(connection, "upload_versions", {**place, "is_live": is_live})
 
 
 def _read(connection: Connection, query: str, values: dict[str, Any]) -> list[Upload]:

@@ -27,17 +27,7 @@ def usage(
     since: timedelta | None = None,
     by: Sequence[str] = DIMENSIONS,
 ) -> list[Usage]:
-    """Return the usage, the latest day first.
-
-    Args:
-        connection: to the knowledge base.
-        collections: names, also of purged collections; every collection where none is named.
-        since: only days of this last time, today included; all where None.
-        by: what sums are kept by, of `DIMENSIONS`; nothing for one sum.
-
-    Raises:
-        QueryError: a collection does not exist and never used a model, or a sum is by nothing that is kept.
-    """
+    """Return the usage, the latest day first."""
     wrong = sorted(set(by) - set(DIMENSIONS))
     if wrong:
         raise QueryError(f"usage is not kept by {', '.join(wrong)}, but by {', '.join(DIMENSIONS)}")

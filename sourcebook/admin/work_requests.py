@@ -19,8 +19,6 @@ from sourcebook.contract.work import WorkRequest, WorkState
 from sourcebook.database.queries import queries
 from sourcebook.errors import QueryError
 
-CHANNEL: Final = "sourcebook_work"
-"""Channel of PostgreSQL's NOTIFY; the payload is the id of the request that changed."""
 STATES: Final[tuple[WorkState, ...]] = get_args(WorkState)
 SYNC: Final = "sync"
 """Kind of the requests that bring a collection, or a part of it, up to date."""
@@ -30,11 +28,7 @@ _MOST: Final = 1_000
 
 
 def documents_of_types(connection: Connection, collection: str, types: Sequence[str]) -> list[str]:
-    """Return the URIs of the live documents of some types.
-
-    Raises:
-        QueryError: the collection does not exist, or has no such document.
-    """
+    """Return the URIs of the live documents of some types."""
     check_collections(connection, [collection])
     scope = {"collection": collection, "types": list(types)}
     found = [uri for (uri,) in connection.execute(queries["documents_of_types"], scope)]
@@ -52,20 +46,7 @@ def ask_for_work(
     idempotency_key: str | None = None,
     kind: str = SYNC,
 ) -> WorkRequest:
-    """Ask for work, and return the request; the same caller's same idempotency key returns the request of before.
-
-    Args:
-        connection: to the knowledge base; in a transaction the request is there with everything else or not at all.
-        collection: name of the collection.
-        arguments: the part of the collection; see `WorkRequest.arguments`.
-        asked_by: who asks, for the audit.
-        idempotency_key: the caller's own name of the request, of 1 to 200 characters.
-        kind: what is to be done.
-
-    Raises:
-        QueryError: the collection does not exist, a text cannot be stored, or the idempotency key is empty, too long or
-            was used for something else.
-    """
+    """Ask for work, and return the request; the same caller's same idempotency key returns the request of before."""
     check_collections(connection, [collection])
     if idempotency_key is not None and not (0 < len(idempotency_key) <= _LONGEST_KEY and "\0" not in idempotency_key):
         raise QueryError(f"an idempotency key has 1 to {_LONGEST_KEY} characters")
@@ -103,18 +84,7 @@ def list_work(
     before: int | None = None,
     limit: int = 50,
 ) -> list[WorkRequest]:
-    """Return requests, the newest first.
-
-    Args:
-        connection: to the knowledge base.
-        collections: names; every collection where None.
-        states: only requests in these states; in any where empty.
-        before: only requests with a lower id, such as the last of the page before.
-        limit: the most requests, 1 to 1,000.
-
-    Raises:
-        QueryError: a collection or a state is unknown, or the limit is not allowed.
-    """
+    """Return requests, the newest first."""
     check_collections(connection, collections or [])
     unknown = [state for state in states if state not in STATES]
     if unknown:
@@ -132,11 +102,7 @@ def list_work(
 
 
 def cancel_work(connection: Connection, number: int, *, actor: str) -> WorkRequest | None:
-    """Cancel a waiting request, or ask the worker of a running one to stop after the batch that it works on.
-
-    Returns:
-        The request as it is now, which may have ended before; None where there is none.
-    """
+    """Cancel a waiting request, or ask the worker of a running one to stop after the batch that it works on."""
     with connection.transaction():
         cancelled = _one(connection, "cancel_work_request", {"id": number})
         if cancelled is not None:

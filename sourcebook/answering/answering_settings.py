@@ -34,17 +34,7 @@ def asked_collections(
     collections: Sequence[str] | None,
     given: AnsweringSettings | Mapping[str, Any] | None = None,
 ) -> AskedCollections:
-    """Return the collections that a question is about, with their model.
-
-    Args:
-        connection: to the knowledge base.
-        collections: names; every collection with settings of answering where None.
-        given: settings in place of the collections' own.
-
-    Raises:
-        QueryError: a collection does not exist or names no model, several name different ones, or the given settings
-            are not allowed.
-    """
+    """Return the collections that a question is about, with their model."""
     check_collections(connection, collections or ())
     if given is not None:
         names = collections or [row[0] for row in connection.execute(queries["collections"])]

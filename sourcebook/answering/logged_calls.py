@@ -27,20 +27,7 @@ def logged_calls(
     before: int | None = None,
     limit: int = 50,
 ) -> list[LoggedCall]:
-    """Return the logged calls, the newest first.
-
-    Args:
-        connection: to the knowledge base.
-        collections: only calls that asked no other collections than these; every call where None.
-        age: only calls of this last time.
-        session: only calls of this session.
-        failed: only calls without an answer.
-        before: only calls with a lower id, such as the last of the page before.
-        limit: the most calls.
-
-    Raises:
-        QueryError: a collection does not exist, or the limit is not allowed.
-    """
+    """Return the logged calls, the newest first."""
     if not 1 <= limit <= _MOST:
         raise QueryError(f"the limit is {limit}; it must be from 1 to {_MOST:,}")
     scope = {**_scope(connection, collections), "age": age, "session": session}
@@ -52,27 +39,14 @@ def logged_calls(
 def call_statistics(
     connection: Connection, collections: Sequence[str] | None = None, *, age: timedelta | None = None
 ) -> list[CallStatistics]:
-    """Return the sums of the logged calls by origin, service and model; see `logged_calls`.
-
-    Raises:
-        QueryError: a collection does not exist.
-    """
+    """Return the sums of the logged calls by origin, service and model; see `logged_calls`."""
     values = {**_scope(connection, collections), "age": age}
     with connection.cursor(row_factory=class_row(CallStatistics)) as cursor:
         return cursor.execute(queries["llm_statistics"], values).fetchall()
 
 
 def forget_calls(connection: Connection, collections: Sequence[str] | None = None, *, actor: str) -> int:
-    """Delete logged calls; return their number.
-
-    Args:
-        connection: to the knowledge base.
-        collections: only calls that asked no other collections than these; every call where None.
-        actor: who asks, for the audit.
-
-    Raises:
-        QueryError: a collection does not exist.
-    """
+    """Delete logged calls; return their number."""
     scope = _scope(connection, collections)
     with connection.transaction():
         deleted = connection.execute(queries["forget_llm_calls"], scope).rowcount

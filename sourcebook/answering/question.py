@@ -19,18 +19,7 @@ Connecting = Callable[[], AbstractContextManager[Connection]]
 def session_of(
     question: str, asked: AskedCollections, reach: Reach, connecting: Connecting, usage: UsageLog
 ) -> Session:
-    """Return the session of a question, which has not begun.
-
-    Args:
-        question: the question.
-        asked: the collections, with the model that answers.
-        reach: what the model can reach.
-        connecting: lends the connections by which calls are logged.
-        usage: counts the calls.
-
-    Raises:
-        MissingDependencyError: calls are logged, and the packages of the extra `server` are not installed.
-    """
+    """Return the session of a question, which has not begun."""
     sent = question
     for redactor in asked.redactors:
         sent = redactor.redact(sent).text

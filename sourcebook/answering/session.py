@@ -8,11 +8,10 @@ from typing import Final, Protocol
 from uuid import uuid4
 
 from sourcebook.answering.budget import Budget
-from sourcebook.answering.checked_text import CheckedText
+from sourcebook.answering.checked_text import CheckedText, WithoutReasoning
 from sourcebook.answering.completion import Completion, ToolCall
 from sourcebook.answering.model_client import Message, ModelClient, most_tokens, provider_of, without_loss
 from sourcebook.answering.prompt import asked, rules
-from sourcebook.answering.reasoning import WithoutReasoning
 from sourcebook.answering.sources import Sources
 from sourcebook.answering.tools import Reach, Tools
 from sourcebook.config.answering import AnsweringSettings

@@ -52,14 +52,7 @@ ToolFormat = Literal["openai", "responses", "anthropic"]
 
 
 def tool_schemas(format: ToolFormat = "openai") -> list[dict[str, Any]]:  # noqa: A002 - as the contexts' option
-    """Return the tools as a protocol describes functions.
-
-    Args:
-        format: `openai` for chat completions, `responses` for OpenAI's API of responses, `anthropic` for messages.
-
-    Raises:
-        QueryError: there is no such format.
-    """
+    """Return the tools as a protocol describes functions."""
     if format not in get_args(ToolFormat):
         raise QueryError(f"the format is {format!r}; it must be one of {', '.join(get_args(ToolFormat))}")
     made = []

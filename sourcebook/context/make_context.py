@@ -3,13 +3,14 @@
 import time
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from sourcebook.context.assembly import Hashes, assemble
 from sourcebook.context.context_cache import ContextCache, ContextState
-from sourcebook.context.linked import linked_passages
 from sourcebook.context.passages import ContextPassage, passages_of
 from sourcebook.context.tokens import TokenCounter, token_counter
 from sourcebook.contract.context_results import ContextResult
+from sourcebook.contract.filters import Filters
 from sourcebook.contract.search import MOST_RESULTS, ContextRequest, SearchRequest
 from sourcebook.contract.search_results import NOTHING_RELEVANT, SearchResults
 from sourcebook.database.queries import queries
@@ -17,6 +18,13 @@ from sourcebook.search.query_redaction import redacted
 from sourcebook.search.ranking.state import SearchResources
 from sourcebook.search.run import run_search
 from sourcebook.search.scope import find_scope
+
+_LINKING: Final = 5
+"""Best documents of a search whose relations lead further."""
+_MOST_LINKED: Final = 20
+"""Documents that they lead to, at most: those that most of them name first."""
+_PASSAGES: Final = 20
+"""Passages of these that are looked at, those that answer best first."""
 
 
 def make_context(resources: SearchResources, cache: ContextCache, request: ContextRequest) -> ContextResult:
@@ -29,9 +37,6 @@ def make_context(resources: SearchResources, cache: ContextCache, request: Conte
     The state of the collections is read after the search, as it decides what is shown. A context is kept where this is
     the state in which they were seen before: when the request began, where the same was asked earlier, else by the
     request before it. The first one after a publication is therefore not kept where nobody asked the same before.
-
-    Raises:
-        SourcebookError: see `KnowledgeBase.search`.
     """
     search, counter = request.search, token_counter(request.tokenizer)
     asked = _asked(request, counter.name)
@@ -156,3 +161,37 @@ def _once(passages: Iterable[ContextPassage]) -> list[ContextPassage]:
     for passage in passages:
         found.setdefault(passage.key, passage)
     return list(found.values())
+
+
+def linked_passages(
+    resources: SearchResources, request: ContextRequest, results: SearchResults
+) -> list[ContextPassage]:
+    """Return passages of documents that the best documents of a search refer to, best first.
+
+    They fulfil the filters of the request. Where these name documents, no other one comes in.
+
+    Args:
+        resources: means of the search.
+        request: with the kinds of relations that are followed.
+        results: its first page.
+    """
+    search = request.search
+    filters = search.filters or Filters()
+    best = list(dict.fromkeys(result.document_id for result in results))[:_LINKING]
+    if not (search.expand and best) or filters.documents is not None:
+        return []
+    wanted = {"documents": best, "kinds": list(search.expand), "limit": _MOST_LINKED}
+    with resources.connections.hold() as held:
+        linked = [row[0] for row in held.connection.execute(queries["linked_documents"], wanted)]
+    if not linked:
+        return []
+    among = replace(
+        search,
+        filters=replace(filters, documents=linked),
+        limit=_PASSAGES,
+        min_relevance=search.min_relevance or 0.0,
+        log=False,
+        expand=(),
+    )
+    found = run_search(resources, among)
+    return [replace(passage, is_linked=True) for passage in passages_of(found, len(results))]

@@ -13,9 +13,8 @@ from sourcebook.contract.search import MOST_RESULTS, Mode
 from sourcebook.errors import QueryError
 from sourcebook.evaluation.intervals import SAMPLES, summarise
 from sourcebook.evaluation.judged_documents import find_judged_documents
-from sourcebook.evaluation.judged_queries import JudgedQueries, read_judged_queries
+from sourcebook.evaluation.judged_queries import JudgedQueries, read_judged_queries, recorded_queries
 from sourcebook.evaluation.measures import measures_within, require_ir_measures, score
-from sourcebook.evaluation.recorded_judgments import recorded_queries
 from sourcebook.evaluation.scores import Evaluation
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.progress import Progress, silent

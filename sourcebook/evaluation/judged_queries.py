@@ -8,13 +8,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Self
+from typing import Final, Self
 
+from psycopg import Connection
+
+from sourcebook.admin.judgments import recorded_judgments
 from sourcebook.contract.search import MOST_CHARACTERS
 from sourcebook.evaluation.errors import EvaluationError, refuse
 from sourcebook.evaluation.judgments import Judgment, grades_by_query, read_judgments, relevant
 from sourcebook.evaluation.lines import read_lines
 
+RECORDED: Final = Path("the recorded judgments")
+"""Name of the recorded judgments in messages about a file of judgments."""
 _EXAMPLE = '{"id": "q1", "text": "How long do the batteries last?"}'
 
 
@@ -119,3 +124,26 @@ def _read(path: Path, number: int, line: str) -> tuple[str, str]:
     if len(text) > MOST_CHARACTERS:
         refuse(path, number, f"the query has {len(text):,} characters, at most {MOST_CHARACTERS:,} are searched")
     return identity.strip(), text
+
+
+def recorded_queries(connection: Connection, collection: str, limit: int | None = None) -> JudgedQueries:
+    """Return the recorded judgments of a collection as the queries of an evaluation.
+
+    Args:
+        connection: to the knowledge base.
+        collection: name of the collection.
+        limit: the most queries that are measured.
+
+    Raises:
+        EvaluationError: no document was judged right for any query.
+    """
+    grades: dict[str, dict[str, int]] = {}
+    for judgment in recorded_judgments(connection, [collection]):
+        grades.setdefault(judgment.query, {})[judgment.uri] = judgment.grade
+    found = JudgedQueries.measurable({query: query for query in grades}, grades, limit, RECORDED)
+    if not found.texts:
+        raise EvaluationError(
+            f"no result was judged right in {collection}: record some with  sourcebook judge QUERY DOCUMENT, "
+            "or give --queries and --qrels"
+        )
+    return found

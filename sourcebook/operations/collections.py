@@ -156,6 +156,6 @@ def remove_source(knowledge: Opened, collection: str, location: str, *, actor: s
 
 
 def _limits(knowledge: Opened, connection: Connection) -> ApiLimits:
-    from sourcebook.admin.api_limits import find_limits
+    from sourcebook.admin.api_collections import find_limits
 
     return find_limits(connection, knowledge.folders, knowledge.database.location.home)

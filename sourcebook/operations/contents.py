@@ -40,7 +40,7 @@ def sources(knowledge: Opened, collections: Sequence[str] | str | None = None) -
         QueryError: a collection does not exist.
         DatabaseError: the database is out of reach.
     """
-    from sourcebook.admin.collection_sources import collection_sources
+    from sourcebook.admin.summaries import collection_sources
 
     with knowledge.database.connection() as connection:
         return collection_sources(connection, listed_names(collections))
@@ -56,7 +56,7 @@ def statistics(knowledge: Opened, collections: Sequence[str] | str | None = None
         QueryError: a collection does not exist.
         DatabaseError: the database is out of reach.
     """
-    from sourcebook.admin.statistics import collection_statistics
+    from sourcebook.admin.summaries import collection_statistics
 
     with knowledge.database.connection() as connection:
         return collection_statistics(connection, listed_names(collections))

@@ -282,7 +282,7 @@ def page_image(
         WithheldError: see `original`.
         DatabaseError: the database is out of reach.
     """
-    from sourcebook.admin.page_images import check_scale, draw_page, passage_text
+    from sourcebook.admin.originals import check_scale, draw_page, passage_text
 
     check_scale(scale)
     found = show(knowledge, document, collection, unredacted=unredacted)

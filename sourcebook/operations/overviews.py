@@ -38,7 +38,7 @@ def growth(knowledge: Opened, name: str) -> list[Growth]:
 
 def document_history(knowledge: Opened, item: Item) -> tuple[DocumentHistory | None, list[Upload]]:
     """Return the history of a document, and the versions of the upload that it is."""
-    from sourcebook.admin.document_history import document_history, uploaded_versions
+    from sourcebook.admin.overview import document_history, uploaded_versions
 
     with knowledge.database.connection() as connection:
         return document_history(connection, item.document_id or 0), uploaded_versions(connection, item)

@@ -183,15 +183,6 @@ def document_markdown(
     """Return the name of a file and its text as an export writes it: front matter, and the Markdown of a document.
 
     A collection that redacts what leaves it has its text, title and metadata redacted.
-
-    Args:
-        connection: to the knowledge base.
-        document: id of the document, which may be a removed one.
-        with_source: whether its source is named.
-        unredacted: whether what its collection redacts is written as it is stored.
-
-    Raises:
-        QueryError: it was never parsed.
     """
     with connection.cursor(row_factory=dict_row) as cursor:
         row = cursor.execute(queries["export_one_document"], {"document": document}).fetchone()

@@ -38,8 +38,7 @@ from sourcebook.transfer.ledger_tables import TABLES
 from sourcebook.transfer.manifest import OF_CHECKOUTS, ExportedCollection, ExportedGeneration, Manifest, inside
 from sourcebook.transfer.new_numbers import NewNumbers, new_numbers
 from sourcebook.transfer.parquet_files import read_metadata, read_parts
-from sourcebook.transfer.passages import OPTIONAL, PARQUET, checked_vectors, column_types
-from sourcebook.transfer.vector_rows import vector_rows
+from sourcebook.transfer.passages import OPTIONAL, PARQUET, checked_vectors, column_types, vector_rows
 
 _CHUNK: Final[dict[str, int | str]] = {
     "ordinal": "int4",

@@ -37,7 +37,7 @@ def load_table(connection: Connection, table: LedgerTable, path: Path, numbers: 
     staging = sql.Identifier(f"imported_{table.name}")
     rows = 0
     for part in read_parts(path, types):
-        columns = _columns(connection, table, part, path, numbers)
+        columns = _columns(table, part, path, numbers)
         names = sql.SQL(", ").join(sql.Identifier(name) for name in columns)
         place = {"table": sql.Identifier(table.name), "columns": names}
         if table.is_shared and not rows:
@@ -78,9 +78,7 @@ def copy_columns(
             copy.write_row(row)
 
 
-def _columns(
-    connection: Connection, table: LedgerTable, part: pa.RecordBatch, path: Path, numbers: NewNumbers
-) -> Mapping[str, list[Any]]:
+def _columns(table: LedgerTable, part: pa.RecordBatch, path: Path, numbers: NewNumbers) -> Mapping[str, list[Any]]:
     """Return the values of each column, with the names and numbers of this base."""
     columns = {name: part.column(name).to_pylist() for name in part.schema.names}
     if "collection" in columns:

@@ -8,7 +8,7 @@ from sourcebook.admin.items import find_document
 from sourcebook.admin.removal import remove_items
 from sourcebook.model.selection import Selection
 from sourcebook.stages.raw_files import collection_sources
-from sourcebook.stages.transcripts.place import place_of
+from sourcebook.stages.transcripts.update import place_of
 from tests.integration.git_stages import GitStages
 
 

@@ -9,7 +9,7 @@ from threading import Thread
 from aiohttp import web
 
 from sourcebook.admin.items import find_document, list_items
-from sourcebook.admin.processing import processing_items
+from sourcebook.admin.status import processing_items
 from sourcebook.contract.status import ProcessingItem
 from sourcebook.stages.processing import processing
 from sourcebook.telemetry.log_context import log_context

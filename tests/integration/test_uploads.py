@@ -26,7 +26,7 @@ from sourcebook.errors import EmptyUploadError, OriginalGoneError, QueryError, U
 from sourcebook.files.upload_store import upload_path
 from sourcebook.model.selection import Selection
 from sourcebook.stages.raw_files import collection_sources
-from sourcebook.stages.transcripts.place import place_of
+from sourcebook.stages.transcripts.update import place_of
 from sourcebook.transfer.export import export_collections
 from sourcebook.transfer.importing import import_collections
 from tests.integration.stages import Stages

@@ -8,7 +8,6 @@ from psycopg import Connection
 
 from sourcebook.admin.audit import audit_events
 from sourcebook.admin.work_requests import (
-    CHANNEL,
     ask_for_work,
     cancel_work,
     claim_work,
@@ -101,7 +100,7 @@ def test_many_workers_claim_each_request_once(asked: Connection, database: Datab
 
 def test_each_change_tells_its_id_to_those_who_listen(asked: Connection, database: Database) -> None:
     with database.connection() as listener:
-        listener.execute(f"LISTEN {CHANNEL}")
+        listener.execute("LISTEN sourcebook_work")
         request = ask_for_work(asked, "papers", asked_by="key web")
         claim_work(asked, worker="host:1")
         heard = [note.payload for note in listener.notifies(timeout=5, stop_after=2)]

@@ -69,7 +69,7 @@ def planned_items(
     if pending.documents:
         _add_documents(connection, collection, items, settings)
     if pending.index:
-        _add_unpublished(connection, collection, items, settings)
+        _add_unpublished(connection, collection, items)
     for finding in pending.damage:
         items.add(PlannedItem(finding.uri or f"kept numbers of {collection}", Reason.DAMAGED, finding.reason))
     return items
@@ -139,7 +139,7 @@ def _add_documents(connection: Connection, collection: str, items: PlannedItems,
         )
 
 
-def _add_unpublished(connection: Connection, collection: str, items: PlannedItems, settings: str) -> None:
+def _add_unpublished(connection: Connection, collection: str, items: PlannedItems) -> None:
     generation = active_generation(connection, collection)
     ids = changed_documents(connection, generation).ids if generation else None
     numbers = unsettled_documents(connection, collection, generation, ids)

@@ -1,6 +1,6 @@
 """The plan of the next ingest of a collection. Making it changes nothing."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,12 +13,12 @@ from sourcebook.admin.pending import Pending, find_pending
 from sourcebook.admin.planning.forecast import forecast_run
 from sourcebook.admin.planning.generation import PlannedGeneration, planned_generation
 from sourcebook.admin.planning.items import PlannedItems, planned_items
-from sourcebook.admin.planning.known_contents import recognise_contents
 from sourcebook.config.loading import Configuration
 from sourcebook.contract.plans import CollectionPlan, PlannedItem, Reason
 from sourcebook.database.queries import queries
 from sourcebook.database.stage_runs import stage_runs
 from sourcebook.errors import GoneCollectionError
+from sourcebook.files.reading import digest_file
 from sourcebook.indexing.generations import active_generation
 from sourcebook.model.generation import Generation
 from sourcebook.model.media_types import is_recording
@@ -32,8 +32,11 @@ from sourcebook.model.work import (
     reading_work,
     transcribing_work,
 )
+from sourcebook.stages.raw_files import Difference
 from sourcebook.stages.raw_files.repositories import Look, look_at, record_look
 
+MOST_BYTES = 64_000_000
+"""Bytes that a plan reads for one collection to recognise contents; a tenth of a second at 1 GB/s."""
 _BYTES_PER_SECOND_OF_SOUND = 16_000
 """Bytes of a recording per second of its sound, at 128 kbit/s."""
 _TOKENS = 180.0
@@ -43,18 +46,7 @@ _TOKENS = 180.0
 def make_plans(
     connection: Connection, configuration: Configuration | None, names: Sequence[str] = (), *, home: Path | None = None
 ) -> list[CollectionPlan]:
-    """Return what the next ingest would do, as if the configuration were applied. Nothing is changed.
-
-    Args:
-        connection: in autocommit mode; what the plan writes is rolled back.
-        configuration: the configuration to plan for; None: the one that was applied last.
-        names: collections; every collection where empty.
-        home: the state folder, for a look at the Git repositories of the configuration; None for no look.
-
-    Raises:
-        ConfigurationError: the configuration cannot be applied.
-        QueryError: a collection does not exist.
-    """
+    """Return what the next ingest would do, as if the configuration were applied: what that writes is rolled back."""
     looks = [] if configuration is None or home is None else _looks(connection, configuration, names, home)
     with connection.transaction(force_rollback=True):
         before = _settings(connection)
@@ -238,3 +230,50 @@ class _Cost:
             "embeddings": embedding_work(self.texts * self.tokens),
             "search_index": publishing_work(self.passages),
         }
+
+
+def recognise_contents(
+    connection: Connection, collection: str, items: PlannedItems, differences: Iterable[Difference]
+) -> None:
+    """Mark the new and changed local files whose content is that of a published document.
+
+    Only files as large as a published one are read, and `MOST_BYTES` of them at most.
+
+    Args:
+        connection: to the knowledge base.
+        collection: name of the collection.
+        items: planned items, of which some are replaced.
+        differences: differences of the collection's sources, which name the files.
+    """
+    generation = active_generation(connection, collection)
+    candidates = {
+        entry.uri: (difference.source, entry.size)
+        for difference in differences
+        if difference.source.is_local
+        for entry in difference.to_read
+        if entry.size and items.by_uri[entry.uri].reason in {Reason.NEW, Reason.CHANGED}
+    }
+    if generation is None or not candidates:
+        return
+    scope = {"collection": collection, "sizes": sorted({size for _, size in candidates.values()})}
+    known_sizes = {size for (size,) in connection.execute(queries["published_sizes"], scope)}
+    hashes: dict[str, bytes] = {}
+    left = MOST_BYTES
+    for uri, (source, size) in candidates.items():
+        if size not in known_sizes or size > left:
+            continue
+        left -= size
+        try:
+            hashes[uri] = digest_file(source, uri, size).sha256
+        except OSError:  # the ingest will say why
+            continue
+    contents = {"generation": generation.id, "hashes": sorted(set(hashes.values()))}
+    published = {
+        sha256: (uri, passages) for sha256, uri, passages in connection.execute(queries["published_contents"], contents)
+    }
+    for uri, sha256 in hashes.items():
+        if found := published.get(sha256):
+            item = items.by_uri[uri]
+            items.by_uri[uri] = replace(
+                item, detail=f"content of {found[0]}", passages=found[1], is_parsed=True, is_published=True
+            )

@@ -1,17 +1,7 @@
 -- name: exclude_files
--- Mark a file as excluded although its source still has it: no listing brings it back.
+-- Mark a file as excluded although its source still has it: no listing brings it back. Or undo it.
 UPDATE raw_file
-SET excluded_at = coalesce(excluded_at, now())
-FROM source JOIN collection ON collection.name = source.collection AND collection.removed_at IS NULL
-WHERE source.id = raw_file.source_id
-  AND raw_file.uri = %(uri)s
-  AND (%(collection)s::text IS NULL OR source.collection = %(collection)s)
-RETURNING source.collection;
-
--- name: include_files
--- Undo exclude_files; the next ingest makes or restores the document.
-UPDATE raw_file
-SET excluded_at = NULL
+SET excluded_at = CASE WHEN %(is_excluded)s THEN coalesce(excluded_at, now()) END
 FROM source JOIN collection ON collection.name = source.collection AND collection.removed_at IS NULL
 WHERE source.id = raw_file.source_id
   AND raw_file.uri = %(uri)s
@@ -19,19 +9,9 @@ WHERE source.id = raw_file.source_id
 RETURNING source.collection;
 
 -- name: exclude_pages
--- Mark a page as excluded although its site still has it: no crawl brings it back.
+-- Mark a page as excluded although its site still has it: no crawl brings it back. Or undo it.
 UPDATE crawled_page page
-SET excluded_at = coalesce(excluded_at, now())
-FROM source JOIN collection ON collection.name = source.collection AND collection.removed_at IS NULL
-WHERE source.id = page.source_id
-  AND page.url = %(uri)s
-  AND (%(collection)s::text IS NULL OR source.collection = %(collection)s)
-RETURNING source.collection;
-
--- name: include_pages
--- Undo exclude_pages; the next ingest makes or restores the document.
-UPDATE crawled_page page
-SET excluded_at = NULL
+SET excluded_at = CASE WHEN %(is_excluded)s THEN coalesce(excluded_at, now()) END
 FROM source JOIN collection ON collection.name = source.collection AND collection.removed_at IS NULL
 WHERE source.id = page.source_id
   AND page.url = %(uri)s

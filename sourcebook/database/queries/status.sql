@@ -119,15 +119,6 @@ SELECT location || ': ' || listing_error FROM source
 WHERE collection = %(collection)s AND kind = 'site' AND removed_at IS NULL AND listing_error IS NOT NULL
 ORDER BY id;
 
--- name: failed_places
--- Return the failed items and sources of a collection with the reasons.
-SELECT uri, coalesce(error, '') AS reason FROM item
-WHERE item.collection = %(collection)s AND uri = ANY(%(uris)s) AND state = 'failed'
-UNION ALL
-SELECT location, listing_error FROM source
-WHERE source.collection = %(collection)s AND removed_at IS NULL AND listing_error IS NOT NULL
-ORDER BY uri;
-
 -- name: listed_sources
 -- Return the sources of one kind of a collection with their last complete listing and their problem.
 SELECT location, listed_at, listing_error FROM source

@@ -35,17 +35,8 @@ WHERE NOT EXISTS (SELECT FROM source WHERE collection = %(collection)s AND kind 
 ON CONFLICT (collection, kind, location) DO NOTHING;
 
 -- name: lock_uploads_source
--- Return the location of the source of uploads; further uploads to the collection wait for the end of the transaction.
-SELECT location FROM source WHERE collection = %(collection)s AND kind = 'uploads' FOR UPDATE;
-
--- name: live_upload
--- Return the present version of an upload.
-SELECT upload.collection, upload.name, upload.version, encode(upload.sha256, 'hex') AS sha256, content.bytes, upload.tags,
-       upload.uploaded_by, upload.uploaded_at, upload.removed_at, source.location
-FROM upload
-JOIN upload_content content ON content.sha256 = upload.sha256
-JOIN source ON source.collection = upload.collection AND source.kind = 'uploads'
-WHERE upload.collection = %(collection)s AND upload.name = %(name)s AND upload.removed_at IS NULL;
+-- Keep the source of uploads locked: further uploads to the collection wait for the end of the transaction.
+SELECT FROM source WHERE collection = %(collection)s AND kind = 'uploads' FOR UPDATE;
 
 -- name: tag_upload
 -- Replace the tags of the present version of an upload.
@@ -77,13 +68,13 @@ ORDER BY upload.collection, upload.name
 LIMIT %(limit)s;
 
 -- name: upload_versions
--- Return every version of an upload that is kept, the newest first.
+-- Return every version of an upload that is kept, the newest first, or only the present one.
 SELECT upload.collection, upload.name, upload.version, encode(upload.sha256, 'hex') AS sha256, content.bytes, upload.tags,
        upload.uploaded_by, upload.uploaded_at, upload.removed_at, source.location
 FROM upload
 JOIN upload_content content ON content.sha256 = upload.sha256
 JOIN source ON source.collection = upload.collection AND source.kind = 'uploads'
-WHERE upload.collection = %(collection)s AND upload.name = %(name)s
+WHERE upload.collection = %(collection)s AND upload.name = %(name)s AND (upload.removed_at IS NULL OR NOT %(is_live)s)
 ORDER BY upload.version DESC;
 
 -- name: delete_removed_uploads

@@ -34,7 +34,6 @@ from sourcebook.model.shard import is_first
 from sourcebook.model.work import reading_work
 from sourcebook.stages.changes import kept_count
 from sourcebook.stages.observed_stage import observed_stage
-from sourcebook.stages.raw_files.difference import Difference as Difference
 from sourcebook.stages.raw_files.read import ReadFile, read_files
 from sourcebook.stages.raw_files.rules import (
     KnownFile,
@@ -44,6 +43,7 @@ from sourcebook.stages.raw_files.rules import (
     settings_digest,
     wants_reading,
 )
+from sourcebook.stages.raw_files.shards import Difference as Difference
 from sourcebook.stages.raw_files.shards import of_shard, record_listing
 from sourcebook.stages.raw_files.sources import collection_sources
 

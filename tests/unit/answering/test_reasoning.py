@@ -2,7 +2,7 @@
 
 import pytest
 
-from sourcebook.answering.reasoning import WithoutReasoning
+from sourcebook.answering.checked_text import WithoutReasoning
 
 
 @pytest.mark.parametrize(

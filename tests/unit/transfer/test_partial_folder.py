@@ -5,13 +5,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from sourcebook.transfer.partial_folder import partial_folder, remove_abandoned
+from sourcebook.transfer.export_place import partial_folder, remove_abandoned
 from tests.checkout import CHECKOUT
 
 _WRITER = """\
 import sys
 from pathlib import Path
-from sourcebook.transfer.partial_folder import partial_folder
+from sourcebook.transfer.export_place import partial_folder
 with partial_folder(Path(sys.argv[1])) as folder:
     (folder / "SHA256SUMS").write_text("")
     print(folder.name, flush=True)

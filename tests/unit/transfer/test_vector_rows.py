@@ -5,7 +5,7 @@ import struct
 import numpy as np
 import pytest
 
-from sourcebook.transfer.vector_rows import vector_rows
+from sourcebook.transfer.passages import vector_rows
 
 
 def test_a_row_is_a_hash_and_a_vector_in_half_precision() -> None:
