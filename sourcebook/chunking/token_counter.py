@@ -1,6 +1,6 @@
 """The token counter of a generation's embedding model."""
 
-from sourcebook.chunking.tokenizer import FolderTokenizer, TokenCounter
+from sourcebook.chunking.tokenizer import EstimatedTokens, FolderTokenizer, TokenCounter
 from sourcebook.config.collection import EmbeddingSettings
 from sourcebook.embedding.model import find_model
 from sourcebook.errors import ModelError
@@ -13,7 +13,6 @@ def token_counter(settings: EmbeddingSettings) -> TokenCounter:
         ModelError: the model cannot be found, or has no tokenizer that can be read.
     """
     if settings.provider is not None:
-        from sourcebook.chunking.estimated_tokens import EstimatedTokens
         from sourcebook.embedding.remote.access import model_tokens
 
         return EstimatedTokens(model_tokens(settings))

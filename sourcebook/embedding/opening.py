@@ -13,10 +13,9 @@ from sourcebook.providers.client import provider_key
 
 if TYPE_CHECKING:
     from sourcebook.embedding.embedder import QueryEmbedder, SentenceTransformerEmbedder
-    from sourcebook.embedding.engine import Engine
+    from sourcebook.embedding.engine import Engine, PrecisionSetting
     from sourcebook.embedding.model import EmbeddingModel
     from sourcebook.embedding.onnx.embed import OnnxEmbedder
-    from sourcebook.embedding.precision import PrecisionSetting
     from sourcebook.embedding.remote.access import ProviderAccess
     from sourcebook.embedding.side_by_side import SideBySideEmbedder
     from sourcebook.model.device import DeviceSetting

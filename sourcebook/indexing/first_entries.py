@@ -16,7 +16,7 @@ from psycopg import Connection
 from sourcebook.database.queries import queries
 from sourcebook.indexing.read_ahead import read_ahead
 from sourcebook.model.generation import Generation
-from sourcebook.processes.freed_memory import return_freed_memory
+from sourcebook.processes.machine_memory import return_freed_memory
 
 if TYPE_CHECKING:
     from sourcebook.indexing.first_weights import Integers, Vocabulary, Words

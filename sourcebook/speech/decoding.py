@@ -10,7 +10,7 @@ from av import AudioFrame, AudioResampler, AudioStream, Packet
 from numpy.typing import NDArray
 
 from sourcebook.errors import FailureClass, RecordingError
-from sourcebook.model.time_span import stamp
+from sourcebook.model.place import stamp
 from sourcebook.model.transcript import SAMPLE_RATE
 from sourcebook.speech.container import Sound, open_sound
 from sourcebook.speech.timeline import Timeline

@@ -11,7 +11,7 @@ from av import AudioStream, Packet
 
 from sourcebook.errors import FailureClass, RecordingError
 from sourcebook.model.document import JsonValue
-from sourcebook.model.time_span import stamp
+from sourcebook.model.place import stamp
 from sourcebook.model.transcript import Recording
 from sourcebook.speech.container import Sound, open_sound
 from sourcebook.speech.timeline import Timeline

@@ -31,8 +31,7 @@ from sourcebook.database.lock import in_turn
 from sourcebook.database.queries import queries
 from sourcebook.database.statistics import refresh_statistics
 from sourcebook.indexing.mending import prove
-from sourcebook.model.block_rows import blocks_of
-from sourcebook.model.document import ParsedDocument
+from sourcebook.model.document import ParsedDocument, blocks_of
 from sourcebook.model.generation import Generation
 from sourcebook.model.passage_part import part_rows
 from sourcebook.model.progress import Progress, silent

@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import accumulate
 from urllib.parse import unquote, urlsplit
 
-from sourcebook.model.content_hash import content_hash
+from sourcebook.model.document import content_hash
 from sourcebook.model.media_types import (
     CSV,
     DOCX,
