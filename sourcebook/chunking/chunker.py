@@ -7,13 +7,19 @@ from itertools import islice, takewhile
 
 from sourcebook.chunking.chunk import Chunk, is_thematic_break
 from sourcebook.chunking.cut_points import best_cut, piece_end
-from sourcebook.chunking.definitions import Definitions, longest_names
 from sourcebook.chunking.embedding_text import Prefixes, embedding_text
-from sourcebook.chunking.groups import Group, common_path, groups
-from sourcebook.chunking.pack import Span, pack
+from sourcebook.chunking.pack import Span, nearest_segment, pack, pack_speech, with_times
 from sourcebook.chunking.repeated_context import RepeatedContexts
-from sourcebook.chunking.sections import Heading, Section, sections
-from sourcebook.chunking.speech_passages import nearest_segment, pack_speech, with_times
+from sourcebook.chunking.sections import (
+    Definitions,
+    Group,
+    Heading,
+    Section,
+    common_path,
+    groups,
+    longest_names,
+    sections,
+)
 from sourcebook.chunking.token_index import TokenIndex
 from sourcebook.chunking.tokenizer import TokenCounter
 from sourcebook.config.collection import CONTEXT, ContextPart

@@ -1,4 +1,4 @@
-"""The tokenizer of an embedding model, for counting tokens."""
+"""The tokenizer of an embedding model, or an estimate for a provider's, for counting tokens."""
 
 import re
 from collections.abc import Sequence
@@ -6,6 +6,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol, Self
 
+from sourcebook.config.collection import EmbeddingSettings
+from sourcebook.embedding.model import find_model
 from sourcebook.errors import MissingDependencyError, ModelError
 
 if TYPE_CHECKING:
@@ -149,3 +151,19 @@ class EstimatedTokens:
     def count(self, texts: Sequence[str]) -> list[int]:
         """Return the number of pieces of each text, with two special tokens."""
         return [sum(1 for _ in _PIECE.finditer(text)) + self.special_tokens for text in texts]
+
+
+def token_counter(settings: EmbeddingSettings) -> TokenCounter:
+    """Return the tokenizer of a model of this machine, or an estimate for a provider's.
+
+    Raises:
+        ModelError: the model cannot be found, or has no tokenizer that can be read.
+    """
+    if settings.provider is not None:
+        from sourcebook.embedding.remote.access import model_tokens
+
+        return EstimatedTokens(model_tokens(settings))
+    model = find_model(settings.model)
+    if model.folder is None:
+        raise ModelError(f"the embedding model {model.name!r} has no folder from which its tokenizer can be read")
+    return FolderTokenizer.from_folder(model.folder, model.max_tokens)

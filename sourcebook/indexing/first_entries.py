@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 from psycopg import Connection
 
+from sourcebook.database.batches import read_ahead
 from sourcebook.database.queries import queries
-from sourcebook.indexing.read_ahead import read_ahead
 from sourcebook.model.generation import Generation
 from sourcebook.processes.machine_memory import return_freed_memory
 

@@ -1,4 +1,4 @@
-"""A parsed document: Markdown, and the blocks in it."""
+"""A parsed document: Markdown, the blocks in it, their rows in the database, and the identity of both."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""The place of a passage in its document: in words, and as an address that leads there."""
+"""The place of a passage in its document: in words, as times, and as an address that leads there."""
 
 from collections.abc import Sequence
 from math import ceil, floor

@@ -1,4 +1,4 @@
-"""Memory that the processes of this machine may use, and what is free of it; a container may have less."""
+"""Memory that processes of this machine may use, what is free of it, and what the C library keeps."""
 
 import ctypes
 import os

@@ -210,7 +210,7 @@ class Readable:
 def readable(text: str) -> Readable:
     """Return a text as a reader sees it; the text itself where nothing in it is to be changed.
 
-    A value with a soft hyphen, with a narrow space between its groups, or with backslashes of Markdown or of quoted JSON
+    A value with a soft hyphen, with a narrow space between its groups, or with backslashes of Markdown or quoted JSON
     is the same value to who reads it, and to a context for a language model, which leaves these characters out.
     """
     first = _CHANGED.search(text)

@@ -18,7 +18,7 @@ from sourcebook.model.progress import Progress, silent
 from sourcebook.web.cleaners import Cleaners
 from sourcebook.web.crawl_report import CrawledUrl, CrawlReport, report_of
 from sourcebook.web.crawl_result import CrawlResult
-from sourcebook.web.discovery import Discovery
+from sourcebook.web.discovery import Discovery, unrequested_links
 from sourcebook.web.host_lock import host_lock
 from sourcebook.web.login import LoginError
 from sourcebook.web.outcome import (
@@ -37,7 +37,6 @@ from sourcebook.web.outcome import (
 )
 from sourcebook.web.site import Site
 from sourcebook.web.site_crawl import crawl_site
-from sourcebook.web.unrequested import unrequested_links
 from sourcebook.web.url import host_of, normal_form, registered_domain
 
 

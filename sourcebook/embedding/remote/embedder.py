@@ -4,6 +4,7 @@ import logging
 import time
 from collections.abc import Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from dataclasses import replace
 from threading import Lock
 from typing import Any, Final
 
@@ -14,9 +15,10 @@ from sourcebook.config.collection import EmbeddingSettings
 from sourcebook.embedding.metering import TokenMeter, provider_of_settings
 from sourcebook.embedding.model import EmbeddingModel
 from sourcebook.embedding.preparation import well_formed
-from sourcebook.embedding.remote.access import LEAST_SIMILARITY, PROBE, ProviderAccess, similarity
+from sourcebook.embedding.remote.access import LEAST_SIMILARITY, PROBE, ProviderAccess, described, similarity
 from sourcebook.embedding.remote.vectors import most_bytes, tokens_of, vectors_of
-from sourcebook.providers.client import Patience, ProviderClient
+from sourcebook.errors import ModelError
+from sourcebook.providers.client import FOR_INGESTS, FOR_QUERIES, Patience, ProviderClient
 from sourcebook.providers.failures import ProviderError, RequestFailedError
 from sourcebook.providers.limits import Limits
 
@@ -275,3 +277,30 @@ class RemoteEmbedder:
         # A server that shortens no vectors sends them whole.
         most = most_bytes(len(asked), dimensions if self._settings.dimensions is None else None)
         return self._client.post("/embeddings", body, check, tokens=most_tokens(asked), counted=tokens_of, most=most)
+
+
+def open_remote(
+    identity: str, settings: EmbeddingSettings, access: ProviderAccess, *, for_queries: bool
+) -> RemoteEmbedder:
+    """Open the embedder of a provider; nothing is sent before the first text.
+
+    Args:
+        identity: identity of the model whose vectors are wanted.
+        settings: settings with a provider, as the generation has them.
+        access: to what the database keeps.
+        for_queries: whether somebody waits for the answer.
+
+    Raises:
+        ModelError: the key is missing, or no generation has vectors of the model.
+        MissingDependencyError: the package openai is not installed.
+    """
+    dimensions = access.dimensions_of(identity)
+    if dimensions is None:
+        raise ModelError(f"No generation has vectors of the provider's model {identity}: index the collection again.")
+    timeout = settings.timeout.total_seconds()
+    if for_queries:
+        patience = replace(FOR_QUERIES, timeout=min(timeout, FOR_QUERIES.timeout))
+    else:
+        patience = replace(FOR_INGESTS, timeout=timeout)
+    model = described(settings, identity, dimensions)
+    return RemoteEmbedder(settings, access, model, access.limits(settings), patience)

@@ -1,4 +1,4 @@
-"""Load a collection's engine, and convert packaged weights for it."""
+"""Load a collection's engine, on the processor where its GPU fails, and convert packaged weights for it."""
 
 import logging
 import os

@@ -1,4 +1,4 @@
-"""Headless Chromium: finding an installed one, and running it in a process group that ends with this process."""
+"""Headless Chromium: finding one, running it in a group that ends with this process, and time limits."""
 
 import asyncio
 import os

@@ -14,8 +14,8 @@ from typing import Final, Protocol, Self, TypeVar
 from urllib.parse import SplitResult, urlsplit
 
 from sourcebook.errors import FailureClass
-from sourcebook.web.browser.proxy_head import Head, read_head
 from sourcebook.web.browser.proxy_streams import (
+    Head,
     Streams,
     TooManyBytesError,
     closing,
@@ -24,6 +24,7 @@ from sourcebook.web.browser.proxy_streams import (
     open_proxy,
     open_tunnel,
     proxy_fields,
+    read_head,
     read_to_end,
     reset,
     until_first,
