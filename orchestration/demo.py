@@ -53,7 +53,7 @@ def _search(queries: tuple[str, ...], configuration: Path) -> list[str]:
     """Return the best result of each query as text; the model is loaded once."""
     from sourcebook import KnowledgeBase
     from sourcebook.config.loading import sourcebook_home
-    from sourcebook.model.time_span import media_fragment
+    from sourcebook.model.place import media_fragment
 
     found = []
     with KnowledgeBase.connect(home=sourcebook_home(configuration)) as knowledge:

@@ -8,7 +8,7 @@ from contextlib import contextmanager, redirect_stderr
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
-from sourcebook.config.state_folder import make_private_folder, make_state_folder
+from sourcebook.config.paths import make_private_folder, make_state_folder
 from sourcebook.database.database import Database
 from sourcebook.database.queries import queries
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 from sourcebook.cli.crawl_reports import note_lines
 from sourcebook.cli.output import one_line
 from sourcebook.model.counted import counted
+from sourcebook.model.place import stamp
 from sourcebook.model.progress import listening
-from sourcebook.model.time_span import stamp
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

@@ -21,8 +21,8 @@ from typing import Any, Final, NoReturn, Self
 
 from sourcebook.cli.errors import FAILED, FAILED_ITEMS
 from sourcebook.installation import code_location
+from sourcebook.processes.child import end_with_parent, send_signal_at_parent_death
 from sourcebook.processes.cores import divide_cores
-from sourcebook.processes.parent_death import end_with_parent, send_signal_at_parent_death
 
 PROGRAM: Final = """import sys
 sys.path.insert(0, sys.argv[1])

@@ -12,7 +12,7 @@ from typing import Final, Self
 
 import psutil
 
-from sourcebook.config.state_folder import make_private_folder
+from sourcebook.config.paths import make_private_folder
 from sourcebook.errors import SourcebookError
 from sourcebook.processes import keeper
 

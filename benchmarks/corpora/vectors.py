@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from benchmarks.harness.bench import Bench
 from benchmarks.harness.report import say
 from benchmarks.peers.encode import encode
-from sourcebook.embedding.precision import choose_precision
+from sourcebook.embedding.engine import choose_precision
 
 DIMENSIONS = 384
 _MOST_SENTENCES = 20_000

@@ -8,7 +8,7 @@ from pathlib import Path
 import psutil
 
 from benchmarks.harness.bench import Bench
-from sourcebook.embedding.precision import choose_precision
+from sourcebook.embedding.engine import choose_precision
 
 _PACKAGES = (
     "sourcebook",

@@ -16,7 +16,7 @@ from benchmarks.harness.latency import Latency
 from benchmarks.harness.library import COLLECTION, Library
 from benchmarks.harness.report import Row, middle, say
 from benchmarks.peers.encode import encode
-from sourcebook.embedding.precision import choose_precision
+from sourcebook.embedding.engine import choose_precision
 from sourcebook.indexing.activation import activate
 from sourcebook.indexing.generations import active_generation, find_generations
 from sourcebook.knowledge_base import KnowledgeBase

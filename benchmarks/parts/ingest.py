@@ -6,7 +6,7 @@ from benchmarks.harness.bench import Bench
 from benchmarks.harness.library import Library
 from benchmarks.harness.report import Row, middle, say, spread
 from benchmarks.peers.encode import encode
-from sourcebook.embedding.precision import choose_precision
+from sourcebook.embedding.engine import choose_precision
 
 _TEXTS = "SELECT DISTINCT ON (embedding_hash) context || text FROM sourcebook.chunk ORDER BY embedding_hash"
 

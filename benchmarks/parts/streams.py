@@ -9,8 +9,8 @@ from benchmarks.corpora.markdown_files import sentence
 from benchmarks.harness.bench import Bench
 from benchmarks.harness.report import Row
 from sourcebook.embedding.embedder import SentenceTransformerEmbedder
+from sourcebook.embedding.engine import Precision, choose_precision
 from sourcebook.embedding.model import find_model
-from sourcebook.embedding.precision import Precision, choose_precision
 from sourcebook.embedding.streams import Streams
 from sourcebook.embedding.weights import BUNDLED_NAME
 from sourcebook.processes.cores import usable_threads

@@ -7,7 +7,7 @@ import numpy as np
 from benchmarks.harness.bench import Bench
 from benchmarks.harness.report import Row, say
 from benchmarks.peers.encode import encode
-from sourcebook.embedding.precision import choose_precision
+from sourcebook.embedding.engine import choose_precision
 from sourcebook.evaluation.measures import score
 
 _PASSAGES = """

@@ -12,10 +12,9 @@ from sourcebook.database.queries import queries
 from sourcebook.errors import QueryError
 from sourcebook.model.selection import Selection
 from sourcebook.web.crawl_report import CrawledUrl, CrawlReport, DeadLink, report_of
-from sourcebook.web.discovery import Discovery
+from sourcebook.web.discovery import Discovery, unrequested_links
 from sourcebook.web.left_out import LeftOut
 from sourcebook.web.site import Site, collection_sites
-from sourcebook.web.unrequested import unrequested_links
 from sourcebook.web.url import normal_form
 
 

@@ -75,6 +75,6 @@ def redact_segments(connection: Connection, collection: str, segments: "Sequence
     if settings is None:
         return tuple(segments)
     from sourcebook.redaction.documents import redactor_of
-    from sourcebook.speech.redacted_segments import redacted_segments
+    from sourcebook.speech.segments import redacted_segments
 
     return redacted_segments(redactor_of(settings), segments)

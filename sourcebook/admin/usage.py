@@ -11,8 +11,7 @@ from sourcebook.admin.collections import check_collections
 from sourcebook.config.answering import ModelPrices
 from sourcebook.contract.usage import DIMENSIONS, Usage, summed
 from sourcebook.database.queries import queries
-from sourcebook.embedding.chat_prices import chat_cost
-from sourcebook.embedding.prices import cost
+from sourcebook.embedding.prices import chat_cost, cost
 from sourcebook.errors import QueryError
 from sourcebook.model.usage import ANSWER
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from sourcebook.answering.completion import Completion
 from sourcebook.config.answering import AnsweringSettings
-from sourcebook.embedding.chat_prices import chat_cost
+from sourcebook.embedding.prices import chat_cost
 from sourcebook.errors import QueryError
 
 FEWEST_TOKENS: Final = 16

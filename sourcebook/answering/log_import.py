@@ -15,7 +15,7 @@ from psycopg import Connection
 
 from sourcebook.answering.call_log import IMPORT, MOST_CHARACTERS, RedactedTexts
 from sourcebook.database.queries import queries
-from sourcebook.embedding.chat_prices import chat_cost
+from sourcebook.embedding.prices import chat_cost
 from sourcebook.errors import ConfigurationError
 from sourcebook.model.usage import UNKNOWN_PROVIDER
 from sourcebook.redaction.redactor import Redactor

@@ -1,5 +1,6 @@
-"""Passages of a document, and the content that they leave out."""
+"""Passages of a document, the content that they leave out, and the hash of what decides both."""
 
+import hashlib
 import json
 import re
 from collections.abc import Iterable, Sequence
@@ -7,7 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 
+from sourcebook.model import revisions
 from sourcebook.model.document import Block
+from sourcebook.model.generation import Generation
 from sourcebook.model.passage_part import PassagePart
 from sourcebook.parsing.text.front_matter import read_front_matter
 
@@ -87,3 +90,9 @@ def _content(gap: str) -> int:
     if gap.isspace():
         return 0
     return len(_WHITE_SPACE.sub("", _THEMATIC_BREAK.sub("", _CLOSING_FENCE.sub("", gap))))
+
+
+def chunking_config_hash(generation: Generation) -> str:
+    """Return the `config_hash` of a generation's chunks: a digest of settings, tokenizer and chunker version."""
+    settings = json.dumps([generation.chunking, generation.model, revisions.CHUNKER], sort_keys=True)
+    return hashlib.sha256(settings.encode()).hexdigest()[:16]

@@ -1,9 +1,11 @@
-"""The sections of a document, with the headings and anchors of each."""
+"""The sections of a document with their headings and anchors, the names of code in them, and their groups."""
 
 import unicodedata
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from sourcebook.chunking.token_index import TokenIndex
 from sourcebook.model.document import Block
 
 _DEEPEST_ANCHOR = 3
@@ -107,3 +109,129 @@ class Slugger:
             candidate = f"{plain}-{self._occurrences[plain]}"
         self._occurrences[candidate] = 0
         return candidate
+
+
+_NAMED = frozenset({"code", "data"})
+_BELOW_HEADINGS = 7
+"""Heading level of names: below the six levels of Markdown."""
+
+
+class Definitions:
+    """Titles of code and data as headings: a method `Parser.read` has the headings `Parser` and `read`."""
+
+    def __init__(self, blocks: Sequence[Block]) -> None:
+        self._blocks = blocks if any(block.title and block.kind in _NAMED for block in blocks) else ()
+        self._starts = [block.start for block in self._blocks]
+
+    def around(self, start: int, end: int) -> tuple[Heading, ...]:
+        """Return the names that enclose a whole span, outermost first.
+
+        The name of the definition that the span begins with is placed at its start: the text itself contains it.
+        """
+        number = max(0, bisect_right(self._starts, start) - 1)
+        shared: Sequence[str] | None = None
+        for block in self._blocks[number:]:
+            if block.start >= end:
+                break
+            shared = _shared(shared, _names(block))
+            if not shared:
+                return ()
+        if shared is None:
+            return ()
+        first = self._blocks[number]
+        inner = len(_names(first)) - 1
+        return tuple(
+            Heading(name, _BELOW_HEADINGS, first.start if depth == inner else first.start - 1, first.end)
+            for depth, name in enumerate(shared)
+        )
+
+
+def longest_names(blocks: Iterable[Block]) -> tuple[Heading, ...]:
+    """Return the names of the block with the longest title, as headings at position 0."""
+    longest = max((block for block in blocks if block.kind in _NAMED), key=lambda block: len(block.title), default=None)
+    return tuple(Heading(name, _BELOW_HEADINGS, 0, 0) for name in _names(longest)) if longest else ()
+
+
+def _names(block: Block) -> Sequence[str]:
+    if not block.title or block.kind not in _NAMED:
+        return ()
+    return block.title.split(".") if block.kind == "code" else (block.title,)
+
+
+def _shared(before: Sequence[str] | None, names: Sequence[str]) -> Sequence[str]:
+    if before is None:
+        return names
+    count = 0
+    while count < min(len(before), len(names)) and before[count] == names[count]:
+        count += 1
+    return before[:count]
+
+
+_TINY = 4
+"""Divisor of the budget: a section below a quarter of it is joined with others."""
+
+Group = Sequence[Section]
+
+
+def groups(sections: Iterable[Section], index: TokenIndex, *, budget: int) -> Iterator[Group]:
+    """Yield the sections that are packed together.
+
+    - A heading without content joins the next section; where such headings fill half a passage, the section before.
+    - Headings at the end of the document join the section before.
+    - A slide with content joins no other slide: a passage names one page.
+    - A tiny section joins the siblings or children that follow, as long as they fit one passage together.
+    """
+    whole: list[Section] = []  # yielded once another section with content follows
+    whole_says = False
+    for group in _joined(sections, index, budget):
+        says = group[0].has_content or group[-1].has_content
+        if whole_says and says:
+            yield whole
+            whole = []
+        whole.extend(group)
+        whole_says = whole_says or says
+    if whole:
+        yield whole
+
+
+def common_path(group: Group) -> tuple[Heading, ...]:
+    """Return the headings that enclose all content of a group."""
+    paths = [section.path for section in group if section.has_content] or [section.path for section in group]
+    common = paths[0]
+    for path in paths[1:]:
+        shared = 0
+        while shared < min(len(common), len(path)) and common[shared] == path[shared]:
+            shared += 1
+        common = common[:shared]
+    return common
+
+
+def _joined(sections: Iterable[Section], index: TokenIndex, budget: int) -> Iterator[Group]:
+    group: list[Section] = []
+    for section in sections:
+        if group and not _joins(group, section, index, budget):
+            yield group
+            group = []
+        group.append(section)
+    if group:
+        yield group
+
+
+def _joins(group: Group, following: Section, index: TokenIndex, budget: int) -> bool:
+    first = group[0]
+    if _is_another_slide(group[-1], following) and any(section.has_content for section in group):
+        return False
+    if not group[-1].has_content:
+        return index.size(first.start, group[-1].end) * 2 < budget
+    return (
+        first.has_heading
+        and following.path[: len(first.path) - 1] == first.path[:-1]
+        and index.size(first.start, group[-1].end) * _TINY < budget
+        and index.size(first.start, following.end) <= budget
+    )
+
+
+def _is_another_slide(section: Section, following: Section) -> bool:
+    """Return whether the next section begins another page with a heading of the first level, as each slide does."""
+    page = following.blocks[0].page
+    return following.blocks[0].level == 1 and page is not None and page != section.blocks[-1].page

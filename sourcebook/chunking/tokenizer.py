@@ -1,14 +1,18 @@
-"""The tokenizer of an embedding model, for counting tokens."""
+"""The tokenizer of an embedding model, or an estimate for a provider's, for counting tokens."""
 
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Final, Protocol, Self
 
+from sourcebook.config.collection import EmbeddingSettings
+from sourcebook.embedding.model import find_model
 from sourcebook.errors import MissingDependencyError, ModelError
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
+
 
 Offsets = Sequence[tuple[int, int]]
 
@@ -109,3 +113,57 @@ def _load(file: Path, size: int, changed: int) -> "Tokenizer":
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer
+
+
+_PIECE: Final = re.compile(
+    # Scripts without spaces between words, and those whose letters are syllables.
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]{1,2}"
+    r"|[a-zA-Z]{1,6}|[^\W\d_]{1,4}|\d{1,3}|_+|[^\w\s]"
+)
+"""One estimated token."""
+
+
+class EstimatedTokens:
+    """Counts pieces of words: up to six Latin letters, four others, two of an ideographic script, or one mark."""
+
+    def __init__(self, max_tokens: int) -> None:
+        self._max_tokens = max_tokens
+
+    @property
+    def max_tokens(self) -> int:
+        """Maximum tokens of a text for the model, special tokens included."""
+        return self._max_tokens
+
+    @property
+    def special_tokens(self) -> int:
+        """Tokens added to every text: two."""
+        return 2
+
+    @property
+    def splits_at_spaces(self) -> bool:
+        """Whether the pieces of a text split at white space have exactly its tokens: they do."""
+        return True
+
+    def offsets(self, texts: Sequence[str]) -> list[Offsets]:
+        """Return (start, end) of each piece of each text, in characters."""
+        return [[piece.span() for piece in _PIECE.finditer(text)] for text in texts]
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        """Return the number of pieces of each text, with two special tokens."""
+        return [sum(1 for _ in _PIECE.finditer(text)) + self.special_tokens for text in texts]
+
+
+def token_counter(settings: EmbeddingSettings) -> TokenCounter:
+    """Return the tokenizer of a model of this machine, or an estimate for a provider's.
+
+    Raises:
+        ModelError: the model cannot be found, or has no tokenizer that can be read.
+    """
+    if settings.provider is not None:
+        from sourcebook.embedding.remote.access import model_tokens
+
+        return EstimatedTokens(model_tokens(settings))
+    model = find_model(settings.model)
+    if model.folder is None:
+        raise ModelError(f"the embedding model {model.name!r} has no folder from which its tokenizer can be read")
+    return FolderTokenizer.from_folder(model.folder, model.max_tokens)

@@ -6,7 +6,7 @@ from sourcebook.cli.output import one_line, safe, say
 from sourcebook.cli.snippets import snippet_text
 from sourcebook.contract.search_results import NOTHING_RELEVANT
 from sourcebook.model.counted import counted
-from sourcebook.model.time_span import media_fragment, time_span
+from sourcebook.model.place import media_fragment, time_span
 
 if TYPE_CHECKING:
     from sourcebook.contract.search_results import Facets, OtherPassage, SearchResult, SearchResults

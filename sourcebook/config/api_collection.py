@@ -18,7 +18,14 @@ from urllib.parse import urlsplit
 from pydantic import ValidationError, model_validator
 
 from sourcebook.config.browser import BrowserSettings, ClickSettings
-from sourcebook.config.collection import ChunkingSettings, CollectionSettings, EmbeddingSettings, FilesSource
+from sourcebook.config.collection import (
+    ChunkingSettings,
+    CollectionSettings,
+    EmbeddingSettings,
+    FilesSource,
+    RetentionSettings,
+    RetrySettings,
+)
 from sourcebook.config.document_types import DocumentType
 from sourcebook.config.explain import explain_without_values
 from sourcebook.config.field_types import Settings
@@ -28,8 +35,6 @@ from sourcebook.config.parsing import ParsingSettings
 from sourcebook.config.redaction import RedactionSettings
 from sourcebook.config.relations import RelationPattern, RelationSettings
 from sourcebook.config.repositories import RepositorySource
-from sourcebook.config.retention import RetentionSettings
-from sourcebook.config.retries import RetrySettings
 from sourcebook.config.site_types import REFERENCE
 from sourcebook.config.sites import SiteSource
 from sourcebook.config.speech import SpeechSettings

@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 from sourcebook.config.answering import AnsweringSettings
 from sourcebook.config.document_types import DEFAULT_TYPES, DocumentType, TypeName
 from sourcebook.config.evaluation import EvaluationSettings
-from sourcebook.config.field_types import ByteCount, Pattern, Settings, Text, Words, expand_user
+from sourcebook.config.field_types import ByteCount, Duration, Pattern, Settings, Text, Words, expand_user
 from sourcebook.config.generations import GenerationSettings
 from sourcebook.config.membership import TakenDocuments, listed
 from sourcebook.config.parsing import ParsingSettings
@@ -20,12 +20,29 @@ from sourcebook.config.provider import MOST_DIMENSIONS, ProviderSettings
 from sourcebook.config.redaction import RedactionSettings
 from sourcebook.config.relations import RelationSettings
 from sourcebook.config.repositories import RepositorySource
-from sourcebook.config.retention import RetentionSettings
-from sourcebook.config.retries import RetrySettings
 from sourcebook.config.sites import SiteSource
 from sourcebook.config.speech import SpeechSettings
 from sourcebook.config.store_urls import has_password
 from sourcebook.config.usage import UsageSettings
+
+MOST_ATTEMPTS = 15
+"""Attempts in a row before an item is parked; with the pauses between them they take some four days."""
+
+
+class RetrySettings(Settings):
+    """How often an item that failed is tried again."""
+
+    attempts: int = Field(
+        default=MOST_ATTEMPTS, strict=True, ge=1, le=1000, description="a whole number from 1 to 1000"
+    )
+
+
+class RetentionSettings(Settings):
+    """How long removed rows and asked queries are kept."""
+
+    removed: Duration | None = Field(default=None, description="a duration such as 12h, 30d or 8w")
+    queries: Duration | None = Field(default=None, description="a duration such as 30d; unset, no query is logged")
+
 
 MOST_SHARDS: Final = 64
 """Shards of one collection at most."""

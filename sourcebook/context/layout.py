@@ -9,8 +9,7 @@ from sourcebook.context.fence import one_line, safe_address
 from sourcebook.context.passages import ContextPassage
 from sourcebook.contract.context_results import ContextSource, SourceRun
 from sourcebook.model.passage_part import PassagePart
-from sourcebook.model.place import address_of
-from sourcebook.model.time_span import time_span
+from sourcebook.model.place import address_of, time_span
 
 _LONGEST_TITLE: Final = 160
 """Characters of a title in the context."""

@@ -5,8 +5,7 @@ from html import escape
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from sourcebook.model.place import place_words
-from sourcebook.model.time_span import media_fragment
+from sourcebook.model.place import media_fragment, place_words
 
 _LINKED = frozenset({"http", "https", "file"})
 """Schemes of the addresses that become links."""

@@ -8,7 +8,7 @@ from sourcebook.contract.explanation import Explanation
 from sourcebook.contract.presentation import all_as_html, as_html, as_text
 from sourcebook.contract.windows import Part, merged_text
 from sourcebook.model.passage_part import PassagePart
-from sourcebook.model.time_span import time_span
+from sourcebook.model.place import time_span
 
 Facets = Mapping[str, Mapping[str, int]]
 """Number of documents by value, the most frequent value first, by facet. A document may have several tags."""

@@ -1,10 +1,12 @@
-"""Batches of a stream (`itertools.batched` is in the standard library from Python 3.12 on)."""
+"""Streams in batches (`itertools.batched` is in the standard library from Python 3.12 on), and read ahead."""
 
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
-from typing import TypeVar
+from typing import Final, TypeVar
 
 T = TypeVar("T")
+_END: Final = object()
 
 
 def batched(items: Iterable[T], size: int) -> Iterator[tuple[T, ...]]:
@@ -27,3 +29,15 @@ def batched_by_size(items: Iterable[T], most: int, limit: int, *, size: Callable
         total += number
     if batch:
         yield tuple(batch)
+
+
+def read_ahead(values: Iterator[T]) -> Iterator[T]:
+    """Yield the values of an iterator, each made in a thread while the caller works on the one before.
+
+    An error in between is raised in its place.
+    """
+    with ThreadPoolExecutor(1, thread_name_prefix="read-ahead") as reader:
+        following = reader.submit(next, values, _END)
+        while (value := following.result()) is not _END:
+            following = reader.submit(next, values, _END)
+            yield value  # type: ignore[misc] # not the end

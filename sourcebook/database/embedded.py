@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
-from sourcebook.config.state_folder import PRIVATE, holds_state_only, make_state_folder
+from sourcebook.config.paths import PRIVATE, holds_state_only, make_state_folder
 from sourcebook.database.postmaster import (
     MARK,
     Postmaster,

@@ -1,11 +1,13 @@
-"""Failures of the database as the errors that users meet: one sentence each, and whether a retry helps."""
+"""Failures of the database as the errors that users meet, one sentence each, and retries where these help."""
 
+import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Final
+from typing import Final, TypeVar
 
 import psycopg
+from psycopg import errors
 
 from sourcebook.errors import (
     DatabaseBusyError,
@@ -148,3 +150,26 @@ def _reason(error: Exception) -> str:
     text = re.split(r"\s*\n\s*(?:Is the server running|This probably means|HINT|DETAIL|LINE|CONTEXT|\[SQL)", text)[0]
     text = " ".join(text.split()).removeprefix("connection failed: ")
     return text.rstrip(".") or type(error).__name__
+
+
+_MOST_ATTEMPTS: Final = 5
+_log = logging.getLogger("sourcebook.database")
+Result = TypeVar("Result")
+
+
+def despite_deadlocks(transaction: Callable[[], Result]) -> Result:
+    """Return the result of a transaction, which is tried again after a deadlock.
+
+    Workers take rows in one order; a person's statements, or relations of documents that are written just now, may not.
+
+    Args:
+        transaction: begins and commits one transaction, and changes nothing else before its end.
+    """
+    for left in reversed(range(_MOST_ATTEMPTS)):
+        try:
+            return transaction()
+        except (errors.DeadlockDetected, errors.SerializationFailure):
+            if not left:
+                raise
+            _log.info("a transaction is tried again after a deadlock")
+    raise AssertionError

@@ -4,8 +4,7 @@ from typing import Any
 
 from psycopg.types.json import Jsonb
 
-from sourcebook.model.block_rows import block_rows
-from sourcebook.model.document import ParsedDocument
+from sourcebook.model.document import ParsedDocument, block_rows
 
 
 def parsed_content_row(sha256: bytes, parser: str, document: ParsedDocument, content_hash: bytes) -> dict[str, Any]:

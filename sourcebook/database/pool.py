@@ -18,8 +18,7 @@ from psycopg.pq import TransactionStatus
 from sourcebook.database.connecting import open_connection
 from sourcebook.database.failures import NoAnswerError, typed_errors
 from sourcebook.database.queries import queries
-from sourcebook.database.waiting import within
-from sourcebook.database.watch import ServerWatch
+from sourcebook.database.watch import ServerWatch, within
 from sourcebook.errors import ConfigurationError, DatabaseBusyError, DatabaseError
 
 _SECONDS_TO_WAIT: Final = 3.5

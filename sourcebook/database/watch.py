@@ -17,8 +17,32 @@ from psycopg.abc import PQGen
 from sourcebook.database.connecting import connection_options
 from sourcebook.database.failures import NoAnswerError, database_error
 from sourcebook.database.queries import queries
-from sourcebook.database.waiting import within
 from sourcebook.errors import DatabaseUnavailableError
+
+Answer = TypeVar("Answer")
+
+
+def within(waiting: PQGen[Answer], seconds: float | None, tick: Callable[[], None] | None) -> PQGen[Answer]:
+    """Run psycopg's wait for an answer with a limit, None for none; psycopg looks in ten times a second.
+
+    Raises:
+        NoAnswerError: The server has not answered in time, or `tick` raised it.
+    """
+    deadline = None if seconds is None else time.monotonic() + seconds
+    try:
+        wanted = next(waiting)
+        while True:
+            ready = yield wanted
+            if not ready:
+                if tick is not None:
+                    tick()
+                if deadline is not None and time.monotonic() > deadline:
+                    raise NoAnswerError(f"a statement got no answer within {seconds:g} s")
+            wanted = waiting.send(ready)
+    except StopIteration as end:
+        answer: Answer = end.value
+        return answer
+
 
 SECONDS_TO_LOOK: Final = 1.5
 """Seconds without an answer after which the server is looked at, and between two looks."""
@@ -28,7 +52,6 @@ _SECONDS: Final = 2
 """Seconds for a look; libpq knows no shorter limit."""
 _FRESH: Final = 1.0
 """Seconds after its end for which everybody shares a look."""
-Answer = TypeVar("Answer")
 
 
 class _LookingConnection(psycopg.Connection[tuple[Any, ...]]):

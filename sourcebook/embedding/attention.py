@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from sourcebook.embedding.precision import CPUINFO, cpu_flags
+from sourcebook.embedding.engine import CPUINFO, cpu_flags
 
 if TYPE_CHECKING:
     import torch

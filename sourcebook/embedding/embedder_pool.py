@@ -99,7 +99,7 @@ class EmbedderPool:
             return self.for_texts(settings, home, texts)
         key = (generation.model, generation.collection, settings)
         if key not in self._remote:
-            from sourcebook.embedding.remote.opening import open_remote
+            from sourcebook.embedding.remote.embedder import open_remote
 
             identity = generation.model.partition("/")[0]
             self._remote[key] = open_remote(identity, settings, access, for_queries=False)

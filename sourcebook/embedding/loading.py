@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sourcebook.embedding.complete_model import check_loaded
 from sourcebook.embedding.description import UNLIMITED_TOKENS, Description
-from sourcebook.embedding.precision import Precision
+from sourcebook.embedding.engine import Precision
 from sourcebook.errors import ModelError
 from sourcebook.installation import install_command
 from sourcebook.model.device import DeviceName

@@ -13,10 +13,9 @@ from sourcebook.providers.client import provider_key
 
 if TYPE_CHECKING:
     from sourcebook.embedding.embedder import QueryEmbedder, SentenceTransformerEmbedder
-    from sourcebook.embedding.engine import Engine
+    from sourcebook.embedding.engine import Engine, PrecisionSetting
     from sourcebook.embedding.model import EmbeddingModel
     from sourcebook.embedding.onnx.embed import OnnxEmbedder
-    from sourcebook.embedding.precision import PrecisionSetting
     from sourcebook.embedding.remote.access import ProviderAccess
     from sourcebook.embedding.side_by_side import SideBySideEmbedder
     from sourcebook.model.device import DeviceSetting
@@ -74,8 +73,7 @@ def open_embedder(
     Raises:
         ModelError: The model cannot be loaded, or the device of the settings is not there.
     """
-    from sourcebook.embedding.engine import choose_engine
-    from sourcebook.embedding.memory import needed_memory, wait_for_memory
+    from sourcebook.embedding.engine import choose_engine, needed_memory, wait_for_memory
     from sourcebook.embedding.model import verify
     from sourcebook.embedding.weights import weights_size
     from sourcebook.processes.device import choose_device
@@ -146,7 +144,7 @@ def check_openable(home: Path, model: str, settings: EmbeddingSettings) -> None:
 
 
 def _open_remote(identity: str, settings: EmbeddingSettings, access: "ProviderAccess | None") -> "QueryEmbedder":
-    from sourcebook.embedding.remote.opening import open_remote
+    from sourcebook.embedding.remote.embedder import open_remote
 
     if access is None:
         raise ModelError(f"The provider of {settings.model!r} can be asked only with the database of its collection.")

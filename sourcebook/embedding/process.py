@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from pebble import ProcessExpired
 
 from sourcebook.embedding import worker
-from sourcebook.embedding.engine import Engine
+from sourcebook.embedding.engine import Engine, PrecisionSetting
 from sourcebook.embedding.model import EmbeddingModel
-from sourcebook.embedding.precision import PrecisionSetting
 from sourcebook.errors import ModelError
 from sourcebook.model.device import DeviceSetting
 from sourcebook.model.usage import LOCAL

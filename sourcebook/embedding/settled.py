@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from sourcebook.config.collection import EmbeddingSettings
 from sourcebook.config.provider import MOST_DIMENSIONS
+from sourcebook.embedding.engine import choose_precision
 from sourcebook.embedding.model import EmbeddingModel, find_model
-from sourcebook.embedding.precision import choose_precision
 from sourcebook.errors import ModelError
 
 if TYPE_CHECKING:

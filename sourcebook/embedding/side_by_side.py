@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sourcebook.embedding.embedder import SentenceTransformerEmbedder
-from sourcebook.embedding.engine import Engine
+from sourcebook.embedding.engine import Engine, Precision
 from sourcebook.embedding.model import EmbeddingModel
-from sourcebook.embedding.precision import Precision
 from sourcebook.model.usage import LOCAL
 
 

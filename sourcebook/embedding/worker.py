@@ -10,17 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sourcebook.embedding.embedder import SentenceTransformerEmbedder
-from sourcebook.embedding.engine import Engine
+from sourcebook.embedding.engine import Engine, PrecisionSetting
 from sourcebook.embedding.model import EmbeddingModel
 from sourcebook.embedding.onnx.embed import OnnxEmbedder
 from sourcebook.embedding.opening import open_embedder
-from sourcebook.embedding.precision import PrecisionSetting
 from sourcebook.embedding.side_by_side import SideBySideEmbedder
 from sourcebook.errors import ModelError
 from sourcebook.model.device import DeviceSetting
 from sourcebook.processes.child import defer_function, end_deferral, hide_packages, loading_libraries, reason_of
 from sourcebook.processes.device import choose_device
-from sourcebook.processes.freed_memory import keep_freed_memory, return_freed_memory
+from sourcebook.processes.machine_memory import keep_freed_memory, return_freed_memory
 
 _KERNELS: Final = {"ONEDNN_PRIMITIVE_CACHE_CAPACITY": 64, "LRU_CACHE_CAPACITY": 16}
 """Kernels that are kept, each for one shape: by oneDNN, and by each thread that torch's operators run in.

@@ -17,8 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Final, Self
 
-from sourcebook.config.paths import configuration_path, sourcebook_home
-from sourcebook.config.state_folder import make_private_folder
+from sourcebook.config.paths import configuration_path, make_private_folder, sourcebook_home
 from sourcebook.config.store_urls import has_password, shown_store
 from sourcebook.errors import UploadError, UploadSpaceError
 from sourcebook.files.incoming_folders import own_folder, remove_unheld

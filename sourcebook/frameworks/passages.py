@@ -8,8 +8,7 @@ from typing import Any, Final
 
 from sourcebook.contract.search_results import SearchResult
 from sourcebook.model.passage_part import PassagePart
-from sourcebook.model.place import address_of
-from sourcebook.model.time_span import time_span
+from sourcebook.model.place import address_of, time_span
 
 _DIGITS: Final = 32
 """Hexadecimal digits of an id: 128 bits."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from sourcebook.config.git_types import repository_uri
-from sourcebook.config.state_folder import make_private_folder
+from sourcebook.config.paths import make_private_folder
 from sourcebook.errors import FailureClass, ListingError
 from sourcebook.git.command import GitFailedError, run_git
 from sourcebook.git.remote import Remote, Target, listing_error

@@ -8,8 +8,7 @@ from typing import Final
 
 from sourcebook.config.git_types import shown_url
 from sourcebook.errors import FailureClass, ListingError
-from sourcebook.git.command import GitFailedError, run_git
-from sourcebook.git.login import Login, split_login
+from sourcebook.git.command import GitFailedError, Login, run_git, split_login
 
 COMMIT: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _HEXADECIMAL: Final = re.compile(r"[0-9a-f]{4,63}")

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Final
 
 from psycopg import Connection
 
+from sourcebook.database.batches import read_ahead
 from sourcebook.database.queries import queries
-from sourcebook.indexing.read_ahead import read_ahead
 from sourcebook.model.generation import Generation
-from sourcebook.processes.freed_memory import return_freed_memory
+from sourcebook.processes.machine_memory import return_freed_memory
 
 if TYPE_CHECKING:
     from sourcebook.indexing.first_weights import Integers, Vocabulary, Words

@@ -1,8 +1,10 @@
-"""A parsed document: Markdown, and the blocks in it."""
+"""A parsed document: Markdown, the blocks in it, their rows in the database, and the identity of both."""
 
-from collections.abc import Mapping
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 BlockKind = Literal["heading", "paragraph", "list", "table", "code", "quote", "data", "speech"]
 
@@ -80,3 +82,43 @@ class ParsedDocument:
     """Attachments in their order; each becomes a document of its own where its media type is read."""
     nothing_to_read: str | None = None
     """Reason why an intact file gives no text, such as OCR that is off; None where it is simply empty."""
+
+
+_WITHOUT_BOX = 9
+"""Most columns of a row without a box."""
+
+
+def block_rows(blocks: Iterable[Block]) -> list[list[Any]]:
+    """Return blocks as rows of their fields; anchor, times and box are left out at the end of a row where None."""
+    return [
+        [block.kind, block.start, block.end, block.level, block.title, block.page, *_optional(block)]
+        for block in blocks
+    ]
+
+
+def blocks_of(rows: Iterable[Sequence[Any]]) -> tuple[Block, ...]:
+    """Return the blocks of rows."""
+    return tuple(_block(row) for row in rows)
+
+
+def _block(row: Sequence[Any]) -> Block:
+    if len(row) <= _WITHOUT_BOX:
+        return Block(*row)
+    *rest, box = row
+    return Block(*rest, *[(box[0], box[1], box[2], box[3])])
+
+
+def _optional(block: Block) -> list[Any]:
+    if block.box is not None:
+        return [block.anchor, block.start_seconds, block.end_seconds, list(block.box)]
+    if block.start_seconds is not None:
+        return [block.anchor, block.start_seconds, block.end_seconds]
+    return [] if block.anchor is None else [block.anchor]
+
+
+def content_hash(markdown: str, blocks: Iterable[Block], title: str | None) -> bytes:
+    """Return the sha256 over Markdown, blocks and title: the identity of a crawled page and of a document."""
+    digest = hashlib.sha256(markdown.encode())
+    digest.update(b"\0" + json.dumps(block_rows(blocks), ensure_ascii=False).encode())
+    digest.update(b"\0" + (title or "").encode())
+    return digest.digest()

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from sourcebook.model.document import Block, BlockKind, ParsedDocument
-from sourcebook.model.time_span import stamp
+from sourcebook.model.place import stamp
 from sourcebook.model.transcript import Chapter, Segment
 
 PAUSE_SECONDS = 2.0

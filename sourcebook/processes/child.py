@@ -1,21 +1,23 @@
-"""The child's side of a `WorkerPool`: priority, signals, output and memory limit."""
+"""A child process: environment, priority, signals, output, memory limit, and its end with its parent."""
 
+import ctypes
 import gc
 import multiprocessing
 import os
+import re
 import resource
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from multiprocessing.connection import Connection
+from threading import Thread
 from types import ModuleType
 from typing import Final, ParamSpec, TypeVar
 
 from sourcebook.errors import SourcebookError
-from sourcebook.processes.environment import drop_hidden_variables
-from sourcebook.processes.parent_death import end_with_parent
 
 _NICENESS: Final = 10
 """Steps of Linux's priority; a search gets nine times the processor share of a child where cores are scarce."""
@@ -159,3 +161,78 @@ def memory_limit(size: int) -> Iterator[None]:
 def reason_of(error: Exception) -> str:
     """Return the sentence that the parent reports for an error in the child."""
     return str(error) if isinstance(error, SourcebookError) else f"{type(error).__name__}: {error}"
+
+
+_NEEDED: Final = re.compile(
+    r"PATH|HOME|USER|LOGNAME|SHELL|TERM|COLUMNS|DISPLAY|LANG|LANGUAGE|LC_\w+|TZ|TMP|TEMP|TMPDIR|XDG_\w+|"
+    r"LD_\w+|DYLD_\w+|PYTHON\w+|VIRTUAL_ENV|COVERAGE_\w+|SSL_CERT_\w+|REQUESTS_CA_BUNDLE|CURL_CA_BUNDLE|"
+    r"(?:HTTPS?|ALL|NO)_PROXY|HF_\w+|HUGGINGFACE_\w+|TRANSFORMERS_\w+|TOKENIZERS_\w+|SENTENCE_TRANSFORMERS_\w+|"
+    r"TORCH\w*|PYTORCH_\w+|ONNX\w*|ORT_\w+|OMP_\w+|GOMP_\w+|KMP_\w+|MKL_\w+|OPENBLAS_\w+|BLIS_\w+|NUMEXPR_\w+|ATEN_\w+|"
+    r"CT2_\w+|MALLOC_\w+|GLIBC_\w+|CUDA_\w+|NVIDIA_\w+|ROCM_\w+|DOCLING_\w+|LOKY_\w+|CRAWL4_AI_\w+|PLAYWRIGHT_\w+|"
+    r"FONTCONFIG_\w+|DBUS_\w+|SOURCEBOOK_\w+",
+    re.IGNORECASE,
+)
+_SECRET: Final = re.compile(r"SOURCEBOOK_\w*(?:URL|PASSWORD|TOKEN|SECRET|KEY)|PYTHON\w*(?:PASSWORD|TOKEN|SECRET|KEY)")
+
+
+def child_environment() -> dict[str, str]:
+    """Return the variables that a parser, a model or a browser needs: no database URL, passwords or foreign tokens.
+
+    The resource trackers of multiprocessing and loky keep the whole environment: neither library takes another one for
+    them, and they read the names of temporary files and nothing else.
+    """
+    return {name: value for name, value in os.environ.items() if _is_needed(name)}
+
+
+def hidden_variables() -> dict[str, str]:
+    """Return the other variables with empty values, for libraries that can only replace variables of a child."""
+    return {name: "" for name in os.environ if not _is_needed(name)}
+
+
+def drop_hidden_variables() -> None:
+    """Remove the variables that `hidden_variables` has emptied for this process."""
+    for name in [name for name, value in os.environ.items() if not value and not _is_needed(name)]:
+        del os.environ[name]
+
+
+def _is_needed(name: str) -> bool:
+    return _NEEDED.fullmatch(name) is not None and _SECRET.fullmatch(name) is None
+
+
+_PR_SET_PDEATHSIG: Final = 1
+"""Number of the `prctl` option that sets the signal at the parent's death, from linux/prctl.h."""
+_PARENT_CHECK_SECONDS: Final = 0.5
+"""Seconds between two checks whether the parent process still runs, on systems without that signal."""
+
+
+def end_with_parent(parent: int) -> None:
+    """Have this process end as soon as its parent ends; return at once.
+
+    Linux sends SIGKILL, which needs no cooperation: a thread of this process that watches its parent waits for the
+    interpreter lock, and C code may hold that for seconds of processor time (19 s beside two busy programs). Linux
+    sends it when the *thread* of the parent ends that started this process, so that thread must live as long as its
+    process. Other systems have a thread that watches, and the delay.
+
+    Args:
+        parent: Process id of the parent.
+    """
+    if not send_signal_at_parent_death(signal.SIGKILL):
+        Thread(target=_watch, args=(parent,), daemon=True).start()
+    elif os.getppid() != parent:  # it ended before the signal was set
+        os._exit(1)
+
+
+def send_signal_at_parent_death(number: int) -> bool:
+    """Have the system send this process a signal at its parent's death; return whether the system can.
+
+    A program that this process executes in its place keeps the setting; processes that it starts do not.
+    """
+    if sys.platform != "linux":
+        return False
+    return bool(ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, number, 0, 0, 0) == 0)
+
+
+def _watch(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(_PARENT_CHECK_SECONDS)
+    os._exit(1)

@@ -21,8 +21,7 @@ from loky.backend.context import LokyContext  # type: ignore[import-untyped] # h
 from loky.backend.process import LokyProcess  # type: ignore[import-untyped] # has no stubs
 from pebble import ProcessExpired, ProcessPool
 
-from sourcebook.processes.child import call_in_folder, enter_child, existing_folder
-from sourcebook.processes.environment import hidden_variables
+from sourcebook.processes.child import call_in_folder, enter_child, existing_folder, hidden_variables
 from sourcebook.processes.interrupts import deferred_interrupts, result_of
 
 _CHECK_SECONDS: Final = 0.5

@@ -12,18 +12,17 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from sourcebook.errors import MissingDependencyError
 from sourcebook.installation import install_command
-from sourcebook.providers.breaker import breaker_of
 from sourcebook.providers.failures import (
     Cure,
     ProviderError,
     RequestFailedError,
     of_connection,
+    refusal_in,
+    refusal_of,
     without_key,
 )
-from sourcebook.providers.limits import Limits, NoLimits
-from sourcebook.providers.refusals import refusal_in, refusal_of
-from sourcebook.providers.sockets import Sockets
-from sourcebook.providers.streamed_answer import MOST_BYTES, StreamedAnswer
+from sourcebook.providers.limits import Limits, NoLimits, breaker_of
+from sourcebook.providers.streamed_answer import MOST_BYTES, Sockets, StreamedAnswer
 
 if TYPE_CHECKING:
     import httpx2

@@ -1,9 +1,11 @@
-"""Limits of requests and tokens a minute, of a provider and of a collection, shared by all processes in PostgreSQL."""
+"""Limits of requests and tokens a minute, shared by all processes in PostgreSQL, and the breaker of a process."""
 
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from threading import Lock
+from typing import Final, Protocol
 
 from psycopg import Connection
 
@@ -79,3 +81,57 @@ def limits_of(connecting: Connecting, settings: ProviderSettings, collection: st
     if settings.requests_per_minute is None and settings.tokens_per_minute is None:
         return NoLimits()
     return SharedLimits(connecting, settings, collection)
+
+
+FAILURES: Final = 5
+"""Failures in a row that open the breaker."""
+REST: Final = 15.0
+"""Seconds for which it stays open; then one request tries."""
+
+
+class CircuitBreaker:
+    """Counts failures in a row of one provider. Thread-safe."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = Lock()
+        self._failures = 0
+        self._closed_at = 0.0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the last requests failed and none has succeeded since."""
+        return self._failures >= FAILURES
+
+    def seconds_to_wait(self) -> float:
+        """Return the seconds until a request may be made; 0 lets this one through, and others wait for its outcome."""
+        with self._lock:
+            if self._failures < FAILURES:
+                return 0.0
+            seconds = self._closed_at - self._clock()
+            if seconds > 0:
+                return seconds
+            self._closed_at = self._clock() + REST
+            return 0.0
+
+    def succeeded(self) -> None:
+        """Record an answer."""
+        with self._lock:
+            self._failures = 0
+
+    def failed(self) -> None:
+        """Record a failure that is the provider's."""
+        with self._lock:
+            self._failures += 1
+            if self._failures >= FAILURES:
+                self._closed_at = self._clock() + REST
+
+
+_breakers: dict[str, CircuitBreaker] = {}
+_lock = Lock()
+
+
+def breaker_of(url: str) -> CircuitBreaker:
+    """Return the breaker of a provider's address; one a process."""
+    with _lock:
+        return _breakers.setdefault(url, CircuitBreaker())

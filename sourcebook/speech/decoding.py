@@ -1,4 +1,4 @@
-"""Decode a recording into samples."""
+"""Decode a recording into samples, at times that agree with a player's clock."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -10,10 +10,9 @@ from av import AudioFrame, AudioResampler, AudioStream, Packet
 from numpy.typing import NDArray
 
 from sourcebook.errors import FailureClass, RecordingError
-from sourcebook.model.time_span import stamp
+from sourcebook.model.place import stamp
 from sourcebook.model.transcript import SAMPLE_RATE
 from sourcebook.speech.container import Sound, open_sound
-from sourcebook.speech.timeline import Timeline
 
 Samples = NDArray[np.float32]
 """Sound of one channel, (n,), or of several, (channels, n); `SAMPLE_RATE` samples a second, from -1 to 1."""
@@ -185,3 +184,43 @@ def _silence(seconds: float, channels: int) -> Iterator[Samples]:
 def _array(frame: AudioFrame) -> Samples:
     # A NaN or an infinite number in a recording of floats would silence everything around it.
     return np.nan_to_num(frame.to_ndarray(), posinf=0.0, neginf=0.0).astype(np.float32, copy=False)
+
+
+_TOLERANCE = 0.1
+"""Seconds of tolerance for time stamps: they are rounded, and jitter after network transmission."""
+_LONGEST_GAP = 3600.0
+"""Seconds of the longest gap; beyond it, the time stamps are broken."""
+
+
+class Timeline:
+    """The length of the sound so far, with gaps in the time stamps counted as silence.
+
+    Time stamps that go back are not followed: no sound is thrown away.
+    """
+
+    def __init__(self) -> None:
+        self.end = 0.0
+        """Seconds of sound so far."""
+        self._offset = 0.0
+
+    def add(self, begin: float | None, seconds: float) -> float:
+        """Append sound.
+
+        Args:
+            begin: Seconds on a player's clock; None without a time stamp.
+            seconds: Length of the sound.
+
+        Returns:
+            Seconds of silence before it.
+        """
+        gap = 0.0 if begin is None else begin - self._offset - self.end
+        if gap > _LONGEST_GAP:
+            self._offset += gap
+        if not _TOLERANCE < gap <= _LONGEST_GAP:
+            gap = 0.0
+        self.end += gap + seconds
+        return gap
+
+    def leave_out(self, seconds: float) -> None:
+        """Count a lost part that the time stamps leave out as silence before the next sound."""
+        self._offset -= seconds

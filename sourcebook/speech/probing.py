@@ -11,10 +11,10 @@ from av import AudioStream, Packet
 
 from sourcebook.errors import FailureClass, RecordingError
 from sourcebook.model.document import JsonValue
-from sourcebook.model.time_span import stamp
+from sourcebook.model.place import stamp
 from sourcebook.model.transcript import Recording
 from sourcebook.speech.container import Sound, open_sound
-from sourcebook.speech.timeline import Timeline
+from sourcebook.speech.decoding import Timeline
 
 _TRIED_SECONDS: Final = 3.0
 """Seconds that are decoded to check that the sound can be decoded."""
@@ -49,7 +49,7 @@ def probe(place: str, *, max_hours: float) -> Recording:
         usual, tracks = sound.track, sound.tracks
         if tracks == 1:
             return _described(sound, max_hours)
-    from sourcebook.speech.tracks import spoken_track  # few recordings need the detection of speech here
+    from sourcebook.speech.channels import spoken_track  # few recordings need the detection of speech here
 
     track = spoken_track(place, usual=usual, tracks=tracks, most_seconds=max_hours * 3600)
     with open_sound(place, track) as sound:

@@ -1,10 +1,13 @@
-"""Join the words of an utterance into segments."""
+"""Join the words of an utterance into segments, and redact these."""
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from sourcebook.model.transcript import Segment
+from sourcebook.redaction.documents import DocumentRedaction, redact_document
+from sourcebook.redaction.redactor import Redactor
 from sourcebook.speech.engine import Heard, Word
 
 _SENTENCE_ENDS = frozenset(".?!…。？！؟।")
@@ -139,3 +142,19 @@ def _parts(words: Sequence[Word]) -> Iterator[list[Word]]:
             part = []
     if part:
         yield part
+
+
+def redacted_segments(redactor: Redactor, segments: Sequence[Segment]) -> tuple[Segment, ...]:
+    """Return segments, redacted by their joined text.
+
+    A value that two segments share, such as a number that is spoken across their border, is replaced in both.
+    """
+    joined, starts = "", []
+    for segment in segments:
+        starts.append(len(joined))
+        joined += segment.text + " "
+    redaction: DocumentRedaction = redact_document(redactor, joined)
+    return tuple(
+        replace(segment, text=redaction.passage(joined, segment.text, start, start + len(segment.text)).redacted.text)
+        for segment, start in zip(segments, starts, strict=True)
+    )

@@ -20,19 +20,16 @@ from psycopg import Connection
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
-from sourcebook.chunking.chunk import Chunk, uncovered_characters
+from sourcebook.chunking.chunk import Chunk, chunking_config_hash, uncovered_characters
 from sourcebook.chunking.chunker import chunk_document
-from sourcebook.chunking.config_hash import chunking_config_hash
 from sourcebook.chunking.generated_index import is_generated_index
-from sourcebook.chunking.token_counter import token_counter
-from sourcebook.chunking.tokenizer import TokenCounter
+from sourcebook.chunking.tokenizer import TokenCounter, token_counter
 from sourcebook.database.batches import batched_by_size
 from sourcebook.database.lock import in_turn
 from sourcebook.database.queries import queries
-from sourcebook.database.statistics import refresh_statistics
+from sourcebook.database.stage_runs import refresh_statistics
 from sourcebook.indexing.mending import prove
-from sourcebook.model.block_rows import blocks_of
-from sourcebook.model.document import ParsedDocument
+from sourcebook.model.document import ParsedDocument, blocks_of
 from sourcebook.model.generation import Generation
 from sourcebook.model.passage_part import part_rows
 from sourcebook.model.progress import Progress, silent

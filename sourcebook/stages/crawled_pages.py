@@ -23,7 +23,7 @@ from psycopg import Connection
 
 from sourcebook.database.lock import in_turn
 from sourcebook.database.queries import queries
-from sourcebook.database.statistics import refresh_statistics
+from sourcebook.database.stage_runs import refresh_statistics
 from sourcebook.errors import FailureClass
 from sourcebook.indexing.mending import mend_pages
 from sourcebook.indexing.suspicion import find_suspicion, heightened
@@ -35,15 +35,14 @@ from sourcebook.stages.changes import kept_count
 from sourcebook.stages.observed_stage import observed_stage
 from sourcebook.stages.processing import Processing, processing
 from sourcebook.web.cleaners import Cleaners
-from sourcebook.web.conclusion import conclude, conclude_without_login
+from sourcebook.web.conclusion import conclude, conclude_without_login, record_left_out, renew_page_tags
+from sourcebook.web.crawl import Patience
 from sourcebook.web.crawl_result import CrawlResult
 from sourcebook.web.discovery import Discovery
 from sourcebook.web.frontier import Frontier
 from sourcebook.web.host_lock import host_lock
 from sourcebook.web.login import LoginError
 from sourcebook.web.outcome import FoundUrl
-from sourcebook.web.patience import Patience
-from sourcebook.web.pattern_rows import record_left_out, renew_page_tags
 from sourcebook.web.site import Site, collection_sites
 from sourcebook.web.site_crawl import crawl_site
 from sourcebook.web.url import host_of, normal_form, registered_domain

@@ -17,7 +17,7 @@ from psycopg import Connection
 
 from sourcebook.database.batches import batched
 from sourcebook.database.queries import queries
-from sourcebook.database.statistics import refresh_statistics
+from sourcebook.database.stage_runs import refresh_statistics
 from sourcebook.database.usage_log import store_uses
 from sourcebook.embedding.preparation import shortened_rows
 from sourcebook.errors import ModelError

@@ -22,7 +22,7 @@ from operator import add
 from psycopg import Connection, sql
 
 from sourcebook.database.batches import batched
-from sourcebook.database.deadlocks import despite_deadlocks
+from sourcebook.database.failures import despite_deadlocks
 from sourcebook.database.lock import in_turn
 from sourcebook.database.queries import queries
 from sourcebook.indexing.first_entries import count_statistics, is_unused

@@ -15,7 +15,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from sourcebook.database.embedded import programs_folder
 from sourcebook.errors import MissingDependencyError, TransferError
 from sourcebook.installation import install_command
-from sourcebook.processes.parent_death import send_signal_at_parent_death
+from sourcebook.processes.child import send_signal_at_parent_death
 
 
 def find_program(name: str) -> str:

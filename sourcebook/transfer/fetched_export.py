@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from sourcebook.errors import TransferError
-from sourcebook.files.remote_folder import RemoteFolder
+from sourcebook.files.remote_bytes import RemoteFolder
 from sourcebook.files.store_errors import MissingInStoreError, StoreError, store_calls
 from sourcebook.transfer.file_names import is_safe_path
 from sourcebook.transfer.judgments import JUDGMENTS

@@ -14,6 +14,7 @@ from psycopg.types.json import Jsonb
 from pydantic import ValidationError
 
 from sourcebook.config.collection import ChunkingSettings, EmbeddingSettings
+from sourcebook.database.batches import read_ahead
 from sourcebook.database.database import Database
 from sourcebook.database.lock import collection_locks
 from sourcebook.database.queries import queries
@@ -25,7 +26,6 @@ from sourcebook.errors import ConfigurationError, MissingDependencyError, Transf
 from sourcebook.indexing.first_entries import count_statistics
 from sourcebook.indexing.generations import create_generation
 from sourcebook.indexing.indexes import maintain_indexes
-from sourcebook.indexing.read_ahead import read_ahead
 from sourcebook.model.generation import Generation
 from sourcebook.model.passage_part import parts_of
 from sourcebook.stages.index_upkeep import maintain_index

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from sourcebook.errors import TransferError
-from sourcebook.processes.freed_memory import return_freed_memory
+from sourcebook.processes.machine_memory import return_freed_memory
 
 ROWS: Final = 4_096
 """Most rows of a part, a row group of the file."""

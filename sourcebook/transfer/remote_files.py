@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from sourcebook.errors import TransferError
-from sourcebook.files.remote_folder import RemoteFolder
+from sourcebook.files.remote_bytes import RemoteFolder
 from sourcebook.files.store_errors import StoreError, store_calls
 from sourcebook.transfer.export_files import ExportFiles
 from sourcebook.transfer.manifest import CHECKSUMS, MANIFEST

@@ -12,7 +12,7 @@ from sourcebook.config.html_part import HtmlPart
 from sourcebook.parsing.html.cleaner import CleanedPage, clean_page
 from sourcebook.parsing.html.frames import Frame
 from sourcebook.processes.cores import usable_cores
-from sourcebook.processes.freed_memory import return_freed_memory, return_large_pieces_at_once
+from sourcebook.processes.machine_memory import return_freed_memory, return_large_pieces_at_once
 from sourcebook.processes.worker_pool import WorkerPool
 
 CROWDED: Final = 16

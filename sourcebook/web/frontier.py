@@ -17,7 +17,7 @@ from sourcebook.database.batches import batched
 from sourcebook.database.parsed_content import parsed_content_row
 from sourcebook.database.queries import queries
 from sourcebook.errors import FailureClass
-from sourcebook.model.content_hash import content_hash
+from sourcebook.model.document import content_hash
 from sourcebook.parsing.html.read_html import page_document
 from sourcebook.parsing.redacted_document import redacted_document
 from sourcebook.parsing.registry import page_identity

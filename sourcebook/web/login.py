@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Mapping
 from urllib.parse import urldefrag, urljoin, urlsplit
 
-from sourcebook.config.login import LoginSettings
 from sourcebook.config.site_types import REFERENCE
-from sourcebook.config.sites import SiteSource
+from sourcebook.config.sites import LoginSettings, SiteSource
 from sourcebook.errors import FailureClass
 from sourcebook.parsing.html.charset import decode_page
 from sourcebook.parsing.html.tree import Element, parse_page

@@ -1,14 +1,15 @@
-"""Stored content of a response: an HTML page or a linked document."""
+"""Stored content of a response, and whether a URL with repeated slashes has the same page."""
 
 import hashlib
+import re
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from functools import lru_cache
 from itertools import accumulate
 from urllib.parse import unquote, urlsplit
 
-from sourcebook.model.content_hash import content_hash
+from sourcebook.model.document import content_hash
 from sourcebook.model.media_types import (
     CSV,
     DOCX,
@@ -22,7 +23,7 @@ from sourcebook.model.media_types import (
 )
 from sourcebook.parsing.html.cleaner import CleanedPage
 from sourcebook.parsing.media_type import detect_media_type
-from sourcebook.web.http_types import Response
+from sourcebook.web.http_types import FetchError, Response
 from sourcebook.web.outcome import PageContent
 from sourcebook.web.url import host_of, normal_form
 
@@ -125,3 +126,50 @@ def _canonical(cleaned: CleanedPage, url: str) -> str | None:
     """Return the canonical URL of a page where it is another URL of its host."""
     canonical = normal_form(cleaned.canonical) if cleaned.canonical else None
     return canonical if canonical not in {None, url} and host_of(canonical or "") == host_of(url) else None
+
+
+_ORIGIN_AND_PATH = re.compile(r"(https?://[^/?]+)([^?]*)(.*)", re.DOTALL)
+_REPEATED = re.compile(r"(?<!:)/{2,}")
+
+
+def single_slashed(url: str) -> str | None:
+    """Return a URL in normal form with single slashes in its path; None where it has no repeated ones.
+
+    A URL inside the path, as of an archive, keeps its two slashes.
+    """
+    parts = _ORIGIN_AND_PATH.fullmatch(url)
+    if parts is None:
+        return None
+    path = _REPEATED.sub("/", parts[2])
+    return None if path == parts[2] else f"{parts[1]}{path}{parts[3]}"
+
+
+async def twin_of(
+    response: Response,
+    fetch: Callable[[str], Awaitable[Response | None]],
+    clean: Callable[[Response], Awaitable[CleanedPage]],
+) -> str | None:
+    """Return the URL with single slashes where it has the same page as a response; otherwise None.
+
+    Some servers tell the two apart, so both are compared: their bytes, or their text without what changes by itself.
+
+    Args:
+        response: response of a URL in normal form.
+        fetch: returns the response of a URL, None where it may not be requested.
+        clean: returns the content of an HTML response.
+    """
+    url = single_slashed(response.url)
+    if url is None or not 200 <= response.status < 300:
+        return None
+    try:
+        other = await fetch(url)
+        if other is None or not 200 <= other.status < 300 or other.media_type != response.media_type:
+            return None
+        if other.body == response.body:
+            return url
+        if "html" not in response.media_type:
+            return None
+        first, second = await clean(replace(response, url=url)), await clean(other)
+    except FetchError:
+        return None
+    return url if (first.title, first.markdown) == (second.title, second.markdown) else None

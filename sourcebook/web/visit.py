@@ -46,10 +46,9 @@ from sourcebook.web.outcome import (
     led_away,
     not_to_be_indexed,
 )
-from sourcebook.web.page_content import DOCUMENT_TYPES, media_type_of, normal_links, page_of
+from sourcebook.web.page_content import DOCUMENT_TYPES, media_type_of, normal_links, page_of, twin_of
 from sourcebook.web.redirects import SETTLED, RedirectTrail, temporary_status
 from sourcebook.web.session import Session
-from sourcebook.web.slashes import twin_of
 from sourcebook.web.url import host_of, normal_form
 
 _log = logging.getLogger("sourcebook.web")

@@ -4,8 +4,7 @@ from itertools import count
 
 from aiohttp import web
 
-from sourcebook.model.block_rows import blocks_of
-from sourcebook.model.content_hash import content_hash
+from sourcebook.model.document import blocks_of, content_hash
 from tests.integration.stages import Stages
 
 GUIDE = (

@@ -21,19 +21,23 @@ from sourcebook.cli.commands import documents, status
 from sourcebook.command.app import app
 from sourcebook.config.answering import AnsweringSettings
 from sourcebook.config.browser import BrowserSettings
-from sourcebook.config.collection import ChunkingSettings, CollectionSettings, EmbeddingSettings, FilesSource
+from sourcebook.config.collection import (
+    ChunkingSettings,
+    CollectionSettings,
+    EmbeddingSettings,
+    FilesSource,
+    RetentionSettings,
+    RetrySettings,
+)
 from sourcebook.config.document_types import DocumentType
 from sourcebook.config.evaluation import MEASURES, EvaluationSettings
 from sourcebook.config.generations import GenerationSettings
-from sourcebook.config.login import LoginSettings
 from sourcebook.config.membership import TakenDocuments
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.config.redaction import RedactionSettings
 from sourcebook.config.relations import RelationSettings
 from sourcebook.config.repositories import RepositorySource
-from sourcebook.config.retention import RetentionSettings
-from sourcebook.config.retries import RetrySettings
-from sourcebook.config.sites import SiteSource
+from sourcebook.config.sites import LoginSettings, SiteSource
 from sourcebook.config.speech import SpeechSettings
 from sourcebook.config.usage import UsageSettings
 from sourcebook.contract.documents import Item

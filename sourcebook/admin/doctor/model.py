@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from sourcebook.admin.doctor.check import Check, fail, ok, warn
 from sourcebook.config.collection import AUTO_MODEL, EmbeddingSettings
 from sourcebook.embedding import multilingual_e5
-from sourcebook.embedding.engine import chosen_engine
-from sourcebook.embedding.precision import PrecisionSetting
+from sourcebook.embedding.engine import PrecisionSetting, chosen_engine
 from sourcebook.embedding.weights import (
     BUNDLED_NAME,
     BUNDLED_REMEDY,

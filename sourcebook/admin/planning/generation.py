@@ -8,8 +8,7 @@ from psycopg.rows import dict_row
 
 from sourcebook.chunking.chunker import chunk_document
 from sourcebook.chunking.generated_index import is_generated_index
-from sourcebook.chunking.token_counter import token_counter
-from sourcebook.chunking.tokenizer import TokenCounter
+from sourcebook.chunking.tokenizer import TokenCounter, token_counter
 from sourcebook.config.collection import ChunkingSettings
 from sourcebook.database.queries import queries
 from sourcebook.embedding.remote.access import ProviderAccess

@@ -9,7 +9,7 @@ from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Document, Json, Unredacted, as_text, collection_option
 from sourcebook.cli.output import console, one_line, print_json, safe, without_controls
 from sourcebook.model.counted import counted
-from sourcebook.model.time_span import time_span
+from sourcebook.model.place import time_span
 
 if TYPE_CHECKING:
     from sourcebook.contract.documents import Document as DocumentDetails

@@ -3,7 +3,8 @@
 import logging
 import time
 from collections.abc import Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from dataclasses import replace
 from threading import Lock
 from typing import Any, Final
 
@@ -14,12 +15,72 @@ from sourcebook.config.collection import EmbeddingSettings
 from sourcebook.embedding.metering import TokenMeter, provider_of_settings
 from sourcebook.embedding.model import EmbeddingModel
 from sourcebook.embedding.preparation import well_formed
-from sourcebook.embedding.remote.access import LEAST_SIMILARITY, PROBE, ProviderAccess, similarity
-from sourcebook.embedding.remote.batches import batches_of, joined, most_tokens
+from sourcebook.embedding.remote.access import LEAST_SIMILARITY, PROBE, ProviderAccess, described, similarity
 from sourcebook.embedding.remote.vectors import most_bytes, tokens_of, vectors_of
-from sourcebook.providers.client import Patience, ProviderClient
+from sourcebook.errors import ModelError
+from sourcebook.providers.client import FOR_INGESTS, FOR_QUERIES, Patience, ProviderClient
 from sourcebook.providers.failures import ProviderError, RequestFailedError
 from sourcebook.providers.limits import Limits
+
+_SPECIAL_TOKENS: Final = 16
+"""Tokens that a server may add to a text."""
+
+
+def most_tokens(texts: Sequence[str]) -> int:
+    """Return how many tokens texts can have at most: no tokenizer makes more of a text than it has bytes."""
+    return sum(len(text.encode()) + _SPECIAL_TOKENS for text in texts)
+
+
+def batches_of(texts: Sequence[str], size: int, tokens: int | None) -> list[list[str]]:
+    """Cut texts into batches, in their order.
+
+    Args:
+        texts: any number of texts.
+        size: most texts of a batch.
+        tokens: most tokens of a batch, by `most_tokens`; a text with more is a batch of its own. None for no limit.
+    """
+    batches: list[list[str]] = []
+    held = 0
+    for text in texts:
+        wanted = most_tokens([text])
+        if not batches or len(batches[-1]) >= size or (tokens is not None and held + wanted > tokens):
+            batches.append([])
+            held = 0
+        batches[-1].append(text)
+        held += wanted
+    return batches
+
+
+def joined(parts: Sequence["Future[Vectors]"], dimensions: int) -> "Future[Vectors]":
+    """Return the future of all rows in the order of the parts; it fails as the first of them that fails.
+
+    Args:
+        parts: futures of arrays of shape (n, dimensions).
+        dimensions: length of a row.
+    """
+    answer: Future[Vectors] = Future()
+    answer.set_running_or_notify_cancel()
+    remaining, lock = len(parts), Lock()
+
+    def finish(_: "Future[Vectors]") -> None:
+        nonlocal remaining
+        with lock:
+            remaining -= 1
+            if remaining:
+                return
+        try:
+            answer.set_result(np.concatenate([part.result() for part in parts]))
+        except CancelledError:
+            answer.set_exception(ProviderError("The provider is no longer asked: its embedder has been closed."))
+        except Exception as error:  # noqa: BLE001 - whoever waits for the answer gets it
+            answer.set_exception(error)
+
+    if not parts:
+        answer.set_result(np.empty((0, dimensions), np.float32))
+    for part in parts:
+        part.add_done_callback(finish)
+    return answer
+
 
 Vectors = NDArray[np.float32]
 _TRUSTED_SECONDS: Final = 600.0
@@ -216,3 +277,30 @@ class RemoteEmbedder:
         # A server that shortens no vectors sends them whole.
         most = most_bytes(len(asked), dimensions if self._settings.dimensions is None else None)
         return self._client.post("/embeddings", body, check, tokens=most_tokens(asked), counted=tokens_of, most=most)
+
+
+def open_remote(
+    identity: str, settings: EmbeddingSettings, access: ProviderAccess, *, for_queries: bool
+) -> RemoteEmbedder:
+    """Open the embedder of a provider; nothing is sent before the first text.
+
+    Args:
+        identity: identity of the model whose vectors are wanted.
+        settings: settings with a provider, as the generation has them.
+        access: to what the database keeps.
+        for_queries: whether somebody waits for the answer.
+
+    Raises:
+        ModelError: the key is missing, or no generation has vectors of the model.
+        MissingDependencyError: the package openai is not installed.
+    """
+    dimensions = access.dimensions_of(identity)
+    if dimensions is None:
+        raise ModelError(f"No generation has vectors of the provider's model {identity}: index the collection again.")
+    timeout = settings.timeout.total_seconds()
+    if for_queries:
+        patience = replace(FOR_QUERIES, timeout=min(timeout, FOR_QUERIES.timeout))
+    else:
+        patience = replace(FOR_INGESTS, timeout=timeout)
+    model = described(settings, identity, dimensions)
+    return RemoteEmbedder(settings, access, model, access.limits(settings), patience)

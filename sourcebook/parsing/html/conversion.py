@@ -11,7 +11,7 @@ from sourcebook.parsing.html.links import OWN_PAGE
 from sourcebook.parsing.html.parts import html_in_parts
 from sourcebook.parsing.html.tree import CODE_NEWLINE, OWN_END, OWN_START, Element, plain_text
 from sourcebook.parsing.text.decode import without_characters
-from sourcebook.processes.freed_memory import return_freed_memory
+from sourcebook.processes.machine_memory import return_freed_memory
 
 if TYPE_CHECKING:
     from html_to_markdown import ConversionOptions

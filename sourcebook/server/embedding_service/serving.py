@@ -7,9 +7,8 @@ from typing import Final
 
 import uvicorn
 
-from sourcebook.embedding.engine import Engine
+from sourcebook.embedding.engine import Engine, PrecisionSetting
 from sourcebook.embedding.model import EmbeddingModel, find_model
-from sourcebook.embedding.precision import PrecisionSetting
 from sourcebook.embedding.process import EmbeddingProcess
 from sourcebook.model.device import DeviceSetting
 from sourcebook.server.embedding_service.app import EmbeddingService, ServiceLimits

@@ -5,8 +5,7 @@ from typing import Final
 from pydantic import BaseModel, Field
 
 from sourcebook.contract.documents import Document, Passage
-from sourcebook.model.place import Place, address_of
-from sourcebook.model.time_span import time_span
+from sourcebook.model.place import Place, address_of, time_span
 from sourcebook.server.mcp.budget import clipped
 
 _LONGEST_TITLE: Final = 200

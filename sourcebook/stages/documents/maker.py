@@ -6,10 +6,10 @@ from functools import partial
 from operator import attrgetter
 
 from sourcebook.database.batches import batched_by_size
-from sourcebook.database.deadlocks import despite_deadlocks
+from sourcebook.database.failures import despite_deadlocks
 from sourcebook.errors import FailureClass, ParseError, SourcebookError
 from sourcebook.files.reading import name_as_title
-from sourcebook.model.content_hash import content_hash
+from sourcebook.model.document import content_hash
 from sourcebook.model.work import parsing_work
 from sourcebook.parsing.parser_pool import ParserPool
 from sourcebook.parsing.redacted_document import redacted_document

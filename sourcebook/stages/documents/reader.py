@@ -7,8 +7,7 @@ from typing import Any, Self
 
 from sourcebook.errors import FailureClass, ParseError, TemporaryParseError, failure_class_of
 from sourcebook.files.reading import file_name, read_file
-from sourcebook.model.block_rows import blocks_of
-from sourcebook.model.document import ParsedDocument
+from sourcebook.model.document import ParsedDocument, blocks_of
 from sourcebook.parsing.media_type import HEAD_BYTES, detect_media_type
 from sourcebook.parsing.parser_pool import ParserPool
 from sourcebook.parsing.registry import file_type, parser_identity

@@ -14,7 +14,7 @@ from psycopg import Connection
 
 from sourcebook.database.lock import in_turn
 from sourcebook.database.queries import queries
-from sourcebook.database.statistics import refresh_statistics
+from sourcebook.database.stage_runs import refresh_statistics
 from sourcebook.files.reading import name_as_title
 from sourcebook.indexing.mending import mend_contents
 from sourcebook.indexing.suspicion import find_suspicion, heightened

@@ -20,7 +20,7 @@ from psycopg.types.json import Jsonb
 from sourcebook.database.batches import batched, batched_by_size
 from sourcebook.database.lock import in_turn
 from sourcebook.database.queries import queries
-from sourcebook.database.statistics import refresh_statistics
+from sourcebook.database.stage_runs import refresh_statistics
 from sourcebook.errors import FailureClass
 from sourcebook.files.listing import FileEntry, KnownFolder, ListedFolder, Listing, folder_uri
 from sourcebook.files.reading import has_hash

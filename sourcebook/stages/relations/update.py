@@ -19,7 +19,7 @@ from psycopg.rows import dict_row
 from sourcebook.config.document_types import DEFAULT_TYPES, DocumentType
 from sourcebook.config.relations import RelationSettings
 from sourcebook.database.batches import batched
-from sourcebook.database.deadlocks import despite_deadlocks
+from sourcebook.database.failures import despite_deadlocks
 from sourcebook.database.queries import queries
 from sourcebook.model.relation import DocumentName, WrittenRelation
 from sourcebook.stages.relations.names import names_of

@@ -20,7 +20,7 @@ from sourcebook.model.usage import Use
 from sourcebook.redaction.ingestion import with_identity
 from sourcebook.redaction.redactor import Redactor
 from sourcebook.speech.engine import engine_identity
-from sourcebook.speech.redacted_segments import redacted_segments
+from sourcebook.speech.segments import redacted_segments
 from sourcebook.stages.ingest_redaction import redaction_identity
 
 PROBE = f"probe/{revisions.PROBE}"

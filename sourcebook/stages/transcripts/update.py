@@ -21,7 +21,7 @@ from tempfile import NamedTemporaryFile
 from psycopg import Connection
 
 from sourcebook.database.queries import queries
-from sourcebook.database.statistics import refresh_statistics
+from sourcebook.database.stage_runs import refresh_statistics
 from sourcebook.errors import FailureClass, RecordingError, SpeechError, TemporaryRecordingError, failure_class_of
 from sourcebook.files.confinement import open_confined
 from sourcebook.files.reading import local_path, open_file, store_errors

@@ -1,4 +1,4 @@
-"""Headless Chromium: finding an installed one, and running it in a process group that ends with this process."""
+"""Headless Chromium: finding one, running it in a group that ends with this process, and time limits."""
 
 import asyncio
 import os
@@ -8,13 +8,14 @@ import signal
 import sys
 import tempfile
 from collections import deque
+from collections.abc import Coroutine
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import Any, Final, Self, TypeVar
 
 from sourcebook.errors import FailureClass
-from sourcebook.processes.environment import child_environment
+from sourcebook.processes.child import child_environment
 from sourcebook.web.http_types import FetchError
 
 VARIABLE: Final = "SOURCEBOOK_CHROMIUM"
@@ -285,3 +286,42 @@ def _copy_certificates(folder: Path) -> None:
 def _may_use_sandbox() -> bool:
     """Whether Chromium's sandbox is available: not as root, and not in most containers, which isolate it themselves."""
     return os.geteuid() != 0 and os.environ.get("SOURCEBOOK_CHROMIUM_SANDBOX", "on") != "off"
+
+
+T = TypeVar("T")
+
+_ABANDONED: set["asyncio.Task[Any]"] = set()
+"""Abandoned tasks, referenced here because asyncio does not keep a running task from garbage collection."""
+
+
+async def within(seconds: float, work: Coroutine[Any, Any, T]) -> T:
+    """Return the result of a coroutine, or raise in time even where it ignores its cancellation.
+
+    `asyncio.timeout` waits for the cancelled coroutine; this function does not.
+
+    Raises:
+        TimeoutError: the coroutine did not end in time; it is cancelled and abandoned.
+    """
+    task = asyncio.create_task(work)
+    try:
+        await asyncio.wait((task,), timeout=seconds)
+    finally:
+        if not task.done():
+            task.cancel()
+            abandon(task)
+    if not task.done():
+        raise TimeoutError(f"not done after {seconds:g} s")
+    return task.result()
+
+
+def abandon(task: "asyncio.Task[Any]") -> None:
+    """Let a task end unobserved, without asyncio's warning about an error that is never retrieved."""
+    if not task.done():
+        _ABANDONED.add(task)
+    task.add_done_callback(_forget)
+
+
+def _forget(task: "asyncio.Task[Any]") -> None:
+    _ABANDONED.discard(task)
+    if not task.cancelled():
+        task.exception()

@@ -12,11 +12,10 @@ from sourcebook.config.browser import BrowserSettings
 from sourcebook.config.sites import SiteSource
 from sourcebook.errors import FailureClass, MissingDependencyError
 from sourcebook.installation import install_command
-from sourcebook.web.browser.chromium import Browser
+from sourcebook.web.browser.chromium import Browser, abandon, within
 from sourcebook.web.browser.page_traffic import OwnHeaders
 from sourcebook.web.browser.page_visit import PageVisit
 from sourcebook.web.browser.proxy import BrowserProxy
-from sourcebook.web.browser.time_limit import abandon, within
 from sourcebook.web.fetching.site_headers import site_headers
 from sourcebook.web.http_types import FetchError, Response
 from sourcebook.web.login_state import LoginState, cookies_for_browser

@@ -8,8 +8,7 @@ from urllib.parse import urldefrag, urlsplit
 
 from sourcebook.config.browser import BrowserSettings
 from sourcebook.errors import FailureClass
-from sourcebook.web.browser.isolated_world import IsolatedWorld
-from sourcebook.web.browser.page_actions import PageActions
+from sourcebook.web.browser.page_actions import IsolatedWorld, PageActions
 from sourcebook.web.browser.page_errors import NET_ERROR, net_error, no_page, timed_out, too_large, unknown
 from sourcebook.web.browser.page_traffic import OwnHeaders, PageTraffic
 from sourcebook.web.browser.proxy import BrowserProxy

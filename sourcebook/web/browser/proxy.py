@@ -14,18 +14,22 @@ from typing import Final, Protocol, Self, TypeVar
 from urllib.parse import SplitResult, urlsplit
 
 from sourcebook.errors import FailureClass
-from sourcebook.web.browser.proxy_head import Head, read_head
 from sourcebook.web.browser.proxy_streams import (
+    Head,
+    Streams,
     TooManyBytesError,
     closing,
     copy,
     copy_exactly,
+    open_proxy,
+    open_tunnel,
+    proxy_fields,
+    read_head,
     read_to_end,
     reset,
     until_first,
     while_connected,
 )
-from sourcebook.web.browser.upstream import Streams, open_proxy, open_tunnel, proxy_fields
 from sourcebook.web.fetching.proxies import Proxies, Proxy
 from sourcebook.web.http_types import FetchError
 

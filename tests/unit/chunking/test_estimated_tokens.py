@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sourcebook.chunking.estimated_tokens import EstimatedTokens
-from sourcebook.chunking.token_counter import token_counter
+from sourcebook.chunking.tokenizer import EstimatedTokens, token_counter
 from sourcebook.config.collection import EmbeddingSettings
 
 COUNTER = EstimatedTokens(8192)

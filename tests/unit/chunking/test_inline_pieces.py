@@ -8,7 +8,7 @@ import pytest
 
 from sourcebook.chunking.chunk import Chunk
 from sourcebook.chunking.chunker import chunk_document
-from sourcebook.chunking.inline_pieces import inline_pieces
+from sourcebook.chunking.cut_points import inline_pieces
 from sourcebook.parsing.text.markdown import parse_markdown
 from tests.unit.chunking.bundled_tokenizer import bundled_tokenizer
 from tests.unit.chunking.promises import assert_promises

@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 
 from sourcebook.embedding.embedder import SentenceTransformerEmbedder
-from sourcebook.embedding.engine import choose_engine
+from sourcebook.embedding.engine import Precision, choose_engine
 from sourcebook.embedding.model import EmbeddingModel, find_model
 from sourcebook.embedding.onnx.embed import OnnxEmbedder
 from sourcebook.embedding.onnx.export import export_model
 from sourcebook.embedding.opening import open_embedder
-from sourcebook.embedding.precision import Precision
 from sourcebook.embedding.weights import BUNDLED_NAME, MULTILINGUAL_NAME
 from sourcebook.processes.device import Device
 from tests.unit.embedding.mixed_texts import mixed_texts
@@ -55,14 +54,14 @@ def test_the_processor_decides(
 ) -> None:
     """onnxruntime where vectors are computed in float32, torch where the processor has bfloat16 of its own."""
     flags = {"bfloat16": frozenset({"avx512_bf16"}), "float32": frozenset({"avx2"})}[processor]
-    monkeypatch.setattr("sourcebook.embedding.precision.cpu_flags", lambda text: flags)
+    monkeypatch.setattr("sourcebook.embedding.engine.cpu_flags", lambda text: flags)
     chosen = choose_engine(setting, PROCESSOR)
     assert (chosen.name, chosen.device) == (engine, "cpu")
     assert chosen.reason.startswith(reason)
 
 
 def test_without_torch_onnxruntime_embeds_whatever_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sourcebook.embedding.precision.cpu_flags", lambda text: frozenset({"avx512_bf16"}))
+    monkeypatch.setattr("sourcebook.embedding.engine.cpu_flags", lambda text: frozenset({"avx512_bf16"}))
     for module in ("precision", "engine"):
         found = f"sourcebook.embedding.{module}.find_spec"
         monkeypatch.setattr(found, lambda name: None if name == "torch" else find_spec(name))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from sourcebook.embedding.memory import needed_memory, wait_for_memory
+from sourcebook.embedding.engine import needed_memory, wait_for_memory
 from sourcebook.embedding.model import EmbeddingModel
 from sourcebook.embedding.opening import open_embedder
 from sourcebook.errors import ModelError
@@ -55,7 +55,7 @@ def test_a_run_stops_where_memory_stays_too_little(model: EmbeddingModel, monkey
         asked.append((name, needed))
         raise ModelError("too little")
 
-    monkeypatch.setattr("sourcebook.embedding.memory.wait_for_memory", too_little)
+    monkeypatch.setattr("sourcebook.embedding.engine.wait_for_memory", too_little)
     with pytest.raises(ModelError, match="too little"):
         open_embedder(model, "float32", "cpu", Path("nowhere"))
     assert asked == [("all-MiniLM-L6-v2", needed_memory(90_868_376, "onnxruntime"))]

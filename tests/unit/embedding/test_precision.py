@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from sourcebook.embedding.precision import Precision, choose_precision
+from sourcebook.embedding.engine import Precision, choose_precision
 from sourcebook.processes.cores import usable_cores
 
 

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from sourcebook.embedding import tokens_of_call
-from sourcebook.embedding.embedder import SentenceTransformerEmbedder
+from sourcebook.embedding.embedder import SentenceTransformerEmbedder, TokensOfCall
 from sourcebook.embedding.loading import load_folder
 from sourcebook.embedding.model import find_model
-from sourcebook.embedding.tokens_of_call import TokensOfCall
 from tests.unit.embedding.mixed_texts import mixed_texts
 from tests.unit.embedding.tiny_models import MAX_TOKENS, tiny_model
 

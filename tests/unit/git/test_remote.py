@@ -3,8 +3,7 @@
 import pytest
 
 from sourcebook.errors import FailureClass, ListingError
-from sourcebook.git.command import GitFailedError, find_git
-from sourcebook.git.login import split_login
+from sourcebook.git.command import GitFailedError, find_git, split_login
 from sourcebook.git.remote import Remote, listing_error
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from sourcebook.indexing.read_ahead import read_ahead
+from sourcebook.database.batches import read_ahead
 
 
 def test_values_come_in_order_and_one_ahead() -> None:

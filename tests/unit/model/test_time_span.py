@@ -2,7 +2,7 @@
 
 import pytest
 
-from sourcebook.model.time_span import media_fragment, stamp, time_span
+from sourcebook.model.place import media_fragment, stamp, time_span
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,7 @@ import time
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sourcebook.model.block_rows import block_rows, blocks_of
-from sourcebook.model.document import Block
+from sourcebook.model.document import Block, block_rows, blocks_of
 from sourcebook.model.transcript import Chapter, Segment
 from sourcebook.parsing.registry import TRANSCRIPT, parser_identities
 from sourcebook.parsing.text.markdown import parse_markdown

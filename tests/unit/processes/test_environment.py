@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sourcebook.processes.environment import child_environment
+from sourcebook.processes.child import child_environment
 from sourcebook.processes.worker_pool import WorkerPool
 
 _SECRETS = {

@@ -9,7 +9,7 @@ import pytest
 
 MEASURED = """
 import sys
-from sourcebook.processes.freed_memory import return_freed_memory, return_large_pieces_at_once
+from sourcebook.processes.machine_memory import return_freed_memory, return_large_pieces_at_once
 def resident():
     return int(open("/proc/self/statm").read().split()[1]) * 4096
 if sys.argv[1] == "at once":
@@ -36,7 +36,7 @@ def test_large_pieces_go_back_after_larger_ones(when: str) -> None:
 KEPT = """
 from resource import RUSAGE_SELF, getrusage
 from threading import Thread
-from sourcebook.processes.freed_memory import keep_freed_memory
+from sourcebook.processes.machine_memory import keep_freed_memory
 keep_freed_memory()
 def work():
     for _ in range(100):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from whisper.timing import backtrace  # before the engine puts its own path in its place
 
-from sourcebook.speech.engines.alignment_path import alignment_path
+from sourcebook.speech.engines.openai_whisper import alignment_path
 
 
 def reference(costs: np.ndarray) -> np.ndarray:

@@ -7,7 +7,7 @@ from sourcebook.config.speech import SpeechSettings
 from sourcebook.errors import SpeechError
 from sourcebook.model.device import DeviceName
 from sourcebook.speech.engine import Engine
-from sourcebook.speech.engines.fallback import FallingBack, speech_device
+from sourcebook.speech.engines.loading import FallingBack, speech_device
 from tests.unit.speech.clips import sound
 from tests.unit.speech.conftest import ENGLISH_PIECES, Load
 

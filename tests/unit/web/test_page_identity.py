@@ -4,7 +4,7 @@ from urllib.parse import urljoin
 
 import pytest
 
-from sourcebook.model.content_hash import content_hash
+from sourcebook.model.document import content_hash
 from sourcebook.parsing.html.cleaner import clean_page
 from sourcebook.web.http_types import Response
 from sourcebook.web.outcome import PageContent

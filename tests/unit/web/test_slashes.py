@@ -2,7 +2,7 @@
 
 import pytest
 
-from sourcebook.web.slashes import single_slashed
+from sourcebook.web.page_content import single_slashed
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import pytest
 
-from sourcebook.web.browser.time_limit import within
+from sourcebook.web.browser.chromium import within
 
 
 async def answer() -> int:

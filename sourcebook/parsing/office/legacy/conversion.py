@@ -8,7 +8,7 @@ from typing import Final
 
 from sourcebook.errors import FailureClass, ParseError
 from sourcebook.parsing.office.legacy.watch import TOO_LONG
-from sourcebook.processes.environment import child_environment
+from sourcebook.processes.child import child_environment
 
 SECONDS: Final = 100
 """Seconds a conversion may take; less than `parsing.timeout` allows, so that the error names LibreOffice."""
