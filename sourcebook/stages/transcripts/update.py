@@ -23,8 +23,8 @@ from sourcebook.errors import FailureClass, RecordingError, SpeechError, Tempora
 from sourcebook.files.confinement import open_confined
 from sourcebook.files.reading import local_path
 from sourcebook.files.source import Source
+from sourcebook.indexing.damage import find_suspicion, heightened
 from sourcebook.indexing.mending import mend_recordings
-from sourcebook.indexing.suspicion import find_suspicion, heightened
 from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
 from sourcebook.model.selection import EVERYTHING, Selection
