@@ -20,7 +20,7 @@ from sourcebook.database.queries import queries
 from sourcebook.files.listing import file_uri
 from sourcebook.indexing.first_entries import count_statistics
 from sourcebook.indexing.generations import ensure_generation
-from sourcebook.indexing.indexes import maintain_indexes
+from sourcebook.indexing.graphs import maintain_indexes
 from sourcebook.model.generation import Generation
 from sourcebook.stages.index_upkeep import maintain_index
 

@@ -13,7 +13,7 @@ from benchmarks.corpora.vectors import DIMENSIONS, Rows
 from benchmarks.harness.report import say
 from sourcebook.config.collection import ChunkingSettings, EmbeddingSettings
 from sourcebook.indexing.generations import create_generation
-from sourcebook.indexing.indexes import maintain_indexes
+from sourcebook.indexing.graphs import maintain_indexes
 from sourcebook.model.generation import Generation
 from sourcebook.search.scope import SearchScope, find_scope
 from sourcebook.stages.index_upkeep import maintain_index

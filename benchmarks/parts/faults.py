@@ -18,9 +18,8 @@ from sourcebook.database.database import Database
 from sourcebook.embedding.model import find_model
 from sourcebook.embedding.process import EmbeddingProcess
 from sourcebook.embedding.weights import BUNDLED_NAME
-from sourcebook.indexing.damage import find_damage
+from sourcebook.indexing.damage import find_damage, find_suspicion
 from sourcebook.indexing.generations import ensure_generation
-from sourcebook.indexing.suspicion import find_suspicion
 from sourcebook.parsing.parser_pool import ParserPool
 from sourcebook.stages import index_upkeep
 from sourcebook.stages.chunks import prepare_chunks

@@ -12,7 +12,7 @@ from benchmarks.corpora.vectors import Rows, vectors
 from benchmarks.harness.bench import Bench
 from benchmarks.harness.report import Row, say
 from sourcebook.contract.filters import Filters
-from sourcebook.indexing.indexes import HNSW_BREADTH, HNSW_FROM, HNSW_LINKS, build_vector_index
+from sourcebook.indexing.graphs import HNSW_BREADTH, HNSW_FROM, HNSW_LINKS, build_vector_index
 from sourcebook.search.ranking.filter_conditions import condition_of
 from sourcebook.search.ranking.vector_leg import nearest
 from sourcebook.search.scope import EntryCondition

@@ -14,7 +14,7 @@ from sourcebook.config.loading import load_configuration
 from sourcebook.config.names import collection_name, unknown_collections
 from sourcebook.config.sites import site_location
 from sourcebook.errors import ConfigurationError
-from sourcebook.files.patterns import PathFilter
+from sourcebook.files.source import PathFilter
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _MOST_NUMBERS = 1000

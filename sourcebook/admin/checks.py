@@ -8,9 +8,8 @@ from psycopg import Connection
 from sourcebook.admin.model_languages import unknown_languages
 from sourcebook.admin.status import problem_uris
 from sourcebook.database.queries import queries
-from sourcebook.indexing.damage import find_every_damage
+from sourcebook.indexing.damage import find_every_damage, find_suspicion
 from sourcebook.indexing.generations import active_generation
-from sourcebook.indexing.suspicion import find_suspicion
 from sourcebook.model.shard import Shard
 
 CHECKS = {

@@ -3,7 +3,7 @@
 from psycopg import Connection
 
 from sourcebook.database.queries import queries
-from sourcebook.embedding.languages import known_languages
+from sourcebook.embedding.weights import known_languages
 
 LEAST_DOCUMENTS = 3
 """Documents of a language below which it counts as a mistake of language identification."""

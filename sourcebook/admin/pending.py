@@ -10,9 +10,8 @@ from sourcebook.database.queries import queries
 from sourcebook.files.listing import FileEntry
 from sourcebook.files.source import Source
 from sourcebook.indexing.activation import due_for_retirement
-from sourcebook.indexing.damage import find_every_damage
+from sourcebook.indexing.damage import find_every_damage, find_suspicion, heightened
 from sourcebook.indexing.generations import find_generations
-from sourcebook.indexing.suspicion import find_suspicion, heightened
 from sourcebook.model.media_types import is_recording, media_type_of_name
 from sourcebook.model.selection import EVERYTHING, Selection
 from sourcebook.model.shard import Shard, is_first

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sourcebook.config.collection import FilesSource
 from sourcebook.config.loading import Configuration
-from sourcebook.files.patterns import EVERY_FILE, PathFilter
+from sourcebook.files.source import EVERY_FILE, PathFilter
 
 _MOST_FILES = 20_000
 """Files that are looked at; a larger folder is left to the ingest."""

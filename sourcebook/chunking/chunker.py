@@ -5,9 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, takewhile
 
-from sourcebook.chunking.chunk import Chunk, is_thematic_break
+from sourcebook.chunking.chunk import Chunk, Prefixes, embedding_text, is_thematic_break
 from sourcebook.chunking.cut_points import best_cut, piece_end
-from sourcebook.chunking.embedding_text import Prefixes, embedding_text
 from sourcebook.chunking.pack import Span, nearest_segment, pack, pack_speech, with_times
 from sourcebook.chunking.repeated_context import RepeatedContexts
 from sourcebook.chunking.sections import (
@@ -20,8 +19,7 @@ from sourcebook.chunking.sections import (
     longest_names,
     sections,
 )
-from sourcebook.chunking.token_index import TokenIndex
-from sourcebook.chunking.tokenizer import TokenCounter
+from sourcebook.chunking.tokenizer import TokenCounter, TokenIndex
 from sourcebook.config.collection import CONTEXT, ContextPart
 from sourcebook.model.document import Block, ParsedDocument
 from sourcebook.model.passage_part import PassagePart

@@ -7,7 +7,7 @@ from dataclasses import replace
 from sourcebook.chunking.chunk import Chunk
 from sourcebook.chunking.cut_points import best_cut, piece_end
 from sourcebook.chunking.repeated_context import RepeatedContexts
-from sourcebook.chunking.token_index import TokenIndex
+from sourcebook.chunking.tokenizer import TokenIndex
 from sourcebook.model.document import Block
 from sourcebook.parsing.transcript import ends_sentence
 

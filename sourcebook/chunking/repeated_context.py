@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sourcebook.chunking.cut_points import last_sentence
-from sourcebook.chunking.token_index import TokenIndex
+from sourcebook.chunking.tokenizer import TokenIndex
 from sourcebook.model.document import Block
 
 _WIDEST_HEADER = 3

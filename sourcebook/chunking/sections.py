@@ -4,8 +4,11 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from itertools import takewhile
+from typing import TypeVar
 
-from sourcebook.chunking.token_index import TokenIndex
+from sourcebook.chunking.tokenizer import TokenIndex
 from sourcebook.model.document import Block
 
 _DEEPEST_ANCHOR = 3
@@ -111,6 +114,8 @@ class Slugger:
         return candidate
 
 
+Group = Sequence[Section]
+_Item = TypeVar("_Item")
 _NAMED = frozenset({"code", "data"})
 _BELOW_HEADINGS = 7
 """Heading level of names: below the six levels of Markdown."""
@@ -129,11 +134,11 @@ class Definitions:
         The name of the definition that the span begins with is placed at its start: the text itself contains it.
         """
         number = max(0, bisect_right(self._starts, start) - 1)
-        shared: Sequence[str] | None = None
+        shared: tuple[str, ...] | None = None
         for block in self._blocks[number:]:
             if block.start >= end:
                 break
-            shared = _shared(shared, _names(block))
+            shared = _names(block) if shared is None else _shared(shared, _names(block))
             if not shared:
                 return ()
         if shared is None:
@@ -152,25 +157,19 @@ def longest_names(blocks: Iterable[Block]) -> tuple[Heading, ...]:
     return tuple(Heading(name, _BELOW_HEADINGS, 0, 0) for name in _names(longest)) if longest else ()
 
 
-def _names(block: Block) -> Sequence[str]:
+def _names(block: Block) -> tuple[str, ...]:
     if not block.title or block.kind not in _NAMED:
         return ()
-    return block.title.split(".") if block.kind == "code" else (block.title,)
+    return tuple(block.title.split(".")) if block.kind == "code" else (block.title,)
 
 
-def _shared(before: Sequence[str] | None, names: Sequence[str]) -> Sequence[str]:
-    if before is None:
-        return names
-    count = 0
-    while count < min(len(before), len(names)) and before[count] == names[count]:
-        count += 1
-    return before[:count]
+def _shared(path: tuple[_Item, ...], other: tuple[_Item, ...]) -> tuple[_Item, ...]:
+    """Return the items that two paths begin with."""
+    return tuple(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], zip(path, other, strict=False)))
 
 
 _TINY = 4
 """Divisor of the budget: a section below a quarter of it is joined with others."""
-
-Group = Sequence[Section]
 
 
 def groups(sections: Iterable[Section], index: TokenIndex, *, budget: int) -> Iterator[Group]:
@@ -197,13 +196,7 @@ def groups(sections: Iterable[Section], index: TokenIndex, *, budget: int) -> It
 def common_path(group: Group) -> tuple[Heading, ...]:
     """Return the headings that enclose all content of a group."""
     paths = [section.path for section in group if section.has_content] or [section.path for section in group]
-    common = paths[0]
-    for path in paths[1:]:
-        shared = 0
-        while shared < min(len(common), len(path)) and common[shared] == path[shared]:
-            shared += 1
-        common = common[:shared]
-    return common
+    return reduce(_shared, paths)
 
 
 def _joined(sections: Iterable[Section], index: TokenIndex, budget: int) -> Iterator[Group]:

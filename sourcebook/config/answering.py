@@ -1,4 +1,4 @@
-"""Settings of answering: the language model that questions are answered with, and its limits."""
+"""Settings of answering (the language model that answers, and its limits), and the prices of all models."""
 
 from datetime import timedelta
 from typing import Annotated, Self
@@ -8,7 +8,19 @@ from pydantic_core import PydanticCustomError
 
 from sourcebook.config.field_types import Duration, Settings, Text
 from sourcebook.config.provider import OPENAI_KEY, OPENAI_URL, ServerUrl, VariableName
-from sourcebook.config.usage import Price
+
+Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+"""US dollars per million tokens."""
+
+
+class UsageSettings(Settings):
+    """Prices of models, by which usage is turned into costs."""
+
+    prices: dict[Text, Price] = Field(
+        default={},
+        description="a mapping from models to US dollars per million tokens, such as {text-embedding-3-small: 0.02}",
+    )
+
 
 _Money = Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
 

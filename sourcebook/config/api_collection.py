@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from pydantic import ValidationError, model_validator
 
+from sourcebook.config.answering import UsageSettings
 from sourcebook.config.browser import BrowserSettings, ClickSettings
 from sourcebook.config.collection import (
     ChunkingSettings,
@@ -27,9 +28,9 @@ from sourcebook.config.collection import (
     RetrySettings,
 )
 from sourcebook.config.document_types import DocumentType
+from sourcebook.config.evaluation import GenerationSettings
 from sourcebook.config.explain import explain_without_values
 from sourcebook.config.field_types import Settings
-from sourcebook.config.generations import GenerationSettings
 from sourcebook.config.membership import TakenDocuments
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.config.redaction import RedactionSettings
@@ -38,7 +39,6 @@ from sourcebook.config.repositories import RepositorySource
 from sourcebook.config.site_types import REFERENCE
 from sourcebook.config.sites import SiteSource
 from sourcebook.config.speech import SpeechSettings
-from sourcebook.config.usage import UsageSettings
 from sourcebook.config.yaml_file import DEEPEST_NESTING, MOST_VALUES
 from sourcebook.errors import SettingsError
 

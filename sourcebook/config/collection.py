@@ -8,11 +8,10 @@ from typing import Annotated, Any, Final, Literal, Self, get_args
 from pydantic import BeforeValidator, Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from sourcebook.config.answering import AnsweringSettings
+from sourcebook.config.answering import AnsweringSettings, UsageSettings
 from sourcebook.config.document_types import DEFAULT_TYPES, DocumentType, TypeName
-from sourcebook.config.evaluation import EvaluationSettings
+from sourcebook.config.evaluation import EvaluationSettings, GenerationSettings
 from sourcebook.config.field_types import ByteCount, Duration, Pattern, Settings, Text, Words, expand_user
-from sourcebook.config.generations import GenerationSettings
 from sourcebook.config.membership import TakenDocuments, listed
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.config.provider import AUTO_MODEL as AUTO_MODEL
@@ -23,7 +22,6 @@ from sourcebook.config.repositories import RepositorySource
 from sourcebook.config.sites import SiteSource
 from sourcebook.config.speech import SpeechSettings
 from sourcebook.config.store_urls import has_password
-from sourcebook.config.usage import UsageSettings
 
 MOST_ATTEMPTS = 15
 """Attempts in a row before an item is parked; with the pauses between them they take some four days."""

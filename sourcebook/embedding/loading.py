@@ -5,9 +5,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sourcebook.embedding.complete_model import check_loaded
 from sourcebook.embedding.description import UNLIMITED_TOKENS, Description
 from sourcebook.embedding.engine import Precision
+from sourcebook.embedding.hub import check_loaded
 from sourcebook.errors import ModelError
 from sourcebook.installation import install_command
 from sourcebook.model.device import DeviceName

@@ -19,10 +19,9 @@ from os import SEEK_END
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from sourcebook.embedding.complete_folder import check_whole
 from sourcebook.embedding.packed_file import PackedFile, Sizes, Vocabulary
 from sourcebook.embedding.tensor_file import NewTensor, write_tensors
-from sourcebook.embedding.weights import MULTILINGUAL_MAX_TOKENS
+from sourcebook.embedding.weights import MULTILINGUAL_MAX_TOKENS, check_whole
 from sourcebook.embedding.weights import MULTILINGUAL_NAME as NAME
 from sourcebook.embedding.weights import MULTILINGUAL_SHA256 as SHA256
 from sourcebook.errors import ModelError

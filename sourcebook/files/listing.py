@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote_from_bytes
 
 from sourcebook.errors import FailureClass, ListingError, failure_class_of
-from sourcebook.files.patterns import PathFilter
-from sourcebook.files.source import FetchedRepository, Source, UploadedFile
+from sourcebook.files.source import FetchedRepository, PathFilter, Source, UploadedFile
 from sourcebook.files.store_errors import store_error
 from sourcebook.files.walk import FOLDER, WalkedFolder, walk
 

@@ -1,9 +1,12 @@
-"""A folder as a source, with the access to its files."""
+"""A folder as a source, with its patterns and the access to its files."""
 
+import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from wcmatch import glob
 
 from sourcebook.errors import FailureClass
 from sourcebook.git.tree import Tree
@@ -80,3 +83,41 @@ class Source:
         import fsspec.core
 
         return fsspec.core.url_to_fs(self.location)  # type: ignore[no-any-return]
+
+
+EVERY_FILE = "**/*"
+"""The default pattern, which needs no regular expression."""
+_FLAGS = glob.GLOBSTAR | glob.BRACE | glob.FORCEUNIX
+
+
+class PathFilter:
+    """The include and exclude patterns of a source, applied to paths relative to its root with `/` between the parts.
+
+    `*` stays within one part, `**` crosses parts, `{a,b}` is either. A name that begins with a dot is included only
+    where a pattern spells the dot, which leaves out `.git`. A pattern that names a folder excludes its whole content.
+    """
+
+    def __init__(self, include: Sequence[str], exclude: Sequence[str]) -> None:
+        self._wanted = _is_visible if list(include) == [EVERY_FILE] else _compiled(include, _FLAGS)
+        self._unwanted = _compiled(
+            [*exclude, *(f"{pattern.rstrip('/')}/**" for pattern in exclude)], _FLAGS | glob.DOTGLOB
+        )
+        self._visits_hidden = any(re.search(r"(^|[/{,])\.[^./]", pattern) for pattern in include)
+
+    def takes(self, path: str) -> bool:
+        """Return whether the source includes a file."""
+        return self._wanted(path) and not self._unwanted(path)
+
+    def enters(self, path: str, name: str) -> bool:
+        """Return whether the source may include files below a folder."""
+        return (self._visits_hidden or not name.startswith(".")) and not self._unwanted(path)
+
+
+def _is_visible(path: str) -> bool:
+    return not path.startswith(".") and "/." not in path
+
+
+def _compiled(patterns: Sequence[str], flags: int) -> Callable[[str], bool]:
+    if not patterns:
+        return lambda path: False
+    return glob.compile(list(patterns), flags=flags).match

@@ -13,8 +13,7 @@ from pathlib import Path
 
 from sourcebook.errors import FailureClass, ListingError
 from sourcebook.files.confinement import LEADS_OUT, is_inside, real_path, target_of
-from sourcebook.files.patterns import PathFilter
-from sourcebook.files.source import Source
+from sourcebook.files.source import PathFilter, Source
 
 FOLDER = "folder"
 """Modification mark in the line of a link to a folder."""

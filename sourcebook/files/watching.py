@@ -11,8 +11,7 @@ from watchfiles import watch
 
 from sourcebook.errors import FailureClass, ListingError
 from sourcebook.files.listing import file_uri
-from sourcebook.files.patterns import PathFilter
-from sourcebook.files.source import Source
+from sourcebook.files.source import PathFilter, Source
 from sourcebook.model.media_types import is_recording, media_type_of_name
 
 SECONDS_AT_REST = 2.0

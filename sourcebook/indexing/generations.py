@@ -10,7 +10,7 @@ from psycopg.rows import class_row, dict_row
 from psycopg.types.json import Jsonb
 
 from sourcebook.config.collection import AUTO_MODEL, OF_THE_MACHINE, ChunkingSettings, EmbeddingSettings
-from sourcebook.config.generations import GenerationSettings
+from sourcebook.config.evaluation import GenerationSettings
 from sourcebook.database.queries import queries
 from sourcebook.embedding.engine import Engine
 from sourcebook.embedding.remote.access import ProviderAccess

@@ -1,4 +1,4 @@
-"""The HNSW indexes of a generation: how many parts they should have, and their change in place.
+"""The HNSW indexes of a generation: built after a load, in how many parts, and their change in place.
 
 A layout takes the place of another one without a new generation: its indexes are built beside those that searches use,
 and these go when all of it is there. A killed build leaves the finished parts, and the next one goes on with the rest.
@@ -14,7 +14,7 @@ import psycopg
 from psycopg import Connection, sql
 from psycopg.pq import TransactionStatus
 
-from sourcebook.config.generations import GenerationSettings
+from sourcebook.config.evaluation import GenerationSettings
 from sourcebook.database.queries import queries
 from sourcebook.model.generation import Generation
 from sourcebook.model.graph_layout import GraphLayout, parts_for
@@ -183,3 +183,53 @@ def _workers(connection: Connection) -> int:
 def _valid_indexes(connection: Connection, generation: Generation) -> list[str]:
     partition = {"partition": f"sourcebook.search_entry_{generation.id}"}
     return [name for (name,) in connection.execute(queries["partition_vector_indexes"], partition)]
+
+
+__all__ = ["HNSW_BREADTH", "HNSW_FROM", "HNSW_LINKS", "build_vector_index", "has_vector_index", "maintain_indexes"]
+
+
+def maintain_indexes(connection: Connection, generation: Generation, *, entries: int, moved: int) -> None:
+    """Build missing indexes, and analyze the partitions where more than a tenth of the entries moved.
+
+    A build holds a SHARE lock on its partition only: searches continue. Writers of the partition need the lock of the
+    collection, which the builder holds.
+
+    A collection that has grown past a limit of `PARTS_FROM` gets other parts in the stage `index_upkeep`.
+
+    Args:
+        connection: in autocommit mode.
+        generation: the generation of the partition.
+        entries: the current number of entries.
+        moved: the number of entries added, changed or removed since the last call.
+    """
+    if entries and not index_exists(connection, f"search_entry_{generation.id}_lexemes"):
+        connection.execute(
+            queries["create_lexeme_index"].format(
+                name=sql.Identifier(f"search_entry_{generation.id}_lexemes"), partition=generation.partition
+            )
+        )
+    if entries >= HNSW_FROM and not has_vector_index(connection, generation):
+        build_graphs(connection, generation, entries, GraphBuild(wanted_layout(connection, generation, entries)))
+    if moved * 10 > entries:
+        for table in (*generation.partitions.values(), sql.Identifier("lexeme")):
+            connection.execute(queries["analyze_table"].format(table=table))
+
+
+def has_vector_index(connection: Connection, generation: Generation) -> bool:
+    """Return whether HNSW indexes serve a generation."""
+    return present_layout(connection, generation) is not None
+
+
+def build_vector_index(
+    connection: Connection,
+    generation: Generation,
+    entries: int,
+    *,
+    links: int = HNSW_LINKS,
+    breadth: int = HNSW_BREADTH,
+) -> None:
+    """Build one HNSW index over a whole generation, in parallel where the server allows it.
+
+    A graph of up to 2 GB is built in memory; a larger one is built on disk, many times more slowly.
+    """
+    build_graphs(connection, generation, entries, GraphBuild(GraphLayout(), links, breadth))

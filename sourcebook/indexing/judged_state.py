@@ -5,7 +5,7 @@ import os
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from sourcebook.config.generations import GenerationSettings
+from sourcebook.config.evaluation import GenerationSettings
 
 
 class _Judged(Protocol):

@@ -11,9 +11,8 @@ from itertools import islice
 from psycopg import Connection
 
 from sourcebook.database.queries import queries
-from sourcebook.indexing.damage import Damage, compare_sums
+from sourcebook.indexing.damage import Damage, compare_sums, find_suspicion, forget_suspicion
 from sourcebook.indexing.generations import find_generations
-from sourcebook.indexing.suspicion import find_suspicion, forget_suspicion
 from sourcebook.model.generation import Generation
 
 _log = logging.getLogger("sourcebook.proof")

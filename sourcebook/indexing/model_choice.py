@@ -8,8 +8,7 @@ from psycopg import Connection
 from psycopg.types.json import Jsonb
 
 from sourcebook.database.queries import queries
-from sourcebook.embedding.languages import known_languages
-from sourcebook.embedding.weights import BUNDLED_NAME, MULTILINGUAL_NAME
+from sourcebook.embedding.weights import BUNDLED_NAME, MULTILINGUAL_NAME, known_languages
 
 LEAST_SHARE: Final = 0.1
 """Share of the documents in other languages than the default model's, from which the multilingual model is chosen."""

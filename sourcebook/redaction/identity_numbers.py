@@ -1,6 +1,7 @@
 """Numbers of persons: their checksums by python-stdnum, and the words beside those that look like any other number."""
 
 import re
+from functools import partial
 from importlib import import_module
 from types import MappingProxyType
 from typing import Final, Protocol, cast
@@ -57,6 +58,24 @@ def _is_valid(module: str, number: str) -> bool:
     return cast("_Numbers", import_module(f"stdnum.{module}")).is_valid(number)
 
 
+def _whole(candidate: Candidate, module: str) -> int:
+    return len(candidate.value) if _is_valid(module, candidate.value) else 0
+
+
+us_ssn = partial(_whole, module="us.ssn")
+"""Takes a social security number of the United States: no area, group or serial that is never given."""
+it_codicefiscale = partial(_whole, module="it.codicefiscale")
+"""Takes an Italian tax code with a right check letter."""
+ch_ssn = partial(_whole, module="ch.ssn")
+"""Takes a Swiss social security number with a right check digit."""
+fi_hetu = partial(_whole, module="fi.hetu")
+"""Takes a Finnish personal identity code with a right check character."""
+br_cpf = partial(_whole, module="br.cpf")
+"""Takes a Brazilian CPF with right check digits."""
+fr_nir = partial(_whole, module="fr.nir")
+"""Takes a French social security number with a right key."""
+
+
 def by_its_word(candidate: Candidate) -> int:
     """Take a number whose checksum is right by the rules of the country that a word before it names."""
     if candidate.end - candidate.start > _LONGEST:
@@ -67,21 +86,6 @@ def by_its_word(candidate: Candidate) -> int:
     named = [module for module, words in _COMPILED.items() if words.search(before)]
     value = candidate.value
     return len(value) if any(_is_valid(module, value) for module in named) else 0
-
-
-def us_ssn(candidate: Candidate) -> int:
-    """Take a social security number of the United States: no area, group or serial that is never given."""
-    return _whole(candidate, "us.ssn")
-
-
-def it_codicefiscale(candidate: Candidate) -> int:
-    """Take an Italian tax code with a right check letter."""
-    return _whole(candidate, "it.codicefiscale")
-
-
-def ch_ssn(candidate: Candidate) -> int:
-    """Take a Swiss social security number with a right check digit."""
-    return _whole(candidate, "ch.ssn")
 
 
 def es_dni(candidate: Candidate) -> int:
@@ -95,21 +99,6 @@ def es_dni(candidate: Candidate) -> int:
     )
 
 
-def fi_hetu(candidate: Candidate) -> int:
-    """Take a Finnish personal identity code with a right check character."""
-    return _whole(candidate, "fi.hetu")
-
-
-def br_cpf(candidate: Candidate) -> int:
-    """Take a Brazilian CPF with right check digits."""
-    return _whole(candidate, "br.cpf")
-
-
-def fr_nir(candidate: Candidate) -> int:
-    """Take a French social security number with a right key."""
-    return _whole(candidate, "fr.nir")
-
-
 def kr_or_cn(candidate: Candidate) -> int:
     """Take a resident's number of Korea or China with a right check digit."""
     return _whole(candidate, "kr.rrn" if "-" in candidate.value else "cn.ric")
@@ -120,7 +109,3 @@ def gb_nino(candidate: Candidate) -> int:
     value = candidate.value
     never = value[:2] in {"BG", "GB", "KN", "NK", "NT", "TN", "ZZ"}
     return 0 if never else len(value)
-
-
-def _whole(candidate: Candidate, module: str) -> int:
-    return len(candidate.value) if _is_valid(module, candidate.value) else 0

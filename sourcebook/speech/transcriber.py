@@ -1,7 +1,9 @@
-"""Transcribe a recording window by window, in memory independent of its length."""
+"""Transcribe a recording window by window, in memory independent of its length, and tell its languages."""
 
+import math
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -10,9 +12,8 @@ import numpy as np
 from sourcebook.model.transcript import SAMPLE_RATE, Language, Segment, Window
 from sourcebook.speech.channels import Track, tracks_of
 from sourcebook.speech.decoding import Samples
-from sourcebook.speech.engine import Engine
+from sourcebook.speech.engine import LANGUAGE_SECONDS, Engine
 from sourcebook.speech.hearing import Utterance, hear
-from sourcebook.speech.languages import languages_of, stretches_of, whisper_code
 from sourcebook.speech.pieces import Span, from_onsets, last_pause, merged, utterances_of
 from sourcebook.speech.segments import segments_of
 
@@ -117,3 +118,189 @@ class _Speech:
                     language_probability=language.probability,
                     channel=self._track.channel,
                 )
+
+
+_PAUSE = round(0.4 * SAMPLE_RATE)
+"""Samples of the longest pause within a stretch."""
+_BREATH = SAMPLE_RATE
+"""Samples of the longest pause within a stretch that is still short."""
+_SHORT = 2 * SAMPLE_RATE
+"""Samples of a short stretch: its language is uncertain."""
+_LONG = 10 * SAMPLE_RATE
+"""Samples of the longest stretch, unless it has no pause."""
+_SWITCH = 2.0
+"""Cost of another language than the stretch before, as a natural logarithm of probability.
+
+A single stretch in another language must be about e⁴ = 55 times as probable in it.
+"""
+_KNOWN_SWITCH = 1.0
+"""Cost between two languages that are both surely spoken in the sound, each more than once."""
+_SURE, _OFTEN = 0.9, 2
+"""Probability from which a stretch is surely in a language, and the number of such stretches."""
+_CANDIDATE = 0.5
+"""Probability that a language must have in one stretch at least, unless none has it in any."""
+_LEAST = 0.001
+"""Least probability of a language in a stretch."""
+_ISO_CODES = {"jw": "jv"}
+"""ISO 639-1 codes of languages that Whisper has another code of, by the latter."""
+_WHISPER_CODES = {iso: whisper for whisper, iso in _ISO_CODES.items()}
+
+
+def whisper_code(language: Language) -> str:
+    """Return Whisper's code of a language."""
+    return _WHISPER_CODES.get(language.code, language.code)
+
+
+def stretches_of(speech: Sequence[Span]) -> list[Span]:
+    """Return the stretches of speech whose languages are told apart: sentences or so, between pauses.
+
+    A short one is joined to the nearer of its neighbours across a breath: the farther may be in another language.
+    """
+    stretches: list[Span] = []
+    for span in speech:
+        if stretches and _pause(stretches[-1], span) <= _PAUSE and _length(stretches[-1], span) <= _LONG:
+            stretches[-1] = Span(stretches[-1].start, span.end)
+        else:
+            stretches.append(span)
+    while (place := _next_to_join(stretches)) is not None:
+        stretches[place : place + 2] = [Span(stretches[place].start, stretches[place + 1].end)]
+    return stretches
+
+
+def _next_to_join(stretches: Sequence[Span]) -> int | None:
+    """Return the place of a stretch that is joined to the next one, the least pause first; None if there is none."""
+    pauses = [
+        (_pause(one, other), place)
+        for place, (one, other) in enumerate(pairwise(stretches))
+        if min(one.end - one.start, other.end - other.start) < _SHORT
+        and _pause(one, other) <= _BREATH
+        and _length(one, other) <= _LONG
+    ]
+    return min(pauses)[1] if pauses else None
+
+
+def _pause(one: Span, other: Span) -> int:
+    return other.start - one.end
+
+
+def _length(one: Span, other: Span) -> int:
+    return other.end - one.start
+
+
+def languages_of(
+    engine: Engine, samples: Samples, speech: Sequence[Span], before: Language | None
+) -> list[tuple[Span, Language]]:
+    """Return stretches of speech and their languages, each with its mean probability in all stretches of that language.
+
+    The most probable sequence, by Viterbi's algorithm: a short or unclear stretch takes the language of its neighbours.
+    Where several languages are spoken, stretches are cut at shorter pauses: they may change without a longer one.
+
+    Args:
+        engine: Engine that detects them.
+        samples: Sound that holds the speech, one channel.
+        speech: Spans of speech in order.
+        before: Language of the speech before; None if there is none.
+    """
+    stretches = stretches_of(speech)
+    if not stretches:
+        return []
+    found = _detected(engine, samples, stretches)
+    likely = {code for one in found for code, probability in one.items() if probability >= _CANDIDATE}
+    if len(likely | ({whisper_code(before)} if before is not None else set())) > 1:
+        parts = [part for span in stretches for part in _parts([one for one in speech if _is_in(one, span)])]
+        known = dict(zip(stretches, found, strict=True))
+        if new := [part for part in parts if part not in known]:
+            known |= zip(new, _detected(engine, samples, new), strict=True)
+        stretches, found = parts, [known[part] for part in parts]
+    return list(zip(stretches, _languages(stretches, found, before), strict=True))
+
+
+def _detected(engine: Engine, samples: Samples, stretches: Sequence[Span]) -> list[dict[str, float]]:
+    return engine.detect_languages([samples[span.start : span.start + _told_in(span)] for span in stretches])
+
+
+def _told_in(stretch: Span) -> int:
+    """Return the samples of a stretch that its language is told by."""
+    return min(stretch.end - stretch.start, round(LANGUAGE_SECONDS * SAMPLE_RATE))
+
+
+def _is_in(span: Span, stretch: Span) -> bool:
+    return stretch.start <= span.start and span.end <= stretch.end
+
+
+def _parts(spans: Sequence[Span]) -> list[Span]:
+    """Return the parts of a stretch that are not short, cut at its longest pauses first."""
+    pauses = [
+        (_pause(one, other), place)
+        for place, (one, other) in enumerate(pairwise(spans), 1)
+        if min(_length(spans[0], one), _length(other, spans[-1])) >= _SHORT
+    ]
+    if not pauses:
+        return [Span(spans[0].start, spans[-1].end)]
+    _, place = max(pauses)
+    return [*_parts(spans[:place]), *_parts(spans[place:])]
+
+
+def _languages(
+    stretches: Sequence[Span], found: Sequence[Mapping[str, float]], before: Language | None
+) -> list[Language]:
+    weights = [min(_told_in(span) / _SHORT, 1.0) for span in stretches]
+    chosen = _sequence(found, weights, None if before is None else whisper_code(before))
+    told: dict[str, Language] = {}
+    for code in chosen:
+        parts = [
+            (span.end - span.start, probabilities.get(code, 0.0))
+            for span, probabilities, other in zip(stretches, found, chosen, strict=True)
+            if other == code
+        ]
+        mean = sum(length * probability for length, probability in parts) / sum(length for length, _ in parts)
+        told[code] = Language(_ISO_CODES.get(code, code), round(mean, 4))
+    return [told[code] for code in chosen]
+
+
+def _likeliest(found: Sequence[Mapping[str, float]], weights: Sequence[float]) -> str:
+    """Return the language of the largest mean probability."""
+    total: dict[str, float] = {}
+    for one, weight in zip(found, weights, strict=True):
+        for code, probability in one.items():
+            total[code] = total.get(code, 0.0) + weight * probability
+    return max(sorted(total), key=lambda code: total[code])
+
+
+def _origin(scores: Mapping[str, float], cost: Callable[[str, str], float], code: str) -> str:
+    """Return the best language before a stretch in a language, among equals the same one."""
+    return max(scores, key=lambda other: (scores[other] - cost(other, code), other == code))
+
+
+def _sequence(found: Sequence[Mapping[str, float]], weights: Sequence[float], before: str | None) -> list[str]:
+    codes = {code for one in found for code, probability in one.items() if probability >= _CANDIDATE}
+    if before is not None:
+        codes.add(before)
+    ordered = sorted(codes) or [_likeliest(found, weights)]
+    sure = Counter(
+        code
+        for one, weight in zip(found, weights, strict=True)
+        for code in ordered
+        if weight * one.get(code, 0) >= _SURE
+    )
+
+    def cost(one: str | None, other: str) -> float:
+        if one in (None, other):
+            return 0.0
+        return _KNOWN_SWITCH if min(sure[one or ""], sure[other]) >= _OFTEN else _SWITCH
+
+    scores = {code: -cost(before, code) for code in ordered}
+    origins: list[dict[str, str]] = []
+    for place, (one, weight) in enumerate(zip(found, weights, strict=True)):
+        origin = {code: _origin(scores, cost, code) if place else code for code in ordered}
+        scores = {
+            code: scores[origin[code]] - cost(origin[code], code) + weight * math.log(max(one.get(code, 0.0), _LEAST))
+            for code in ordered
+        }
+        origins.append(origin)
+    code = max(ordered, key=lambda code: scores[code])
+    chosen = [code]
+    for origin in reversed(origins[1:]):
+        code = origin[code]
+        chosen.append(code)
+    return chosen[::-1]

@@ -25,8 +25,8 @@ from sourcebook.database.lock import in_turn
 from sourcebook.database.queries import queries
 from sourcebook.database.stage_runs import refresh_statistics
 from sourcebook.errors import FailureClass
+from sourcebook.indexing.damage import find_suspicion, heightened
 from sourcebook.indexing.mending import mend_pages
-from sourcebook.indexing.suspicion import find_suspicion, heightened
 from sourcebook.model.progress import Progress, TotalProgress, silent
 from sourcebook.model.report import StageReport
 from sourcebook.model.selection import EVERYTHING, Selection

@@ -27,7 +27,7 @@ from sourcebook.database.lock import in_turn
 from sourcebook.database.queries import queries
 from sourcebook.indexing.first_entries import count_statistics, is_unused
 from sourcebook.indexing.generations import other_generations
-from sourcebook.indexing.indexes import has_vector_index, maintain_indexes
+from sourcebook.indexing.graphs import has_vector_index, maintain_indexes
 from sourcebook.model.generation import Generation
 from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport

@@ -16,8 +16,7 @@ from sourcebook.database.database import Database
 from sourcebook.database.queries import queries
 from sourcebook.database.schema import newest_version
 from sourcebook.errors import TransferError
-from sourcebook.indexing.damage import find_every_damage
-from sourcebook.indexing.suspicion import find_suspicion
+from sourcebook.indexing.damage import find_every_damage, find_suspicion
 from sourcebook.redaction.documents import redactor_of
 from sourcebook.redaction.redactor import Redactor
 from sourcebook.transfer.documents import DocumentsWriter

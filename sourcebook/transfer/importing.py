@@ -25,7 +25,7 @@ from sourcebook.embedding.settled import local_model
 from sourcebook.errors import ConfigurationError, MissingDependencyError, TransferError
 from sourcebook.indexing.first_entries import count_statistics
 from sourcebook.indexing.generations import create_generation
-from sourcebook.indexing.indexes import maintain_indexes
+from sourcebook.indexing.graphs import maintain_indexes
 from sourcebook.model.generation import Generation
 from sourcebook.model.passage_part import parts_of
 from sourcebook.stages.index_upkeep import maintain_index

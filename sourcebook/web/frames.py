@@ -11,11 +11,10 @@ from sourcebook.errors import FailureClass
 from sourcebook.model.media_types import HTML
 from sourcebook.parsing.html.frames import Frame, FrameHead, read_frame_head
 from sourcebook.web.discovery import Discovery
-from sourcebook.web.fetching.host_rules import HostRules
-from sourcebook.web.fetching.robots import tag_directives
+from sourcebook.web.fetching.host_rules import HostRules, tag_directives
 from sourcebook.web.http_types import FetchError, Request, Response
+from sourcebook.web.outcome import MOST_REDIRECTS
 from sourcebook.web.page_content import media_type_of
-from sourcebook.web.redirects import MOST_REDIRECTS
 from sourcebook.web.url import normal_form
 
 MOST_FRAMES = 20

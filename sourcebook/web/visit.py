@@ -22,16 +22,16 @@ from sourcebook.web.cleaners import PageCleaner
 from sourcebook.web.discovery import Discovery
 from sourcebook.web.fetch_times import PageRenderer
 from sourcebook.web.fetching.breaker import CircuitBreaker
-from sourcebook.web.fetching.host_rules import HostRules
+from sourcebook.web.fetching.host_rules import HostRules, tag_directives
 from sourcebook.web.fetching.politeness import HostLimiter
 from sourcebook.web.fetching.retries import Fetcher, fetch_with_retries
-from sourcebook.web.fetching.robots import tag_directives
 from sourcebook.web.frames import FrameReader
 from sourcebook.web.http_types import FetchError, NotAPageError, Request, Response
 from sourcebook.web.lists.llms import links_of, looks_like_llms
 from sourcebook.web.lists.sitemap import SitemapError, looks_like_sitemap, read_sitemap
 from sourcebook.web.login_pages import is_login_page, is_login_url, leads_to_login
 from sourcebook.web.outcome import (
+    SETTLED,
     ClaimedUrl,
     Failed,
     FoundUrl,
@@ -39,15 +39,16 @@ from sourcebook.web.outcome import (
     Outcome,
     Postponed,
     Redirected,
+    RedirectTrail,
     Refused,
     Stored,
     Unchanged,
     asks_login,
     led_away,
     not_to_be_indexed,
+    temporary_status,
 )
 from sourcebook.web.page_content import DOCUMENT_TYPES, media_type_of, normal_links, page_of, twin_of
-from sourcebook.web.redirects import SETTLED, RedirectTrail, temporary_status
 from sourcebook.web.session import Session
 from sourcebook.web.url import host_of, normal_form
 

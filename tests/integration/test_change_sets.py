@@ -13,7 +13,7 @@ from sourcebook.admin.removal import remove_items, restore_items
 from sourcebook.admin.status import collection_statuses
 from sourcebook.config.loading import load_configuration
 from sourcebook.indexing.generations import ensure_generation
-from sourcebook.metrics.ledger import read_ledger
+from sourcebook.metrics.server import read_ledger
 from sourcebook.model.selection import EVERYTHING, Selection
 from sourcebook.stages.chunks import prepare_chunks
 from sourcebook.stages.documents.update import update_documents

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sourcebook.indexing import indexes
+from sourcebook.indexing import graphs
 from sourcebook.stages import index_upkeep, search_index
 from sourcebook.stages.search_index import publish
 from tests.integration.stages import Stages
@@ -14,7 +14,7 @@ FIRST = 12
 @pytest.fixture
 def indexed(stages: Stages, monkeypatch: pytest.MonkeyPatch) -> Stages:
     """A base with an HNSW index over twelve documents; from three entries outside it, the upkeep enters them."""
-    monkeypatch.setattr(indexes, "HNSW_FROM", FIRST)
+    monkeypatch.setattr(graphs, "HNSW_FROM", FIRST)
     monkeypatch.setattr(index_upkeep, "MOST_OUTSIDE", 3)
     monkeypatch.setattr(index_upkeep, "_ENTERED_AT_ONCE", 2)
     stages.configure()

@@ -17,8 +17,7 @@ from sourcebook.database.measurement_writer import MeasurementWriter, store_meas
 from sourcebook.database.pool import StatementLimits
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.metrics import register
-from sourcebook.metrics.ledger import LedgerCollector, read_ledger
-from sourcebook.metrics.server import MetricsServer, MetricsServerError
+from sourcebook.metrics.server import LedgerCollector, MetricsServer, MetricsServerError, read_ledger
 from sourcebook.telemetry.measurements import measurements
 from tests.integration.stages import Stages
 from tests.waiting import wait_until

@@ -11,7 +11,7 @@ from ruamel.yaml import YAML
 
 from sourcebook.admin.dagster_state import DagsterState
 from sourcebook.database.database import Database
-from sourcebook.metrics.ledger import LedgerCollector, dagster_families
+from sourcebook.metrics.server import LedgerCollector, dagster_families
 from tests.checkout import CHECKOUT, DOCS
 
 FOLDER = CHECKOUT / "deploy" / "monitoring"

@@ -20,8 +20,7 @@ from sourcebook.contract.plans import Reason
 from sourcebook.database.database import Database
 from sourcebook.database.embedded import POSTGRES_VERSION
 from sourcebook.database.location import DatabaseLocation
-from sourcebook.indexing.damage import find_damage
-from sourcebook.indexing.suspicion import find_suspicion
+from sourcebook.indexing.damage import find_damage, find_suspicion
 from sourcebook.model.selection import Selection
 from sourcebook.stages import index_upkeep
 from sourcebook.stages.chunks import prepare_chunks

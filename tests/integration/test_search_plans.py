@@ -12,7 +12,7 @@ from sourcebook import KnowledgeBase
 from sourcebook.database.database import Database
 from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.database.queries import queries
-from sourcebook.indexing.indexes import maintain_indexes
+from sourcebook.indexing.graphs import maintain_indexes
 from sourcebook.model.generation import Generation
 from sourcebook.search.query_syntax import parse_query
 from sourcebook.search.query_terms import query_terms, with_stand_ins

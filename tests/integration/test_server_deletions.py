@@ -43,10 +43,10 @@ def test_an_upload_to_a_collection_that_is_deleted_meanwhile_is_refused(
     """Its rows may even be gone by then: nothing is stored, and nothing fails."""
     locked = uploads._lock_source
 
-    def purge_before(connection: Any, name: str) -> str:
+    def purge_before(connection: Any, name: str) -> None:
         with base.connection() as other:
             other.execute("DELETE FROM collection WHERE name = %s", [name])
-        return locked(connection, name)
+        locked(connection, name)
 
     monkeypatch.setattr(uploads, "_lock_source", purge_before)
     with serving(base.knowledge, requires_key=False) as client:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from sourcebook.web.lists import limits
+from sourcebook.web import discovery
 from sourcebook.web.lists.sitemap import Sitemap, read_sitemap
 from tests.integration.stages import Stages, html
 
@@ -66,7 +66,7 @@ def test_a_list_is_read_beside_the_visits(stages: Stages, monkeypatch: pytest.Mo
 
 def test_pages_come_while_lists_multiply(stages: Stages, monkeypatch: pytest.MonkeyPatch) -> None:
     """The number of lists is bounded, and long before the last one pages are read."""
-    monkeypatch.setattr(limits, "MOST_LISTS", 60)
+    monkeypatch.setattr(discovery, "MOST_LISTS", 60)
     multiply(stages, urls=2, lists=9)
     stages.configure_site("/maps/a.xml", max_pages=50)
     report = stages.crawl()
@@ -87,8 +87,8 @@ def test_pages_come_while_lists_multiply(stages: Stages, monkeypatch: pytest.Mon
 
 def test_urls_of_a_list_and_of_all_lists_are_bounded(stages: Stages, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is left out is said with its number; the rest of the site is crawled."""
-    monkeypatch.setattr(limits, "MOST_URLS", 30)
-    monkeypatch.setattr(limits, "MOST_URLS_TOGETHER", 70)
+    monkeypatch.setattr(discovery, "MOST_URLS", 30)
+    monkeypatch.setattr(discovery, "MOST_URLS_TOGETHER", 70)
     stages.web.sitemap_index("/all.xml", [f"/{name}.xml" for name in "abc"])
     for name in "abc":
         stages.web.sitemap(f"/{name}.xml", [f"/p/{name}{number}" for number in range(40)])

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from sourcebook.model.selection import Selection
-from sourcebook.web.redirects import SETTLED
+from sourcebook.web.outcome import SETTLED
 from tests.integration.stages import Stages, html
 from tests.integration.test_site_bad_input import BOMB
 

@@ -16,7 +16,7 @@ from sourcebook.database.database import Database
 from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.database.location import DatabaseLocation
 from sourcebook.database.queries import queries
-from sourcebook.indexing import indexes
+from sourcebook.indexing import graphs
 from sourcebook.model.generation import Generation
 from sourcebook.search.ranking import vector_leg
 from sourcebook.search.ranking.filter_conditions import condition_of
@@ -292,7 +292,7 @@ def test_an_index_is_built_while_others_search_and_publish(shelf: Shelf) -> None
     with shelf.database.connection() as builder, shelf.database.connection() as other:
         with builder.transaction(force_rollback=True):
             builder.execute("SET LOCAL max_parallel_maintenance_workers = 0")
-            indexes.build_vector_index(builder, shelf.generations["small"], SMALL)
+            graphs.build_vector_index(builder, shelf.generations["small"], SMALL)
             other.execute("SET lock_timeout = '5s'")
             assert nearest(other, shelf.scoped("small"), shelf.queries[0], DEPTH).is_exact
             with other.transaction(force_rollback=True):
@@ -312,13 +312,13 @@ def has_vector_index(connection: Connection, generation: Generation) -> bool:
 def test_what_a_broken_build_left_is_no_index_and_is_built_anew(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
     """An invalid index, as an interrupted REINDEX CONCURRENTLY leaves it, is dropped, and the right one built."""
     generation = shelf.generations["small"]
-    monkeypatch.setattr(indexes, "HNSW_FROM", SMALL)
+    monkeypatch.setattr(graphs, "HNSW_FROM", SMALL)
     name = f"search_entry_{generation.id}_vector"
     with shelf.database.connection() as connection:
-        indexes.build_vector_index(connection, generation, SMALL)
+        graphs.build_vector_index(connection, generation, SMALL)
         connection.execute("UPDATE pg_index SET indisvalid = false WHERE indexrelid = to_regclass(%s)", [name])
         assert not has_vector_index(connection, generation)
         assert nearest(connection, shelf.scoped("small"), shelf.queries[0], DEPTH).plan == "exact"
-        indexes.maintain_indexes(connection, generation, entries=SMALL, moved=0)
+        graphs.maintain_indexes(connection, generation, entries=SMALL, moved=0)
         assert has_vector_index(connection, generation)
         connection.execute(sql.SQL("DROP INDEX {}").format(sql.Identifier(name)))

@@ -9,7 +9,7 @@ from psycopg import Connection
 
 from sourcebook.config.collection import ChunkingSettings, EmbeddingSettings
 from sourcebook.database.database import Database
-from sourcebook.indexing import indexes
+from sourcebook.indexing import graphs
 from sourcebook.indexing.generations import create_generation
 from sourcebook.model.generation import Generation
 from sourcebook.search.ranking.vector_leg import VectorRanking
@@ -67,7 +67,7 @@ def filled_shelf(database: Database) -> Shelf:
             shelf.generations[name], shelf.chunks[name] = _generation(connection, name, vectors)
             shelf.vectors[name] = vectors
             if name != "small":
-                indexes.build_vector_index(connection, shelf.generations[name], entries)
+                graphs.build_vector_index(connection, shelf.generations[name], entries)
         connection.execute("ANALYZE")
     return shelf
 

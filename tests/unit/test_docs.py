@@ -19,7 +19,7 @@ from resources.selection import RunSelection
 from sourcebook.async_knowledge_base import AsyncKnowledgeBase
 from sourcebook.cli.commands import documents, status
 from sourcebook.command.app import app
-from sourcebook.config.answering import AnsweringSettings
+from sourcebook.config.answering import AnsweringSettings, UsageSettings
 from sourcebook.config.browser import BrowserSettings
 from sourcebook.config.collection import (
     ChunkingSettings,
@@ -30,8 +30,7 @@ from sourcebook.config.collection import (
     RetrySettings,
 )
 from sourcebook.config.document_types import DocumentType
-from sourcebook.config.evaluation import MEASURES, EvaluationSettings
-from sourcebook.config.generations import GenerationSettings
+from sourcebook.config.evaluation import MEASURES, EvaluationSettings, GenerationSettings
 from sourcebook.config.membership import TakenDocuments
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.config.redaction import RedactionSettings
@@ -39,7 +38,6 @@ from sourcebook.config.relations import RelationSettings
 from sourcebook.config.repositories import RepositorySource
 from sourcebook.config.sites import LoginSettings, SiteSource
 from sourcebook.config.speech import SpeechSettings
-from sourcebook.config.usage import UsageSettings
 from sourcebook.contract.documents import Item
 from sourcebook.contract.explanation import Explanation, LegExplanation
 from sourcebook.contract.fields import declared

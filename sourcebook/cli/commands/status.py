@@ -201,7 +201,7 @@ def _show_generated_indexes(collection: "CollectionStatus") -> None:
 
 
 def _show_unknown_languages(collection: "CollectionStatus") -> None:
-    from sourcebook.embedding.languages import remedy
+    from sourcebook.embedding.weights import remedy
 
     if collection.unknown_languages and collection.embedding_model is not None:
         languages = ", ".join(f"{number:,} in {code}" for code, number in collection.unknown_languages.items())

@@ -7,7 +7,7 @@ from typing import Any
 from psycopg import Connection
 from psycopg.rows import dict_row
 
-from sourcebook.chunking.embedding_text import embedding_text
+from sourcebook.chunking.chunk import embedding_text
 from sourcebook.database.queries import queries
 
 Row = dict[str, Any]

@@ -16,8 +16,8 @@ from sourcebook.database.lock import in_turn
 from sourcebook.database.queries import queries
 from sourcebook.database.stage_runs import refresh_statistics
 from sourcebook.files.reading import name_as_title
+from sourcebook.indexing.damage import find_suspicion, heightened
 from sourcebook.indexing.mending import mend_contents
-from sourcebook.indexing.suspicion import find_suspicion, heightened
 from sourcebook.model.media_types import CONTAINERS
 from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport

@@ -25,8 +25,8 @@ from sourcebook.errors import FailureClass
 from sourcebook.files.listing import FileEntry, KnownFolder, ListedFolder, Listing, folder_uri
 from sourcebook.files.reading import has_hash
 from sourcebook.files.source import Source
+from sourcebook.indexing.damage import find_suspicion, heightened, note_comparison
 from sourcebook.indexing.mending import mend_files
-from sourcebook.indexing.suspicion import find_suspicion, heightened, note_comparison
 from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
 from sourcebook.model.selection import EVERYTHING, Selection

@@ -27,8 +27,8 @@ from sourcebook.files.confinement import open_confined
 from sourcebook.files.reading import local_path, open_file, store_errors
 from sourcebook.files.source import Source
 from sourcebook.files.upload_store import upload_path
+from sourcebook.indexing.damage import find_suspicion, heightened
 from sourcebook.indexing.mending import mend_recordings
-from sourcebook.indexing.suspicion import find_suspicion, heightened
 from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
 from sourcebook.model.selection import EVERYTHING, Selection

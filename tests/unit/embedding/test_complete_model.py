@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sourcebook.embedding.complete_model import check_loaded
+from sourcebook.embedding.hub import check_loaded
 from sourcebook.embedding.loading import load_folder
 from sourcebook.errors import ModelError
 from sourcebook.search.ranking.reranking.loading import load_cross_encoder

@@ -1,6 +1,6 @@
 """Languages of the models of the box."""
 
-from sourcebook.embedding.languages import known_languages, remedy
+from sourcebook.embedding.weights import known_languages, remedy
 
 
 def test_the_languages_of_the_models() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sourcebook.embedding import tokens_of_call
+from sourcebook.embedding import embedder
 from sourcebook.embedding.embedder import SentenceTransformerEmbedder, TokensOfCall
 from sourcebook.embedding.loading import load_folder
 from sourcebook.embedding.model import find_model
@@ -55,7 +55,7 @@ def test_what_cannot_be_kept_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     tokens = TokensOfCall(model, MAX_TOKENS)
     with tokens.of([], "") as counts:
         assert counts is None
-    monkeypatch.setattr(tokens_of_call, "_MOST_TOKENS", len(TEXTS) * MAX_TOKENS - 1)
+    monkeypatch.setattr(embedder, "_MOST_TOKENS", len(TEXTS) * MAX_TOKENS - 1)
     with tokens.of(TEXTS, "") as counts:
         assert counts is None
     tokens.close()

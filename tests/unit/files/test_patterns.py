@@ -3,7 +3,7 @@
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sourcebook.files.patterns import EVERY_FILE, PathFilter
+from sourcebook.files.source import EVERY_FILE, PathFilter
 
 PARTS = st.text(st.characters(exclude_characters="/\0", exclude_categories=()), min_size=1, max_size=6).filter(
     lambda part: part not in (".", "..")

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from sourcebook.errors import ModelError
-from sourcebook.providers import breaker
+from sourcebook.providers import limits
 from sourcebook.providers.client import Patience, ProviderClient
 from sourcebook.providers.failures import Cure, ProviderError, RequestFailedError, invalid, retry_after
 from tests.provider_server import ProviderServer, Reply
@@ -187,13 +187,13 @@ def test_a_provider_that_failed_often_is_left_alone_and_tried_later(
     server: ProviderServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After five failures a search fails at once without a request; after the rest one request tries, and closes it."""
-    monkeypatch.setattr(breaker, "REST", 0.4)
+    monkeypatch.setattr(limits, "REST", 0.4)
     server.answer = lambda asked: Reply(500, {})
     hasty = ProviderClient(server.url, None, Patience(5, 30, timeout=5, waits_for_breaker=False))
     with pytest.raises(ProviderError):
         post(hasty)
     asked = len(server.asked)
-    assert asked == breaker.FAILURES
+    assert asked == limits.FAILURES
     with pytest.raises(ProviderError, match="has failed several times in a row"):
         post(hasty)
     assert len(server.asked) == asked

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from sourcebook.model.transcript import SAMPLE_RATE, Language
 from sourcebook.speech.engine import Engine
-from sourcebook.speech.languages import languages_of, stretches_of, whisper_code
 from sourcebook.speech.pieces import Span
+from sourcebook.speech.transcriber import languages_of, stretches_of, whisper_code
 from tests.unit.speech.clips import Samples
 
 ENGLISH, GERMAN = {"en": 0.95, "de": 0.01}, {"de": 0.98, "en": 0.005}

@@ -14,8 +14,7 @@ from whisper.timing import find_alignment
 from whisper.tokenizer import get_tokenizer
 
 from sourcebook.speech.engines import openai_whisper
-from sourcebook.speech.engines.openai_whisper import OpenAiWhisper
-from sourcebook.speech.engines.shared_audio import BatchedDecoding, DecoderOfEncodedSound
+from sourcebook.speech.engines.openai_whisper import BatchedDecoding, DecoderOfEncodedSound, OpenAiWhisper
 from tests.unit.speech.clips import needs_clips, sound, words
 from tests.unit.speech.conftest import Load
 

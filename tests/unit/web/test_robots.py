@@ -4,7 +4,7 @@ import codecs
 
 import pytest
 
-from sourcebook.web.fetching.robots import MOST_BYTES, UNAVAILABLE, RobotsRules, rules_of, tag_directives
+from sourcebook.web.fetching.host_rules import MOST_BYTES, UNAVAILABLE, RobotsRules, rules_of, tag_directives
 
 AGENT = "Sourcebook/0.1"
 HOST = "https://h.example"

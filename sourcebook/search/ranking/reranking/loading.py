@@ -4,8 +4,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sourcebook.embedding.complete_model import check_loaded
-from sourcebook.embedding.hub import hub_silence
+from sourcebook.embedding.hub import check_loaded, hub_silence
 from sourcebook.embedding.loading import first_line, quiet
 from sourcebook.embedding.weights import check_weights
 from sourcebook.errors import ModelError
