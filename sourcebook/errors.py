@@ -28,8 +28,8 @@ class DatabaseError(SourcebookError):
     """The database cannot be used: it is out of reach, too old, full, or lacks pgvector.
 
     Args:
-        detail: The event.
-        remedy: Advice to a person, in the imperative.
+        detail: the event.
+        remedy: advice to a person, in the imperative.
     """
 
     is_temporary: ClassVar[bool] = False
@@ -256,8 +256,8 @@ class RateLimitError(AccessError):
     """A server has had as many requests as it takes from this key.
 
     Args:
-        detail: Words of the server.
-        seconds: Seconds after which it asks for the next request; None where it says nothing.
+        detail: words of the server.
+        seconds: seconds after which it asks for the next request; None where it says nothing.
     """
 
     def __init__(self, detail: str, seconds: float | None = None) -> None:

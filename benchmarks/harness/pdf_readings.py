@@ -63,9 +63,9 @@ def library_rows(folder: Path, listed: Path = LIST, *, called: str = "") -> list
     """Fetch a library, print a line for each document, and return the means of each reader by part of the list.
 
     Args:
-        folder: Where packages and readings are kept.
-        listed: List of the library.
-        called: Name of the library in the rows, before the name of the part.
+        folder: where packages and readings are kept.
+        listed: list of the library.
+        called: name of the library in the rows, before the name of the part.
     """
     files = library_files(listed)
     paths = fetch(files, folder)

@@ -237,7 +237,7 @@ def wait(condition: Callable[[], bool], what: str, seconds: float = 300.0) -> No
     """Wait until a condition holds.
 
     Raises:
-        TimeoutError: It does not in time.
+        TimeoutError: it does not in time.
     """
     deadline = time.monotonic() + seconds
     while not condition():

@@ -38,7 +38,7 @@ def make_private_folder(folder: Path) -> None:
     """Create a folder of the state, or the state folder itself, with the mode 0700; an older one gets this mode.
 
     Raises:
-        OSError: The folder cannot be created.
+        OSError: the folder cannot be created.
     """
     if not folder.is_dir():
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -55,7 +55,7 @@ def make_state_folder(home: Path) -> None:
     A folder with other contents, such as a home directory, keeps its mode.
 
     Raises:
-        OSError: The folder cannot be created.
+        OSError: the folder cannot be created.
     """
     if not home.is_dir() or holds_state_only(home):
         make_private_folder(home)

@@ -29,13 +29,13 @@ def open_connection(
     """Open a connection in autocommit mode, within 3 to 4 s unless the URL says `connect_timeout`.
 
     Args:
-        kind: Class of the connection.
+        kind: class of the connection.
         url: PostgreSQL URL, or a connection string of keywords.
-        revive: Called where the server cannot be reached, before the second and last attempt.
+        revive: called where the server cannot be reached, before the second and last attempt.
 
     Raises:
-        DatabaseError: The URL is malformed, or the server refuses.
-        DatabaseUnavailableError: The server cannot be reached.
+        DatabaseError: the URL is malformed, or the server refuses.
+        DatabaseUnavailableError: the server cannot be reached.
     """
     options = connection_options(url)
     try:
@@ -56,7 +56,7 @@ def connection_options(url: str) -> dict[str, Any]:
     """Return the options that a URL leaves open.
 
     Raises:
-        DatabaseError: The URL is malformed; the message holds no part of it.
+        DatabaseError: the URL is malformed; the message holds no part of it.
     """
     try:
         given = conninfo_to_dict(url)

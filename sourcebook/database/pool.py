@@ -48,7 +48,7 @@ class StatementLimits:
         """Return the given limits; SOURCEBOOK_LOCK_TIMEOUT and SOURCEBOOK_STATEMENT_TIMEOUT stand in for missing ones.
 
         Raises:
-            ConfigurationError: A limit is not a number above 0.
+            ConfigurationError: a limit is not a number above 0.
         """
         return cls(
             _limit("SOURCEBOOK_LOCK_TIMEOUT", lock_timeout, _LOCK_SECONDS),
@@ -110,11 +110,11 @@ class ConnectionPool:
 
     Args:
         url: PostgreSQL URL.
-        max_size: Most connections lent at the same time.
-        configure: Called with every new connection.
-        limits: Limits of statements, and of the wait for a connection; None for neither.
-        revive: Called where the server cannot be reached, before the second and last attempt.
-        watch: Watch over the server; None for none.
+        max_size: most connections lent at the same time.
+        configure: called with every new connection.
+        limits: limits of statements, and of the wait for a connection; None for neither.
+        revive: called where the server cannot be reached, before the second and last attempt.
+        watch: watch over the server; None for none.
     """
 
     def __init__(
@@ -148,8 +148,8 @@ class ConnectionPool:
         """Lend a connection, after waiting for a free one.
 
         Raises:
-            DatabaseError: No connection can be opened, or a statement failed.
-            DatabaseBusyError: No connection is free within the limit.
+            DatabaseError: no connection can be opened, or a statement failed.
+            DatabaseBusyError: no connection is free within the limit.
         """
         began = time.monotonic()
         idle = self._take(began)

@@ -42,7 +42,7 @@ def running_postmaster(folder: Path) -> Postmaster | None:
     """Return the server of a data folder; None where none runs, whatever a stale or partial pid file says.
 
     Args:
-        folder: The data folder.
+        folder: the data folder.
     """
     found = _read_pid_file(folder)
     if found is None:
@@ -69,8 +69,8 @@ def end_postmaster(folder: Path, seconds: float) -> None:
     backend.
 
     Args:
-        folder: The data folder.
-        seconds: Time limit of the fast shutdown.
+        folder: the data folder.
+        seconds: time limit of the fast shutdown.
     """
     for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL):
         found = running_postmaster(folder)
@@ -90,8 +90,8 @@ def clear_stale_files(folder: Path, socket_folder: Path) -> None:
     names. It gives up over an empty or damaged file, and where another program has the process id now.
 
     Args:
-        folder: Data folder whose server does not run.
-        socket_folder: Folder of the server's Unix socket.
+        folder: data folder whose server does not run.
+        socket_folder: folder of the server's Unix socket.
     """
     for path in (folder / _PID_FILE, *socket_folder.glob(".s.PGSQL.*.lock")):
         with suppress(FileNotFoundError):

@@ -40,7 +40,7 @@ class ServerAccount:
         """Return the account, made on the first use where this process is root's.
 
         Raises:
-            DatabaseError: The account cannot be made.
+            DatabaseError: the account cannot be made.
         """
         if os.geteuid() != 0:
             return cls(os.geteuid(), os.getegid())
@@ -59,7 +59,7 @@ class ServerAccount:
         """Start a program as this account, in the root folder, with its output in a file.
 
         Raises:
-            OSError: No process can be created.
+            OSError: no process can be created.
         """
         if self.is_other:
             command = [sys.executable, "-ISc", _AS_ACCOUNT, str(self.uid), str(self.gid), *command]

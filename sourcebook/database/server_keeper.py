@@ -25,10 +25,10 @@ def keep_running(folder: Path) -> None:
     Sensors ask several times a minute: the server would start and stop for each of them.
 
     Args:
-        folder: The data folder.
+        folder: the data folder.
 
     Raises:
-        DatabaseError: The server cannot be started.
+        DatabaseError: the server cannot be started.
     """
     with _lock:
         keeper = _keepers.get(folder)

@@ -26,7 +26,7 @@ def within(waiting: PQGen[Answer], seconds: float | None, tick: Callable[[], Non
     """Run psycopg's wait for an answer with a limit, None for none; psycopg looks in ten times a second.
 
     Raises:
-        NoAnswerError: The server has not answered in time, or `tick` raised it.
+        NoAnswerError: the server has not answered in time, or `tick` raised it.
     """
     deadline = None if seconds is None else time.monotonic() + seconds
     try:
@@ -99,7 +99,7 @@ class ServerWatch:
         """Look again at a server that did not answer the last time.
 
         Raises:
-            DatabaseUnavailableError: It still does not answer.
+            DatabaseUnavailableError: it still does not answer.
         """
         last = self._last
         if self.is_on and last is not None and not last.answers and not self.look().answers:
@@ -112,7 +112,7 @@ class ServerWatch:
             process: Id of the session's process.
 
         Raises:
-            NoAnswerError: By what is returned: neither the server nor that process answers.
+            NoAnswerError: by what is returned: neither the server nor that process answers.
         """
         began = time.monotonic()
         next_look = began + SECONDS_TO_LOOK

@@ -23,7 +23,7 @@ def has_slow_attention(cpuinfo: Path = CPUINFO) -> bool:
     There, products of whole matrices were measured to be faster than torch's attention; with AMX nothing was measured.
 
     Args:
-        cpuinfo: The file Linux describes its processors in.
+        cpuinfo: the file Linux describes its processors in.
     """
     try:
         flags = cpu_flags(cpuinfo.read_text(encoding="ascii", errors="replace"))
@@ -36,7 +36,7 @@ def use_products(transformer: "SentenceTransformer") -> bool:
     """Have a loaded model compute its attention by products where it lets itself be told; return whether it does.
 
     Args:
-        transformer: A model in bfloat16 on the processor.
+        transformer: a model in bfloat16 on the processor.
     """
     model = getattr(transformer[0], "auto_model", None)
     config = getattr(model, "config", None)
@@ -68,14 +68,14 @@ def attention_by_products(
     """Compute the attention of one layer, as transformers' `sdpa_attention_forward`, which takes what is unusual.
 
     Args:
-        module: The layer.
+        module: the layer.
         query: `(texts, heads, tokens, size of a head)`.
-        key: Of the same shape.
-        value: Of the same shape.
+        key: of the same shape.
+        value: of the same shape.
         attention_mask: `(texts, 1, tokens, tokens)`, true where a token is attended to; None: everywhere.
-        dropout: Share of scores that training leaves out.
-        scaling: Factor of the scores.
-        more: Further arguments, each of which is unusual unless it is false.
+        dropout: share of scores that training leaves out.
+        scaling: factor of the scores.
+        more: further arguments, each of which is unusual unless it is false.
 
     Returns:
         `(texts, tokens, heads, size of a head)`, and None in place of the scores.

@@ -26,14 +26,14 @@ def describe(folder: Path) -> Description | None:
     """Read a sentence-transformers folder's description.
 
     Args:
-        folder: The model's folder; `modules.json` may be missing (then it is a plain transformer,
+        folder: the model's folder; `modules.json` may be missing (then it is a plain transformer,
             which sentence-transformers pools by the mean).
 
     Returns:
         The description, or None where the files do not say it and the model must be loaded to know.
 
     Raises:
-        ModelError: A JSON file is malformed.
+        ModelError: a JSON file is malformed.
     """
     modules = _modules(folder)
     if not modules or modules[0][0] != "Transformer":
@@ -47,7 +47,7 @@ def prompts_of(folder: Path) -> Mapping[str, str]:
     """Read the texts that a model wants before others, by their names in sentence-transformers.
 
     Raises:
-        ModelError: The JSON file is malformed.
+        ModelError: the JSON file is malformed.
     """
     prompts = _settings(folder / "config_sentence_transformers.json").get("prompts")
     if not isinstance(prompts, dict):

@@ -54,13 +54,13 @@ class Embedder(QueryEmbedder, Protocol):
         """Embed passages.
 
         Args:
-            texts: Any number of texts of any length; they are truncated to the model's `max_tokens`.
+            texts: any number of texts of any length; they are truncated to the model's `max_tokens`.
 
         Returns:
             `(n, dimensions)` float32 in the order of `texts`, each row of length 1; `(0, dimensions)` for no texts.
 
         Raises:
-            ModelError: The model cannot be loaded, has been closed, or failed on these texts.
+            ModelError: the model cannot be loaded, has been closed, or failed on these texts.
         """
 
 
@@ -86,14 +86,14 @@ class SentenceTransformerEmbedder:
         """Verify the weights and load them: seconds, most of them spent importing torch.
 
         Args:
-            model: Model to load.
-            precision: Number format where no engine is given.
-            engine: Device and number format; by default the processor.
-            may_fall_back: Whether the processor takes the place of a GPU that fails.
-            gpu: Number of the GPU, where there are several.
+            model: model to load.
+            precision: number format where no engine is given.
+            engine: device and number format; by default the processor.
+            may_fall_back: whether the processor takes the place of a GPU that fails.
+            gpu: number of the GPU, where there are several.
 
         Raises:
-            ModelError: The weights are not the ones of the model's identity, or cannot be loaded.
+            ModelError: the weights are not the ones of the model's identity, or cannot be loaded.
         """
         self._folder = verify(model)
         self.engine = engine or Engine("torch", choose_precision(precision), "cpu", "no device is chosen for questions")
@@ -243,8 +243,8 @@ class TokensOfCall:
     """Answers a model's `preprocess` for texts that it has tokenized; any other call goes to the model.
 
     Args:
-        transformer: A loaded model, which is changed.
-        most: Most tokens of a text.
+        transformer: a loaded model, which is changed.
+        most: most tokens of a text.
     """
 
     def __init__(self, transformer: "SentenceTransformer", most: int) -> None:
@@ -264,8 +264,8 @@ class TokensOfCall:
         """Tokenize texts as `encode_document` does, and keep the result until the end of the context.
 
         Args:
-            texts: Of a call, at least one.
-            prompt: Text before each of them.
+            texts: of a call, at least one.
+            prompt: text before each of them.
 
         Yields:
             Tokens of each text, those of the prompt included; None where the model has to be asked for each batch.

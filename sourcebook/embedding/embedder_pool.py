@@ -44,12 +44,12 @@ class EmbedderPool:
         """Begin to load a model, unless its export would finish sooner.
 
         Args:
-            settings: Model and precision.
-            home: State folder, with the exports in `models/`.
-            items: Number of documents to embed.
+            settings: model and precision.
+            home: state folder, with the exports in `models/`.
+            items: number of documents to embed.
 
         Raises:
-            ModelError: The model cannot be found, or its process cannot be started.
+            ModelError: the model cannot be found, or its process cannot be started.
         """
         if settings.provider is not None:
             return
@@ -60,12 +60,12 @@ class EmbedderPool:
         """Choose the embedder: a process that runs already, else for few texts the exported model in this process.
 
         Args:
-            settings: Model and precision.
-            home: State folder, with the exports in `models/`.
-            texts: Number of texts to embed.
+            settings: model and precision.
+            home: state folder, with the exports in `models/`.
+            texts: number of texts to embed.
 
         Raises:
-            ModelError: The model cannot be found, or its process cannot be started.
+            ModelError: the model cannot be found, or its process cannot be started.
         """
         if settings in self._processes or texts > FEW_TEXTS:
             return self._process(settings, home)
@@ -86,13 +86,13 @@ class EmbedderPool:
         """Choose the embedder of a generation: that of its provider, or a local one by `for_texts`.
 
         Args:
-            generation: The generation whose texts to embed.
-            home: State folder, with the exports in `models/`.
-            texts: Number of texts to embed.
-            access: To what the database keeps of the provider.
+            generation: the generation whose texts to embed.
+            home: state folder, with the exports in `models/`.
+            texts: number of texts to embed.
+            access: to what the database keeps of the provider.
 
         Raises:
-            ModelError: The model cannot be found, its process cannot be started, or the provider's key is missing.
+            ModelError: the model cannot be found, its process cannot be started, or the provider's key is missing.
         """
         settings = generation.embedding_settings
         if settings.provider is None:
@@ -109,7 +109,7 @@ class EmbedderPool:
         """Return the engine of these settings, once its model is loaded; None where no text needed one.
 
         Raises:
-            ModelError: The model cannot be loaded.
+            ModelError: the model cannot be loaded.
         """
         embedder = self._processes.get(settings)
         if embedder is not None:

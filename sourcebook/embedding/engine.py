@@ -27,7 +27,7 @@ def choose_precision(setting: PrecisionSetting = "auto", cpuinfo: Path = CPUINFO
         setting: `auto` takes bfloat16 where the processor computes in it natively (AVX512_BF16, AMX_BF16, or ARM's
             BF16) and torch is installed, and float32 elsewhere, where bfloat16 would be emulated; the others are taken
             as they are.
-        cpuinfo: The file Linux describes its processors in.
+        cpuinfo: the file Linux describes its processors in.
 
     Returns:
         `float32` or `bfloat16`.

@@ -39,7 +39,7 @@ def find_snapshot(name: str) -> Path:
         The folder of the cached snapshot, with its weights in it.
 
     Raises:
-        ModelError: The model is not in the cache, and cannot or may not be downloaded; the message lists the attempts.
+        ModelError: the model is not in the cache, and cannot or may not be downloaded; the message lists the attempts.
     """
     try:
         from huggingface_hub import constants

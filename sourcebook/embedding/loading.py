@@ -22,11 +22,11 @@ def load_folder(
     """Load a model from its folder, with no access to the network and nothing printed.
 
     Args:
-        name: The model's name, for the error's sentence.
-        folder: The sentence-transformers folder.
-        precision: Number format of the weights and the computation.
-        device: Device that computes.
-        gpu: Number of the GPU, where there are several.
+        name: the model's name, for the error's sentence.
+        folder: the sentence-transformers folder.
+        precision: number format of the weights and the computation.
+        device: device that computes.
+        gpu: number of the GPU, where there are several.
 
     Raises:
         ModelError: sentence-transformers is not installed, or cannot load the folder, or the folder lacks a part.

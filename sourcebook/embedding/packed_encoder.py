@@ -49,7 +49,7 @@ def pack_encoder(transformer: "SentenceTransformer") -> bool:
     Other models stay as they are, and so does one of which packed layers give other vectors.
 
     Args:
-        transformer: A model in bfloat16 on the processor.
+        transformer: a model in bfloat16 on the processor.
     """
     model: Any = getattr(transformer[0], "auto_model", None)
     if type(model) is not BertModel or not _is_usual(model.config):
@@ -79,7 +79,7 @@ class PackedEncoder(torch.nn.Module):
     """Takes the place of transformers' `BertEncoder`.
 
     Args:
-        layers: Its layers, in bfloat16.
+        layers: its layers, in bfloat16.
     """
 
     def __init__(self, layers: Iterable[Any]) -> None:
@@ -94,7 +94,7 @@ class PackedEncoder(torch.nn.Module):
         Args:
             hidden_states: `(texts, tokens, hidden)`.
             attention_mask: `(texts, 1, tokens, tokens)`, true where a token is attended to; None: everywhere.
-            _more: What training and decoders need.
+            _more: what training and decoders need.
 
         Returns:
             `last_hidden_state`, zero where there is padding.
@@ -117,7 +117,7 @@ class PackedLayer(torch.nn.Module):
     """One layer.
 
     Args:
-        layer: The layer of transformers, in bfloat16.
+        layer: the layer of transformers, in bfloat16.
     """
 
     def __init__(self, layer: Any) -> None:

@@ -48,8 +48,8 @@ def batches_by_length(token_counts: Sequence[int], tokens: int = TOKENS_PER_BATC
     """Group texts of similar length, the longest first, so that a batch too big for the memory fails at once.
 
     Args:
-        token_counts: Tokens of each text.
-        tokens: Most tokens of a batch, padding included; a longer text is a batch of its own.
+        token_counts: tokens of each text.
+        tokens: most tokens of a batch, padding included; a longer text is a batch of its own.
 
     Returns:
         Positions in `token_counts`, each exactly once, in batches of 1 to `ROWS_PER_BATCH`.

@@ -31,10 +31,10 @@ class EmbeddingProcess:
     """Embeds in a child process that ends with this one, however this one ends. Threads may share it.
 
     Args:
-        model: The model to embed with.
-        precision: Number format; see `choose_precision`. The child chooses.
-        device: Device; see `choose_device`. The child chooses.
-        home: State folder, with the exports in `models/`; None for torch.
+        model: the model to embed with.
+        precision: number format; see `choose_precision`. The child chooses.
+        device: device; see `choose_device`. The child chooses.
+        home: state folder, with the exports in `models/`; None for torch.
     """
 
     provider: Final = LOCAL
@@ -70,7 +70,7 @@ class EmbeddingProcess:
         """Start the child, unless it runs already, and return at once: the model loads there.
 
         Raises:
-            ModelError: The child has ended or been closed, or cannot be started.
+            ModelError: the child has ended or been closed, or cannot be started.
         """
         with self._lock:
             if self._end is not None:
@@ -91,7 +91,7 @@ class EmbeddingProcess:
             A future of the result of `embed`; it raises the errors of `embed`.
 
         Raises:
-            ModelError: The child has ended or been closed.
+            ModelError: the child has ended or been closed.
         """
         self.start()
         return self._schedule(worker.embed, list(texts))
@@ -112,7 +112,7 @@ class EmbeddingProcess:
             A future of the vectors, and of the tokens that are read of each text; it raises the errors of `embed`.
 
         Raises:
-            ModelError: The child has ended or been closed.
+            ModelError: the child has ended or been closed.
         """
         self.start()
         return self._schedule(worker.embed_counted, list(texts), as_queries=as_queries)
@@ -121,7 +121,7 @@ class EmbeddingProcess:
         """Return the engine that the child has chosen; waits until the model is loaded.
 
         Raises:
-            ModelError: The model cannot be loaded.
+            ModelError: the model cannot be loaded.
         """
         self.start()
         return result_of(self._schedule(worker.engine))
@@ -133,7 +133,7 @@ class EmbeddingProcess:
             A future of None if there is an export afterwards, otherwise of the reason why not.
 
         Raises:
-            ModelError: The child has ended or been closed.
+            ModelError: the child has ended or been closed.
         """
         self.start()
         return self._schedule(worker.export, home, self._model)

@@ -41,14 +41,14 @@ def weights_sha256(folder: Path) -> str:
     """Hash the weight files of a model's folder; each file is read once a process.
 
     Args:
-        folder: A model's folder, with `*.safetensors` files in it and in the folders of its modules.
+        folder: a model's folder, with `*.safetensors` files in it and in the folders of its modules.
 
     Returns:
         The hexadecimal SHA-256 of the weights file where there is one, and the SHA-256 over the lines
         `<digest>  <path>` where there are several.
 
     Raises:
-        ModelError: The folder has no weights, or pickled or incomplete ones, or they cannot be read.
+        ModelError: the folder has no weights, or pickled or incomplete ones, or they cannot be read.
     """
     try:
         check_folder(folder, _modules(folder))
@@ -68,7 +68,7 @@ def check_weights(folder: Path) -> None:
     """Check that a model's folder has whole weights in safetensors; see `check_folder`.
 
     Raises:
-        ModelError: It has none, or pickled or incomplete ones, or they cannot be read.
+        ModelError: it has none, or pickled or incomplete ones, or they cannot be read.
     """
     try:
         check_folder(folder, _modules(folder))

@@ -39,13 +39,13 @@ def load(model: EmbeddingModel, precision: PrecisionSetting, device: DeviceSetti
     """Load the model that the next tasks use, with onnxruntime where that is the faster engine and has an export.
 
     Args:
-        model: The model.
-        precision: Number format by the settings.
-        device: Device by the settings.
-        home: State folder, with the exports in `models/`; None for torch.
+        model: the model.
+        precision: number format by the settings.
+        device: device by the settings.
+        home: state folder, with the exports in `models/`; None for torch.
 
     Raises:
-        ModelError: The model cannot be loaded; later tasks raise the error, too.
+        ModelError: the model cannot be loaded; later tasks raise the error, too.
     """
     global _loaded
     for variable, kernels in _KERNELS.items():

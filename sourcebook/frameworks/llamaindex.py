@@ -48,7 +48,7 @@ class SourcebookRetriever(BaseRetriever):
             collections: names, or one name; every collection where None.
             filters: conditions on the documents: `Filters`, or a mapping such as `{"tags": ["policy"]}`.
             options: further arguments of `KnowledgeBase.search`, such as `{"mode": "keyword", "neighbours": 1}`.
-            callback_manager: LlamaIndex's.
+            callback_manager: llamaIndex's.
 
         Raises:
             QueryError: an argument is unknown or not allowed.

@@ -32,8 +32,8 @@ def enter_child(parent: int, errors: Connection) -> None:
     Libraries' output never reaches the terminal: stdout is discarded, and the last line of stderr explains a crash.
 
     Args:
-        parent: Process id of the parent.
-        errors: File that receives stderr.
+        parent: process id of the parent.
+        errors: file that receives stderr.
     """
     drop_hidden_variables()
     hide_packages("pyarrow")  # which pandas imports where it is installed; no child reads a table with it
@@ -214,7 +214,7 @@ def end_with_parent(parent: int) -> None:
     process. Other systems have a thread that watches, and the delay.
 
     Args:
-        parent: Process id of the parent.
+        parent: process id of the parent.
     """
     if not send_signal_at_parent_death(signal.SIGKILL):
         Thread(target=_watch, args=(parent,), daemon=True).start()

@@ -15,7 +15,7 @@ def divide_cores(processes: int) -> None:
     """Count as many cores for this process as it has beside others that do the same work.
 
     Args:
-        processes: Number of the processes, this one included.
+        processes: number of the processes, this one included.
     """
     global _shared_by
     _shared_by = processes
@@ -27,7 +27,7 @@ def usable_cores(quota_file: Path = _CGROUP_QUOTA) -> int:
     Processes that divide the cores, as workers of shards do, have a part of them.
 
     Args:
-        quota_file: The cgroup's `cpu.max`: microseconds it may run in each period (or `max`), and the period.
+        quota_file: the cgroup's `cpu.max`: microseconds it may run in each period (or `max`), and the period.
     """
     affinity = getattr(os, "sched_getaffinity", None)
     cores = len(affinity(0)) if affinity is not None else os.cpu_count() or 1

@@ -71,9 +71,9 @@ def end_session(session: int, seconds: float, *, spare: Iterable[int] = (), reap
 
     Args:
         session: Id of the session, which is the process id of its leader.
-        seconds: Time limit of SIGTERM.
-        spare: Processes that stay.
-        reap: Function that takes note of an ended child of this process.
+        seconds: time limit of SIGTERM.
+        spare: processes that stay.
+        reap: function that takes note of an ended child of this process.
 
     Returns:
         Whether there was a process to end.

@@ -18,7 +18,7 @@ def usable_memory(limit_file: Path = _CGROUP_LIMIT) -> int:
     """Return the least of the machine's memory and the container's limit, in bytes; 0 where neither is known.
 
     Args:
-        limit_file: The cgroup's `memory.max`: bytes, or `max`.
+        limit_file: the cgroup's `memory.max`: bytes, or `max`.
     """
     try:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
@@ -40,10 +40,10 @@ def free_memory(
     """Return the bytes that a new process could use without swapping; None where the system does not say.
 
     Args:
-        meminfo: The file that Linux describes its memory in; caches that can be dropped count as free.
-        limit_file: The cgroup's `memory.max`: bytes, or `max`.
-        use_file: The cgroup's `memory.current`, in bytes, caches included.
-        statistics_file: The cgroup's `memory.stat`, which says how much of them can be dropped.
+        meminfo: the file that Linux describes its memory in; caches that can be dropped count as free.
+        limit_file: the cgroup's `memory.max`: bytes, or `max`.
+        use_file: the cgroup's `memory.current`, in bytes, caches included.
+        statistics_file: the cgroup's `memory.stat`, which says how much of them can be dropped.
     """
     free = [number * 1_024 for number in _numbers(meminfo, frozenset({"MemAvailable:"}))]
     with suppress(OSError, ValueError):  # no limit: no such file, or the word "max"

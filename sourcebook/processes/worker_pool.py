@@ -51,13 +51,13 @@ class WorkerPool:
     child died without a task or the pool was closed.
 
     Args:
-        processes: Number of child processes.
-        max_tasks: Tasks per child before another takes its place; 0 for no limit.
-        initializer: Function that a child calls before its first task.
-        arguments: Arguments of `initializer`.
+        processes: number of child processes.
+        max_tasks: tasks per child before another takes its place; 0 for no limit.
+        initializer: function that a child calls before its first task.
+        arguments: arguments of `initializer`.
 
     Raises:
-        OSError: No child process can be created.
+        OSError: no child process can be created.
     """
 
     def __init__(
@@ -103,10 +103,10 @@ class WorkerPool:
         """Have a child call a function of a module with arguments that can be pickled.
 
         Args:
-            seconds: Time limit, from the start of the call; None for none.
-            function: Function to call.
-            args: Positional arguments of the function.
-            kwargs: Keyword arguments of the function.
+            seconds: time limit, from the start of the call; None for none.
+            function: function to call.
+            args: positional arguments of the function.
+            kwargs: keyword arguments of the function.
 
         Returns:
             A future of the function's result. It raises the function's own errors, `TimeoutError` at the time limit,
@@ -146,9 +146,9 @@ class WorkerPool:
         """Describe in one sentence how a child ended.
 
         Args:
-            subject: Subject of the sentence: the child.
-            error: The failed future's error.
-            advice: Remedy for too little memory, in the imperative.
+            subject: subject of the sentence: the child.
+            error: the failed future's error.
+            advice: remedy for too little memory, in the imperative.
         """
         said = self.last_error_line()
         status = error.exitcode if isinstance(error, ProcessExpired) else None

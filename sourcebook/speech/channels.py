@@ -55,7 +55,7 @@ def tracks_of(sound: Samples) -> list[Track]:
     Speech of one channel that is heard faintly in the other one belongs to the first alone.
 
     Args:
-        sound: One channel or two, (channels, n).
+        sound: one channel or two, (channels, n).
     """
     apart = _apart(sound) if len(sound) > 1 else []
     if apart:
@@ -154,10 +154,10 @@ def spoken_track(place: str, *, usual: int, tracks: int, most_seconds: float) ->
     A track is decoded up to three seconds of speech: of films and talks little is, of a silent track all.
 
     Args:
-        place: Path or URL; see `open_sound`.
-        usual: Number of the track that a player would play.
-        tracks: Number of tracks.
-        most_seconds: Seconds of the recording in which speech is looked for.
+        place: path or URL; see `open_sound`.
+        usual: number of the track that a player would play.
+        tracks: number of tracks.
+        most_seconds: seconds of the recording in which speech is looked for.
     """
     others = (number for number in range(1, tracks + 1) if number != usual)
     for track in chain((usual,), others):

@@ -28,7 +28,7 @@ def write_checkpoint(model: Path, checkpoint: Path) -> None:
     """Write a checkpoint from a `model.bin`.
 
     Raises:
-        SpeechError: The file is in another format, holds quantised weights, or misses some.
+        SpeechError: the file is in another format, holds quantised weights, or misses some.
     """
     import torch
 
@@ -46,7 +46,7 @@ def read_variables(model: Path) -> "Variables":
     """Return the variables of a `model.bin` by name.
 
     Raises:
-        SpeechError: The file is in another format.
+        SpeechError: the file is in another format.
     """
     import numpy as np
 

@@ -99,11 +99,11 @@ def open_sound(place: str, track: int | None = None) -> Iterator[Sound]:
     """Open a recording; FFmpeg is kept from writing to stderr.
 
     Args:
-        place: Local path, with bytes outside UTF-8 as `os.fsdecode` gives them, or a URL that fsspec opens.
-        track: Number of the stream of sound, from 1; None for the one that a player would play.
+        place: local path, with bytes outside UTF-8 as `os.fsdecode` gives them, or a URL that fsspec opens.
+        track: number of the stream of sound, from 1; None for the one that a player would play.
 
     Raises:
-        RecordingError: It cannot be read, is no recording, or its sound cannot be decoded.
+        RecordingError: it cannot be read, is no recording, or its sound cannot be decoded.
     """
     av.logging.set_level(None)
     file: _File | None = None

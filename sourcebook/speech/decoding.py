@@ -38,11 +38,11 @@ def decode(place: str, *, start: float = 0.0) -> Iterator[Samples]:
     `start`. Gaps in the time stamps and damaged places become silence, so times agree with a player's clock.
 
     Args:
-        place: Path or URL; see `open_sound`.
-        start: Seconds, rounded to a sample.
+        place: path or URL; see `open_sound`.
+        start: seconds, rounded to a sample.
 
     Raises:
-        RecordingError: It cannot be opened, or more than a tenth of it is damaged.
+        RecordingError: it cannot be opened, or more than a tenth of it is damaged.
     """
     with open_sound(place) as sound:
         yield from (block[0] for block in _blocks(sound, 1, start))
@@ -52,12 +52,12 @@ def decode_channels(place: str, *, start: float = 0.0, track: int | None = None)
     """Yield a recording's sound as `decode` does, (channels, n): the two channels of a stereo recording, else one mix.
 
     Args:
-        place: Path or URL; see `open_sound`.
-        start: Seconds, rounded to a sample.
-        track: Number of the stream of sound; see `open_sound`.
+        place: path or URL; see `open_sound`.
+        start: seconds, rounded to a sample.
+        track: number of the stream of sound; see `open_sound`.
 
     Raises:
-        RecordingError: It cannot be opened, or more than a tenth of it is damaged.
+        RecordingError: it cannot be opened, or more than a tenth of it is damaged.
     """
     with open_sound(place, track) as sound:
         is_stereo = sound.stream.codec_context.layout.nb_channels == len(_LAYOUTS)
@@ -153,8 +153,8 @@ class _Mixer:
         """Yield the samples that are complete; the rest of the frame follows with the next one.
 
         Args:
-            frame: Decoded frame.
-            gap: Seconds of silence before it.
+            frame: decoded frame.
+            gap: seconds of silence before it.
         """
         shape = (frame.format.name, frame.layout.name, frame.sample_rate)
         if gap or shape != self._shape:
@@ -207,8 +207,8 @@ class Timeline:
         """Append sound.
 
         Args:
-            begin: Seconds on a player's clock; None without a time stamp.
-            seconds: Length of the sound.
+            begin: seconds on a player's clock; None without a time stamp.
+            seconds: length of the sound.
 
         Returns:
             Seconds of silence before it.

@@ -53,16 +53,16 @@ class Engine(Protocol):
         """Return the probability of each language, by Whisper's code, for each sound.
 
         Args:
-            sounds: Sounds of which the first `LANGUAGE_SECONDS` seconds count, 16 kHz, one channel.
+            sounds: sounds of which the first `LANGUAGE_SECONDS` seconds count, 16 kHz, one channel.
         """
 
     def transcribe(self, pieces: "Sequence[Samples]", language: str, *, again: bool = False) -> list[Heard]:
         """Return a transcript of each piece.
 
         Args:
-            pieces: Sounds of at most `LONGEST_PIECE` seconds, 16 kHz, one channel.
-            language: Whisper's code of the language.
-            again: Whether this is the second try; it decodes in another way, which is deterministic, too.
+            pieces: sounds of at most `LONGEST_PIECE` seconds, 16 kHz, one channel.
+            language: whisper's code of the language.
+            again: whether this is the second try; it decodes in another way, which is deterministic, too.
         """
 
 

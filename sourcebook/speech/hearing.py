@@ -43,11 +43,11 @@ def hear(
     """Return what is said in utterances, in order; without those whose words are invented.
 
     Args:
-        engine: Engine that transcribes them.
-        samples: Sound that holds the utterances, one channel.
-        utterances: Spans in order, without overlap.
-        speech: Spans of speech in the sound.
-        code: Whisper's code of their language.
+        engine: engine that transcribes them.
+        samples: sound that holds the utterances, one channel.
+        utterances: spans in order, without overlap.
+        speech: spans of speech in the sound.
+        code: whisper's code of their language.
     """
     found: list[Utterance] = []
     pieces = joined(utterances)

@@ -63,7 +63,7 @@ class Piece:
         """Return the joined sound.
 
         Args:
-            samples: The sound that the utterances are in, one channel.
+            samples: the sound that the utterances are in, one channel.
         """
         return np.concatenate([samples[span.start : span.end] for span in self.utterances])
 
@@ -145,9 +145,9 @@ def utterances_of(speech: Sequence[Span], length: int, breaks: Container[int] = 
     """Return utterances of at most 29 seconds that hold all the speech, each with a little silence around it.
 
     Args:
-        speech: Spans of speech, as `speech_in` returns them.
-        length: Length of the sound in samples.
-        breaks: Starts of spans that begin another utterance, however short the pause before them is.
+        speech: spans of speech, as `speech_in` returns them.
+        length: length of the sound in samples.
+        breaks: starts of spans that begin another utterance, however short the pause before them is.
     """
     groups: list[Span] = []
     for span in _short(speech):

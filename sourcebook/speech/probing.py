@@ -39,11 +39,11 @@ def probe(place: str, *, max_hours: float) -> Recording:
     """Read a recording once, in little memory, and return its description; of several tracks, the one with speech.
 
     Args:
-        place: Path or URL; see `open_sound`.
-        max_hours: Longest recording that is accepted, in hours.
+        place: path or URL; see `open_sound`.
+        max_hours: longest recording that is accepted, in hours.
 
     Raises:
-        RecordingError: It is no recording, holds no sound that can be decoded, ends too early, or is too long.
+        RecordingError: it is no recording, holds no sound that can be decoded, ends too early, or is too long.
     """
     with open_sound(place) as sound:
         usual, tracks = sound.track, sound.tracks

@@ -26,8 +26,8 @@ class SpeechProcess:
     that recording has failed, and the next one gets another child.
 
     Args:
-        settings: Engine and model.
-        home: State folder; weights that have to be made are kept in `models/` below it.
+        settings: engine and model.
+        home: state folder; weights that have to be made are kept in `models/` below it.
     """
 
     def __init__(self, settings: SpeechSettings, home: Path) -> None:
@@ -39,11 +39,11 @@ class SpeechProcess:
         """Return what a recording is, without transcribing it.
 
         Args:
-            place: Local path, or a URL that fsspec opens.
+            place: local path, or a URL that fsspec opens.
 
         Raises:
-            RecordingError: It holds no sound that can be read.
-            SpeechError: No child can be started, or a package is missing.
+            RecordingError: it holds no sound that can be read.
+            SpeechError: no child can be started, or a package is missing.
         """
         return self._call(worker.probe, place)
 
@@ -53,15 +53,15 @@ class SpeechProcess:
         """Yield the windows of a recording from `start` to its end, each when it is asked for.
 
         Args:
-            place: Local path, or a URL that fsspec opens.
-            start: Seconds; the end of the last window that is known.
-            language: Language of that window.
-            track: Number of the track of sound, from 1; None for the one that a player would play.
+            place: local path, or a URL that fsspec opens.
+            start: seconds; the end of the last window that is known.
+            language: language of that window.
+            track: number of the track of sound, from 1; None for the one that a player would play.
 
         Raises:
-            RecordingError: Its sound is damaged.
-            TemporaryRecordingError: Its child ended.
-            SpeechError: The engine or its model cannot be loaded.
+            RecordingError: its sound is damaged.
+            TemporaryRecordingError: its child ended.
+            SpeechError: the engine or its model cannot be loaded.
         """
         self._call(worker.begin, place, start, language, track)
         while (window := self._call(worker.next_window)) is not None:

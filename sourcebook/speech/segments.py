@@ -50,11 +50,11 @@ def segments_of(
     """Yield the segments of an utterance: sentences, or parts of them between pauses; in order, without overlap.
 
     Args:
-        heard: The engine's transcript of the utterance; its words count from the beginning of the utterance.
-        start: Earliest beginning of a segment, in seconds of the recording.
-        end: End of the utterance in seconds.
-        origin: Beginning of the utterance in seconds.
-        speech: Spans of speech in seconds. Engines often count the pause before a word to it; it is cut off.
+        heard: the engine's transcript of the utterance; its words count from the beginning of the utterance.
+        start: earliest beginning of a segment, in seconds of the recording.
+        end: end of the utterance in seconds.
+        origin: beginning of the utterance in seconds.
+        speech: spans of speech in seconds. Engines often count the pause before a word to it; it is cut off.
     """
     parts = [
         (text, words)
@@ -91,11 +91,11 @@ def _pause_between(
     on their own side of the pause than on the other one.
 
     Args:
-        last: Word before; None for the first segment of an utterance.
-        word: First word of the segment.
-        speech: Spans of speech in seconds.
-        origin: Beginning of the utterance in seconds, from which words count.
-        earliest: Earliest beginning of a segment in seconds.
+        last: word before; None for the first segment of an utterance.
+        word: first word of the segment.
+        speech: spans of speech in seconds.
+        origin: beginning of the utterance in seconds, from which words count.
+        earliest: earliest beginning of a segment in seconds.
     """
     border, stop = origin + word.start, origin + word.end
     first = earliest if last is None else origin + last.start

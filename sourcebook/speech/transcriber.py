@@ -30,11 +30,11 @@ def transcribe(
     result of an uninterrupted run.
 
     Args:
-        blocks: Samples from `start` to the end of the recording, (channels, n), one channel or two.
-        engine: Engine that transcribes them.
-        start: Seconds from the beginning of the recording: the end of a window, or 0.
-        language: Language of the speech before `start`; None without any.
-        is_set: Whether all speech is in this language, so that none is detected.
+        blocks: samples from `start` to the end of the recording, (channels, n), one channel or two.
+        engine: engine that transcribes them.
+        start: seconds from the beginning of the recording: the end of a window, or 0.
+        language: language of the speech before `start`; None without any.
+        is_set: whether all speech is in this language, so that none is detected.
     """
     source = iter(blocks)
     first = round(start * SAMPLE_RATE)
@@ -72,8 +72,8 @@ class _Speech:
     """The speech of one track of a window.
 
     Args:
-        track: Track of the window.
-        length: Length of the window in samples; the track may be longer.
+        track: track of the window.
+        length: length of the window in samples; the track may be longer.
     """
 
     def __init__(self, track: Track, length: int) -> None:
@@ -91,9 +91,9 @@ class _Speech:
         """Yield the segments in order of time.
 
         Args:
-            engine: Engine that transcribes them.
-            languages: Stretches of speech and their languages.
-            first: Sample of the recording at which the window begins.
+            engine: engine that transcribes them.
+            languages: stretches of speech and their languages.
+            first: sample of the recording at which the window begins.
         """
         starts = [span.start for span, _ in languages]
         changes = {span.start for (_, one), (span, other) in pairwise(languages) if one.code != other.code}
@@ -196,10 +196,10 @@ def languages_of(
     Where several languages are spoken, stretches are cut at shorter pauses: they may change without a longer one.
 
     Args:
-        engine: Engine that detects them.
-        samples: Sound that holds the speech, one channel.
-        speech: Spans of speech in order.
-        before: Language of the speech before; None if there is none.
+        engine: engine that detects them.
+        samples: sound that holds the speech, one channel.
+        speech: spans of speech in order.
+        before: language of the speech before; None if there is none.
     """
     stretches = stretches_of(speech)
     if not stretches:

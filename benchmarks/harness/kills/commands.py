@@ -26,8 +26,8 @@ class CommandKills:
     """Kills during `sourcebook ingest`; the next `sourcebook ingest` mends what they leave.
 
     Args:
-        home: The home, ingested before.
-        heal_every: Kills after which an ingest runs undisturbed, and the index is compared with the files.
+        home: the home, ingested before.
+        heal_every: kills after which an ingest runs undisturbed, and the index is compared with the files.
     """
 
     def __init__(self, home: Home, *, heal_every: int = 1) -> None:
@@ -67,7 +67,7 @@ class CommandKills:
         """Ingest undisturbed, and return what is wrong then.
 
         Args:
-            changes: Whether there is a change to ingest, so that the runs of earlier ones are recorded with it.
+            changes: whether there is a change to ingest, so that the runs of earlier ones are recorded with it.
         """
         if changes:
             self._home.folders[NOTES].change()

@@ -27,9 +27,9 @@ def command_drill(home: Home, rounds: int, *, quick: bool = False) -> Iterator[O
     """Kill during commands, and yield the outcome of each kill; the last outcome says what is wrong at the end.
 
     Args:
-        home: A new home.
-        rounds: Kills of each kind; of those kinds that are killed during `up` in turn, half as many.
-        quick: Whether to compare index and files once a round.
+        home: a new home.
+        rounds: kills of each kind; of those kinds that are killed during `up` in turn, half as many.
+        quick: whether to compare index and files once a round.
     """
     commands = CommandKills(home, heal_every=len(KINDS) if quick else 1)
     yield Outcome(SETTLING, 0.0, commands.heal(changes=False))
@@ -44,10 +44,10 @@ def service_drill(home: Home, rounds: int, *, quick: bool = False) -> Iterator[O
     """Kill during `sourcebook up`, and yield the outcomes as `command_drill` does.
 
     Args:
-        home: A new home.
-        rounds: Kills of each kind; of those kinds that are killed during commands in turn, half as many, but at least
+        home: a new home.
+        rounds: kills of each kind; of those kinds that are killed during commands in turn, half as many, but at least
             one.
-        quick: Whether to compare index and files after the first round and at the end only, and to kill before earlier
+        quick: whether to compare index and files after the first round and at the end only, and to kill before earlier
             victims are replaced.
     """
     commands, services = CommandKills(home), ServiceKills(home)

@@ -38,8 +38,8 @@ class Home:
     """A library with two collections of notes.
 
     Args:
-        library: An empty library with the collections `COLLECTIONS`.
-        chance: Source of every choice.
+        library: an empty library with the collections `COLLECTIONS`.
+        chance: source of every choice.
     """
 
     def __init__(self, library: Library, chance: Random) -> None:
@@ -65,7 +65,7 @@ class Home:
         """Return the runs that Dagster takes to be going on, as sentences.
 
         Args:
-            of_daemon: Whether runs of the daemon count; those that were killed with `up` end with the next `up`.
+            of_daemon: whether runs of the daemon count; those that were killed with `up` end with the next `up`.
         """
         return self._ask(
             lambda connection: [
@@ -88,8 +88,8 @@ class Home:
         """Wait until the index equals the files and every run has ended; return what is wrong at the end.
 
         Args:
-            seconds: The longest wait.
-            runs: Returns the runs that are to have ended, as sentences.
+            seconds: the longest wait.
+            runs: returns the runs that are to have ended, as sentences.
         """
         wrong: list[str] = []
 

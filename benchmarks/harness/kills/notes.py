@@ -11,8 +11,8 @@ class Notes:
     """The files of one collection.
 
     Args:
-        folder: Folder of the files, which exists.
-        chance: Source of every choice.
+        folder: folder of the files, which exists.
+        chance: source of every choice.
     """
 
     def __init__(self, folder: Path, chance: Random) -> None:

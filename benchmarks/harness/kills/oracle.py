@@ -69,9 +69,9 @@ def differences(connection: Connection, collection: str, folder: Path) -> Iterat
     """Yield each difference between the files of a folder and the index, as a sentence.
 
     Args:
-        connection: To the knowledge base.
-        collection: Name of the collection of the folder.
-        folder: The folder, without other folders in it.
+        connection: to the knowledge base.
+        collection: name of the collection of the folder.
+        folder: the folder, without other folders in it.
     """
     files = {path.as_uri(): path.read_bytes() for path in folder.iterdir()}
     live: dict[str, bytes] = dict(

@@ -16,8 +16,8 @@ def processes_of(folder: Path, *, with_database: bool = True) -> list[psutil.Pro
     """Return the processes that work with a home: by current folder, command line or environment; zombies are left out.
 
     Args:
-        folder: The folder of the home, of the configuration and of the files.
-        with_database: Whether PostgreSQL's processes count.
+        folder: the folder of the home, of the configuration and of the files.
+        with_database: whether PostgreSQL's processes count.
     """
     found = []
     for process in psutil.process_iter():

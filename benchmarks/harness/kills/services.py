@@ -33,7 +33,7 @@ class ServiceKills:
     """Kills during `sourcebook up`, which mends what they leave by itself.
 
     Args:
-        home: The home, ingested before.
+        home: the home, ingested before.
     """
 
     def __init__(self, home: Home) -> None:
@@ -54,9 +54,9 @@ class ServiceKills:
         """Start `up`, kill once for each of the kinds, and at last kill `up` itself.
 
         Args:
-            kinds: Kinds of this class.
-            settles: Whether to wait until the index equals the files before `up` is killed.
-            together: Whether a kill comes before the victims of earlier ones are replaced.
+            kinds: kinds of this class.
+            settles: whether to wait until the index equals the files before `up` is killed.
+            together: whether a kill comes before the victims of earlier ones are replaced.
         """
         library = self._home.library
         with (

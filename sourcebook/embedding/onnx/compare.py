@@ -44,7 +44,7 @@ def largest_difference(transformer: "SentenceTransformer", embedder: OnnxEmbedde
     """Embed the samples both ways, alone and together; return the largest difference of any number.
 
     Raises:
-        DifferentVectorsError: It is more than `LARGEST_DIFFERENCE`, or a shape differs.
+        DifferentVectorsError: it is more than `LARGEST_DIFFERENCE`, or a shape differs.
     """
     alone = [text for text in (*SAMPLES, _too_long(record.tokens.max_tokens)) if embedder.count_tokens(text)]
     pairs = [(_expected(transformer, [text], record, query=True), embedder.embed_query(text)[None]) for text in alone]

@@ -51,13 +51,13 @@ class OnnxEmbedder:
         """Load the export.
 
         Args:
-            export: Export to load.
-            threads: Threads that compute one batch; by default the best number for one question. Passages are
+            export: export to load.
+            threads: threads that compute one batch; by default the best number for one question. Passages are
                 computed side by side by as many times these threads as there are.
-            engine: Engine with the reason for it, as it is recorded for passages.
+            engine: engine with the reason for it, as it is recorded for passages.
 
         Raises:
-            ModelError: A package is missing, or a file is damaged.
+            ModelError: a package is missing, or a file is damaged.
         """
         record = export.record
         self.engine = engine

@@ -121,14 +121,14 @@ def export_model(home: Path, model: EmbeddingModel) -> str | None:
     the first one serves all. A killed process leaves nothing that counts.
 
     Args:
-        home: The state folder; the files are written below `models/` in it.
-        model: Model that `find_model` found.
+        home: the state folder; the files are written below `models/` in it.
+        model: model that `find_model` found.
 
     Returns:
         None if there is an export now; otherwise the reason, as the end of a sentence.
 
     Raises:
-        ModelError: The model's weights are damaged or cannot be loaded.
+        ModelError: the model's weights are damaged or cannot be loaded.
     """
     source = verify(model)
     try:
@@ -148,8 +148,8 @@ def _export(folder: Path, model: EmbeddingModel, source: Path) -> ExportRecord |
     """Write an export into a folder of its own, which is removed if the export is refused or fails.
 
     Raises:
-        ModelError: The model cannot be loaded.
-        OSError: The machine is at fault, not the model; so it is with `MemoryError`.
+        ModelError: the model cannot be loaded.
+        OSError: the machine is at fault, not the model; so it is with `MemoryError`.
     """
     from sourcebook.embedding.loading import first_line, load_folder
 
@@ -249,9 +249,9 @@ def _write_graph(transformer: "SentenceTransformer", examples: Sequence[str], fo
     """Write the graph and its weights, simplified, in standard operators alone.
 
     Args:
-        transformer: Model in float32.
-        examples: At least two texts of different lengths, by which the model is traced.
-        folder: Folder for the files.
+        transformer: model in float32.
+        examples: at least two texts of different lengths, by which the model is traced.
+        folder: folder for the files.
 
     Returns:
         Names of the graph's inputs.

@@ -34,8 +34,8 @@ def find_export(home: Path, identity: str) -> Export | str:
     the whole file is read: with the recorded SHA-256 it gets its recorded time back.
 
     Args:
-        home: The state folder.
-        identity: Identity of the model; see `EmbeddingModel`.
+        home: the state folder.
+        identity: identity of the model; see `EmbeddingModel`.
 
     Returns:
         The export, or a sentence that says why there is none.
@@ -77,12 +77,12 @@ def open_exported(export: Export, *, threads: int | None = None, engine: Engine 
     """Load an export, and embed the recorded question: another vector shows damage or another way to compute.
 
     Args:
-        export: Export to load.
-        threads: Threads that compute one batch; by default the best number for one question.
-        engine: Engine with the reason for it, as it is recorded for passages.
+        export: export to load.
+        threads: threads that compute one batch; by default the best number for one question.
+        engine: engine with the reason for it, as it is recorded for passages.
 
     Raises:
-        ModelError: The export cannot be loaded, or its vector is not the recorded one.
+        ModelError: the export cannot be loaded, or its vector is not the recorded one.
     """
     embedder = OnnxEmbedder(export, threads=threads, engine=engine)
     question, expected = export.record.probe

@@ -131,13 +131,13 @@ def config_hash(folder: Path) -> str:
     """Hash what an export depends on beside the weights: settings, prompts, vocabulary, and package versions.
 
     Args:
-        folder: The model's folder; the folders of its modules are included.
+        folder: the model's folder; the folders of its modules are included.
 
     Returns:
         Hexadecimal SHA-256.
 
     Raises:
-        OSError: A file cannot be read.
+        OSError: a file cannot be read.
     """
     folders = (folder, *(path for path in folder.iterdir() if path.is_dir()))
     files = sorted(file for each in folders for pattern in _SETTINGS for file in each.glob(pattern) if file.is_file())
@@ -180,7 +180,7 @@ def exclusively(home: Path, identity: str) -> Iterator[Path]:
         The folder.
 
     Raises:
-        OSError: The folder cannot be created or written.
+        OSError: the folder cannot be created or written.
     """
     folder = model_folder(home, identity)
     folder.mkdir(parents=True, exist_ok=True)

@@ -79,7 +79,7 @@ def table_text(data: TableData, rich: dict[int, str]) -> str:
 
     Args:
         data: docling's table.
-        rich: Markdown of the cells with more than plain text, by `id` of the cell.
+        rich: markdown of the cells with more than plain text, by `id` of the cell.
     """
     rows: list[list[str]] = []
     headers = 0

@@ -31,7 +31,7 @@ def readable_pages(
         content: the whole file.
         found: the pages of the file.
         ocr: whether OCR reads pages without a usable text layer.
-        languages: Tesseract's names of languages whose letters RapidOCR does not know.
+        languages: tesseract's names of languages whose letters RapidOCR does not know.
     """
     chosen = {one.page.number: one.page for one in found if one.layer in ("usable", "damaged")}
     damaged = {one.page.number for one in found if one.layer == "damaged"}

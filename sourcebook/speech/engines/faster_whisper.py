@@ -35,8 +35,8 @@ class FasterWhisper:
     This class therefore calls the lower steps of the model.
 
     Args:
-        model: Folder in CTranslate2's format, or the name of a model to download.
-        device: Device that computes; CTranslate2 knows no Apple GPU.
+        model: folder in CTranslate2's format, or the name of a model to download.
+        device: device that computes; CTranslate2 knows no Apple GPU.
     """
 
     def __init__(self, model: str, device: Literal["cpu", "cuda"] = "cpu") -> None:

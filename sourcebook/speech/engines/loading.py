@@ -30,8 +30,8 @@ def load_engine(settings: SpeechSettings, home: Path) -> Engine:
     """Load an engine with its model; takes seconds, and minutes where the engine downloads the model.
 
     Raises:
-        SpeechError: The model cannot be found or loaded.
-        MissingDependencyError: The engine is not installed.
+        SpeechError: the model cannot be found or loaded.
+        MissingDependencyError: the engine is not installed.
     """
     package = settings.engine.replace("openai-", "").replace("-", "_")
     if find_spec(package) is None:
@@ -106,7 +106,7 @@ def _made_once(target: Path, make: Callable[[Path], None]) -> Path:
     Two processes may do so at once: the result of the later one is dropped.
 
     Raises:
-        SpeechError: The folder cannot be written.
+        SpeechError: the folder cannot be written.
     """
     if target.exists():
         return target
@@ -145,8 +145,8 @@ class FallingBack:
     """An engine on a GPU; where it cannot be loaded there, or fails, the processor goes on in its place.
 
     Args:
-        load: Loads the engine to a device.
-        device: The GPU.
+        load: loads the engine to a device.
+        device: the GPU.
     """
 
     def __init__(self, load: Callable[[DeviceName], Engine], device: DeviceName) -> None:
@@ -182,7 +182,7 @@ class FallingBack:
         """Load the engine to the processor.
 
         Raises:
-            Exception: The error, where the processor has it.
+            Exception: the error, where the processor has it.
         """
         if not self._is_gpu:
             raise error

@@ -74,10 +74,10 @@ class OpenAiWhisper:
     """openai-whisper as an `Engine`.
 
     Args:
-        model: Path of a checkpoint, or the name of a model to download.
-        name: Name of the model in the configuration; a model of OpenAI's has known attention heads that align words
+        model: path of a checkpoint, or the name of a model to download.
+        name: name of the model in the configuration; a model of OpenAI's has known attention heads that align words
             with the sound best.
-        device: Device that computes.
+        device: device that computes.
     """
 
     def __init__(self, model: str, *, name: str, device: DeviceName = "cpu") -> None:
@@ -158,8 +158,8 @@ def _language_probabilities(model: Whisper, spectrograms: Tensor) -> list[dict[s
     openai-whisper's encoder takes thirty seconds only. Its layers take any length: the positions are cut to it.
 
     Args:
-        model: Multilingual model, on the device of the spectrograms.
-        spectrograms: Log-Mel spectrograms of equal length, (sounds, bands, frames), at most thirty seconds each.
+        model: multilingual model, on the device of the spectrograms.
+        spectrograms: log-Mel spectrograms of equal length, (sounds, bands, frames), at most thirty seconds each.
     """
     tokenizer = get_tokenizer(multilingual=True, num_languages=model.num_languages)
     features = _encoded(model, spectrograms)
@@ -188,8 +188,8 @@ class BatchedDecoding(DecodingTask):  # type: ignore[misc]  # whisper has no typ
     mask, so the result is equal, in a fraction of the time.
 
     Args:
-        model: Model in float32.
-        options: Options that name a language.
+        model: model in float32.
+        options: options that name a language.
     """
 
     def __init__(self, model: Whisper, options: DecodingOptions) -> None:
@@ -213,8 +213,8 @@ class DecoderOfEncodedSound:
     `find_alignment` encodes the spectrogram again, which takes a third of the time of a piece.
 
     Args:
-        model: Model with the decoder.
-        alignment_heads: Attention heads that align words with the sound, a sparse matrix of layers and heads.
+        model: model with the decoder.
+        alignment_heads: attention heads that align words with the sound, a sparse matrix of layers and heads.
     """
 
     def __init__(self, model: Whisper, alignment_heads: Tensor) -> None:
@@ -233,8 +233,8 @@ class SharedAudioInference(Inference):  # type: ignore[misc]
     """One step of the text decoder for every beam of every piece, with a cache of keys and values.
 
     Args:
-        model: Model with the decoder.
-        beams: Number of beams per piece; they are consecutive in the batch.
+        model: model with the decoder.
+        beams: number of beams per piece; they are consecutive in the batch.
     """
 
     def __init__(self, model: Whisper, beams: int) -> None:

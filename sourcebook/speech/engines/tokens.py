@@ -18,10 +18,10 @@ def text_tokens(tokens: Sequence[int], first_stamp: int, end_of_text: int, lengt
     extends to the end of the piece.
 
     Args:
-        tokens: Decoded tokens, special ones included.
-        first_stamp: Token that stands for 0.00 s.
-        end_of_text: First of the tokens that are not text, except for time stamps.
-        length: Length of the piece in seconds.
+        tokens: decoded tokens, special ones included.
+        first_stamp: token that stands for 0.00 s.
+        end_of_text: first of the tokens that are not text, except for time stamps.
+        length: length of the piece in seconds.
     """
     spoken = [token for token in tokens if token < end_of_text or token >= first_stamp]
     text = [token for token in spoken if token < end_of_text]

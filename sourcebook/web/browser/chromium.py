@@ -138,7 +138,7 @@ class Browser:
         """Create a browser without starting it.
 
         Args:
-            proxy_port: Port of the proxy on 127.0.0.1.
+            proxy_port: port of the proxy on 127.0.0.1.
         """
         self._proxy_port = proxy_port
         self._folder: Path | None = None
@@ -160,7 +160,7 @@ class Browser:
         """Start it and return the ws:// URL of its DevTools.
 
         Raises:
-            FetchError: No browser is installed, or it does not start.
+            FetchError: no browser is installed, or it does not start.
         """
         executable = find_chromium()
         if executable is None:

@@ -76,7 +76,7 @@ class CrawlerBrowser:
         """Start Chromium, connect to it, and return the port of its DevTools.
 
         Raises:
-            FetchError: There is no browser, or it does not start.
+            FetchError: there is no browser, or it does not start.
             MissingDependencyError: crawl4ai is not installed.
         """
         await asyncio.to_thread(_import_crawl4ai, folder)
@@ -117,8 +117,8 @@ class CrawlerBrowser:
         """Render one page; see `Renderer.render`.
 
         Raises:
-            BrowserGoneError: Chromium has ended.
-            FetchError: The page cannot be loaded.
+            BrowserGoneError: chromium has ended.
+            FetchError: the page cannot be loaded.
         """
         seconds = self._settings.page_seconds
         # Substituted for every page, as in the fetcher: an unset variable fails the page, not the crawl.

@@ -91,12 +91,12 @@ class PageActions:
         """Prepare the actions.
 
         Args:
-            settings: The actions.
-            page: The page.
-            world: Its isolated world.
-            traffic: Its requests.
-            still: Waits until text and network do not change for the given seconds.
-            seconds: Time that the page has, from now on.
+            settings: the actions.
+            page: the page.
+            world: its isolated world.
+            traffic: its requests.
+            still: waits until text and network do not change for the given seconds.
+            seconds: time that the page has, from now on.
         """
         self._settings = settings
         self._page = page
@@ -112,7 +112,7 @@ class PageActions:
         """Click, once the page is there.
 
         Raises:
-            FetchError: A selector is none, or a click leads away from the page.
+            FetchError: a selector is none, or a click leads away from the page.
         """
         await self._check_selectors()
         if self._settings.clicks:
@@ -145,7 +145,7 @@ class PageActions:
         """Check crawl4ai's report on the scripts, and wait for what they load.
 
         Raises:
-            FetchError: A script failed, or leads away from the page.
+            FetchError: a script failed, or leads away from the page.
         """
         if not result["success"]:
             raise RuntimeError(result.get("error"))
@@ -162,7 +162,7 @@ class PageActions:
         """Return the URL of the page: a click or a script may set another query or fragment, which is no other page.
 
         Raises:
-            FetchError: The page shows another path.
+            FetchError: the page shows another path.
         """
         self._raise_if_led_away()
         if self._url is None:
@@ -176,7 +176,7 @@ class PageActions:
         """Raise an error of the browser as one of the settings, where it is one.
 
         Raises:
-            FetchError: With the setting and the remedy.
+            FetchError: with the setting and the remedy.
         """
         if not self._doing:
             return

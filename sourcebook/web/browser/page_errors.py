@@ -40,7 +40,7 @@ def timed_out(*, answered: bool) -> FetchError:
     """Return the error for a page that took too long.
 
     Args:
-        answered: Whether the server has sent anything.
+        answered: whether the server has sent anything.
     """
     if answered:
         return FetchError("the page did not load in time", transient=True, failure_class=FailureClass.TIMEOUT)

@@ -63,11 +63,11 @@ class PageVisit:
 
         Args:
             url: URL of the page.
-            proxy: Proxy of the browser, which knows the reasons of failed connections.
-            max_bytes: Limit on the serialized page.
-            seconds: Seconds after which the page is read, ready or not.
-            own: Headers for requests to the site.
-            browser: The actions on the page before it is read.
+            proxy: proxy of the browser, which knows the reasons of failed connections.
+            max_bytes: limit on the serialized page.
+            seconds: seconds after which the page is read, ready or not.
+            own: headers for requests to the site.
+            browser: the actions on the page before it is read.
         """
         self.page: Page | None = None
         self.crashed = False
@@ -109,8 +109,8 @@ class PageVisit:
         """Check the loaded document before waiting for its scripts.
 
         Raises:
-            NotAPageError: The document is no HTML.
-            FetchError: The proxy refused the request.
+            NotAPageError: the document is no HTML.
+            FetchError: the proxy refused the request.
         """
         self._raise_if_refused()
         media_type = self._headers().get("content-type", "").partition(";")[0].strip().lower()
@@ -123,7 +123,7 @@ class PageVisit:
         """Wait until text and network are still, at most until the deadline.
 
         Raises:
-            FetchError: The page exceeds the size limit.
+            FetchError: the page exceeds the size limit.
         """
         await self._until_still()
         await self._check_size()
@@ -155,7 +155,7 @@ class PageVisit:
         """Wait for an event that makes the page unreadable.
 
         Raises:
-            FetchError: The page is too large, has crashed, was cut off, or navigates endlessly.
+            FetchError: the page is too large, has crashed, was cut off, or navigates endlessly.
         """
         while True:
             await asyncio.sleep(_WATCH_SECONDS)
@@ -166,10 +166,10 @@ class PageVisit:
         """Return the rendered page as a response.
 
         Args:
-            html: Serialized DOM.
+            html: serialized DOM.
 
         Raises:
-            FetchError: The document is incomplete, or is no document of a server.
+            FetchError: the document is incomplete, or is no document of a server.
         """
         self._raise_if_refused()
         self._raise_if_lost()
@@ -189,13 +189,13 @@ class PageVisit:
         """Return the response of a page that the browser could not show.
 
         Args:
-            error: Error of the browser.
+            error: error of the browser.
 
         Returns:
             A response without a body, for which a browser shows no page.
 
         Raises:
-            FetchError: In all other cases, with the reason.
+            FetchError: in all other cases, with the reason.
         """
         if isinstance(error, FetchError):
             raise error

@@ -49,14 +49,14 @@ class Guard(Protocol):
         """Resolve a host and return its allowed addresses in order of preference.
 
         Raises:
-            FetchError: The host has no allowed address.
+            FetchError: the host has no allowed address.
         """
 
     async def check_behind_proxy(self, host: str, port: int) -> None:
         """Check a host that a further proxy connects to.
 
         Raises:
-            FetchError: The host is refused.
+            FetchError: the host is refused.
         """
 
 
@@ -97,10 +97,10 @@ class BrowserProxy:
         """Create a proxy; `start` opens its port.
 
         Args:
-            guard: Address check of connections.
-            before_request: Awaited before every plain request and every CONNECT.
-            limits: Limits on the traffic.
-            proxies: Choice of a further proxy for each host; without it, connections are direct.
+            guard: address check of connections.
+            before_request: awaited before every plain request and every CONNECT.
+            limits: limits on the traffic.
+            proxies: choice of a further proxy for each host; without it, connections are direct.
         """
         self._proxies = proxies
         self._guard = guard

@@ -28,7 +28,7 @@ async def copy(
     """Copy a stream to its end, and call `keep_alive` after each piece.
 
     Raises:
-        TooManyBytesError: The stream has more bytes than `limit`.
+        TooManyBytesError: the stream has more bytes than `limit`.
     """
     while chunk := await reader.read(_CHUNK_BYTES):
         limit -= len(chunk)
@@ -186,7 +186,7 @@ class Head:
         """Parse lines without their ends.
 
         Raises:
-            ValueError: The lines are no HTTP/1 head.
+            ValueError: the lines are no HTTP/1 head.
         """
         if not lines or "HTTP/1." not in lines[0]:
             raise ValueError("this is no HTTP/1")
@@ -203,7 +203,7 @@ class Head:
         """Return the method and the target of a request.
 
         Raises:
-            ValueError: The head is no request.
+            ValueError: the head is no request.
         """
         parts = self.first.split(" ")
         if len(parts) != 3 or not self.first.isascii():
@@ -214,7 +214,7 @@ class Head:
         """Return the length of a request's body in bytes.
 
         Raises:
-            ValueError: The head names no single length.
+            ValueError: the head names no single length.
         """
         if any(name == "transfer-encoding" for name, _ in self.fields):
             raise ValueError("a request's body needs a length")
@@ -248,8 +248,8 @@ async def read_head(reader: asyncio.StreamReader) -> Head:
     """Read a head and leave the body.
 
     Raises:
-        ValueError: The head exceeds `HEAD_BYTES` or is no HTTP/1.
-        EOFError: The connection ended within the head.
+        ValueError: the head exceeds `HEAD_BYTES` or is no HTTP/1.
+        EOFError: the connection ended within the head.
     """
     lines: list[str] = []
     size = 0

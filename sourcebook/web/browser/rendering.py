@@ -40,12 +40,12 @@ class Renderer:
         """Create a renderer, whose browser starts with the first page.
 
         Args:
-            settings: Settings of the site; concurrency, timeout, max_bytes, user_agent, headers and browser are used.
-            guard: Address check of connections.
-            folder: Folder for crawl4ai's files, in place of HOME.
-            before_request: Awaited with the host before every plain http request, and every CONNECT for https.
-            pages_per_browser: Pages after which a browser is replaced.
-            login: Returns the session that a browser begins with.
+            settings: settings of the site; concurrency, timeout, max_bytes, user_agent, headers and browser are used.
+            guard: address check of connections.
+            folder: folder for crawl4ai's files, in place of HOME.
+            before_request: awaited with the host before every plain http request, and every CONNECT for https.
+            pages_per_browser: pages after which a browser is replaced.
+            login: returns the session that a browser begins with.
         """
         self._settings = settings
         self._login = login
@@ -69,8 +69,8 @@ class Renderer:
         such as 204 or an empty 500, is a response as well.
 
         Raises:
-            NotAPageError: The URL leads to a download, a PDF or another file: fetch it without a browser.
-            FetchError: The page cannot be loaded, or there is no browser; raised at the latest 4 s after the timeout.
+            NotAPageError: the URL leads to a download, a PDF or another file: fetch it without a browser.
+            FetchError: the page cannot be loaded, or there is no browser; raised at the latest 4 s after the timeout.
                 The timeout starts when the browser is ready, which may take a minute, and restarts in a second browser
                 where the first has ended.
         """

@@ -46,7 +46,7 @@ def convert(content: bytes, *, program: str, ending: str, target: str, seconds: 
         seconds: time limit.
 
     Raises:
-        ParseError: LibreOffice refuses the file, or exceeds the time limit.
+        ParseError: libreOffice refuses the file, or exceeds the time limit.
     """
     with TemporaryDirectory(prefix="sourcebook-office-") as folder:
         place = Path(folder)

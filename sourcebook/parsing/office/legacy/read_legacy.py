@@ -31,7 +31,7 @@ def parse_legacy(content: bytes, *, name: str, media_type: str) -> ParsedDocumen
     installed.
 
     Raises:
-        ParseError: LibreOffice takes too long or refuses the file, or the file is damaged, protected or no document.
+        ParseError: libreOffice takes too long or refuses the file, or the file is damaged, protected or no document.
     """
     if content.startswith(_OLE_MARK):
         media_type = _ole_type(content, media_type)

@@ -12,7 +12,7 @@ def line_reader(languages: tuple[str, ...]) -> LineReader:
     """Return RapidOCR's reader, or where languages are named, the better of its reading and Tesseract's.
 
     Args:
-        languages: Tesseract's names of languages, such as `rus`.
+        languages: tesseract's names of languages, such as `rus`.
     """
     if not languages:
         return read_lines

@@ -37,8 +37,8 @@ def better_readings(cuts: "Sequence[Pixels]", readings: Sequence[Reading], langu
 
     Args:
         cuts: pictures of the lines.
-        readings: RapidOCR's reading of each line.
-        languages: Tesseract's names of languages, such as `rus`.
+        readings: rapidOCR's reading of each line.
+        languages: tesseract's names of languages, such as `rus`.
 
     Raises:
         MissingDependencyError: tesserocr or the data of a language are not installed.

@@ -41,10 +41,10 @@ def recognise(image: "Image", languages: tuple[str, ...] = ()) -> RecognisedPage
 
     Args:
         image: picture of the page.
-        languages: Tesseract's names of further languages, such as `rus`.
+        languages: tesseract's names of further languages, such as `rus`.
 
     Raises:
-        MissingDependencyError: RapidOCR is installed without its models, or Tesseract without a language.
+        MissingDependencyError: rapidOCR is installed without its models, or Tesseract without a language.
     """
     import numpy as np
 

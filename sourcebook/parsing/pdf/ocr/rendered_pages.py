@@ -42,11 +42,11 @@ def recognise_pages(
     Args:
         content: the whole file.
         numbers: page numbers, counted from 1.
-        languages: Tesseract's names of languages whose letters RapidOCR does not know.
+        languages: tesseract's names of languages whose letters RapidOCR does not know.
 
     Raises:
         ParseError: the file does not open.
-        MissingDependencyError: RapidOCR is installed without its models, or Tesseract without a language.
+        MissingDependencyError: rapidOCR is installed without its models, or Tesseract without a language.
     """
     from pypdfium2 import PdfDocument, PdfiumError
 

@@ -34,7 +34,7 @@ def parse_image(content: bytes, *, settings: ParsingSettings) -> ParsedDocument:
 
     Raises:
         ParseError: the picture is damaged, cut off, of another kind, or has more than 100 million pixels.
-        MissingDependencyError: RapidOCR is installed without its models.
+        MissingDependencyError: rapidOCR is installed without its models.
     """
     with open_picture(content) as picture:
         properties = read_picture_metadata(picture)
