@@ -9,7 +9,7 @@ from sensors.run_requests import Look, look_at_collections, request_run
 from sourcebook.database.database import Database
 from sourcebook.model.selection import Selection
 from sourcebook.model.shard import Shard
-from sourcebook.web.site import due_pages, next_due
+from sourcebook.web.due import due_pages, next_due
 
 
 @dg.sensor(

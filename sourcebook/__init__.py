@@ -5,6 +5,8 @@
 ...     hits = knowledge.search("How long do the batteries last?")
 """
 
+from __future__ import annotations
+
 import logging
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

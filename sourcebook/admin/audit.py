@@ -1,7 +1,7 @@
 """The audit: what was changed through a key, the command or a page, by whom and when."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -10,10 +10,11 @@ from psycopg.rows import class_row
 from psycopg.types.json import Jsonb
 
 from sourcebook.database.queries import queries
+from sourcebook.model.plain_values import PlainValues
 
 
 @dataclass(frozen=True, slots=True)
-class AuditEvent:
+class AuditEvent(PlainValues):
     """One thing that was done."""
 
     id: int
@@ -25,10 +26,6 @@ class AuditEvent:
     subject: str
     """Name of what it was done to."""
     details: dict[str, Any]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        return asdict(self)
 
 
 def record_event(

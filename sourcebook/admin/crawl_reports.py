@@ -1,7 +1,6 @@
 """Reports on the crawls of sites, from the ledger."""
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from psycopg import Connection
 from psycopg.rows import class_row, dict_row
@@ -10,6 +9,7 @@ from sourcebook.admin.collections import check_collections
 from sourcebook.config.sites import site_location
 from sourcebook.database.queries import queries
 from sourcebook.errors import QueryError
+from sourcebook.model.plain_values import PlainValues
 from sourcebook.model.selection import Selection
 from sourcebook.web.crawl_report import CrawledUrl, CrawlReport, DeadLink, report_of
 from sourcebook.web.discovery import Discovery, unrequested_links
@@ -19,16 +19,12 @@ from sourcebook.web.url import normal_form
 
 
 @dataclass(frozen=True, slots=True)
-class CrawlNotes:
+class CrawlNotes(PlainValues):
     """Findings of the crawls of a collection's sites that people may mend, at the site or in the settings."""
 
     dead_links: tuple[DeadLink, ...] = ()
     notices: tuple[str, ...] = ()
     """Sentences on lists whose lists or URLs were not all taken."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the plain values that `sourcebook ingest --json` prints."""
-        return asdict(self)
 
 
 def crawl_notes(connection: Connection, collection: str) -> CrawlNotes:

@@ -1,15 +1,16 @@
 """The health of a running Sourcebook, for monitors: findings where a threshold is exceeded."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Literal
+from typing import Literal
 
 from psycopg import Connection
 
 from sourcebook.admin.dagster_state import DagsterState
 from sourcebook.admin.freshness import read_freshness
 from sourcebook.database.queries import queries
+from sourcebook.model.plain_values import PlainValues
 
 Severity = Literal["warning", "critical"]
 _DAEMONS = ("SENSOR", "SCHEDULER", "QUEUED_RUN_COORDINATOR")
@@ -29,7 +30,7 @@ class Thresholds:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(PlainValues):
     """A threshold that is exceeded, or a part that does not work."""
 
     check: str
@@ -40,10 +41,6 @@ class Finding:
     value: float | None = None
     """Seconds or items; None where there is no number."""
     limit: float | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the plain values that `sourcebook status --check --json` prints."""
-        return asdict(self)
 
 
 def daemon_findings(state: DagsterState | None, thresholds: Thresholds) -> Iterator[Finding]:

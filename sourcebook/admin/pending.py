@@ -24,7 +24,7 @@ from sourcebook.stages.raw_files.shards import listing_errors_of, of_shard
 from sourcebook.stages.relations.update import count_unrelated_documents
 from sourcebook.stages.shards import documents_in
 from sourcebook.stages.transcripts.rows import has_recordings, stale_recordings, transcript_engine
-from sourcebook.web.site import due_pages
+from sourcebook.web.due import due_pages
 
 MOST_SMALL = 64
 """Items up to which a change is small: it ends before a page that shows its progress would be open."""

@@ -1,5 +1,7 @@
 """Redaction of documents that are shown or listed, in the collections whose settings ask for it."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -24,7 +26,7 @@ def collection_redactions(connection: Connection, collections: Sequence[str] = (
     return dict(connection.execute(queries["collection_redactions"], {"collections": list(collections)}).fetchall())
 
 
-def document_redaction(connection: Connection, collection: str, text: str) -> "DocumentRedaction | None":
+def document_redaction(connection: Connection, collection: str, text: str) -> DocumentRedaction | None:
     """Return the redaction of a document by its text; None where its collection redacts nothing.
 
     Raises:
@@ -66,7 +68,7 @@ def redact_titles(connection: Connection, titles: Sequence[tuple[str, int | None
     return redacted_titles(connection, titles, redactions)
 
 
-def redact_segments(connection: Connection, collection: str, segments: "Sequence[Segment]") -> "tuple[Segment, ...]":
+def redact_segments(connection: Connection, collection: str, segments: Sequence[Segment]) -> tuple[Segment, ...]:
     """Return the segments of a transcript, redacted where its collection asks for it.
 
     A value that two segments share, such as a number that is spoken across their border, is found in their joined text.

@@ -1,5 +1,7 @@
 """The state of each collection: counts, failures, sources and stale items."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -43,7 +45,7 @@ def _status(
     connection: Connection,
     row: dict[str, Any],
     marks: Sequence[ProcessingItem],
-    find_pending: "Callable[[Connection, str], Pending]",
+    find_pending: Callable[[Connection, str], Pending],
 ) -> CollectionStatus:
     """Return the state of one collection, whose counts are known."""
     scope = {"collection": row["name"]}

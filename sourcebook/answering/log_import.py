@@ -6,7 +6,7 @@ Older versions of llm wrote the table `responses`; later ones, such as 0.36, wri
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
@@ -17,6 +17,7 @@ from sourcebook.answering.call_log import IMPORT, MOST_CHARACTERS, RedactedTexts
 from sourcebook.database.queries import queries
 from sourcebook.embedding.prices import chat_cost
 from sourcebook.errors import ConfigurationError
+from sourcebook.model.plain_values import PlainValues
 from sourcebook.model.usage import UNKNOWN_PROVIDER
 from sourcebook.redaction.redactor import Redactor
 
@@ -41,17 +42,13 @@ class RejectedRow:
 
 
 @dataclass(frozen=True, slots=True)
-class ImportedLog:
+class ImportedLog(PlainValues):
     """Outcome of the import of a log."""
 
     imported: int
     known: int
     """Rows that were imported before."""
     rejected: tuple[RejectedRow, ...]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values, as `sourcebook llm-log --import --json` prints them."""
-        return asdict(self)
 
 
 class _RejectedError(Exception):

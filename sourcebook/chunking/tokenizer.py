@@ -1,5 +1,7 @@
 """The tokenizer of an embedding model, or an estimate for a provider's, and the counts of a document's spans."""
 
+from __future__ import annotations
+
 import re
 from array import array
 from bisect import bisect_left
@@ -49,7 +51,7 @@ class TokenCounter(Protocol):
 class FolderTokenizer:
     """The `tokenizer.json` of a model folder, without transformers or torch."""
 
-    def __init__(self, tokenizer: "Tokenizer", *, max_tokens: int) -> None:
+    def __init__(self, tokenizer: Tokenizer, *, max_tokens: int) -> None:
         self._tokenizer = tokenizer
         self._max_tokens = max_tokens
         self._special_tokens = tokenizer.num_special_tokens_to_add(is_pair=False)
@@ -100,7 +102,7 @@ class FolderTokenizer:
 
 
 @lru_cache(maxsize=4)
-def _load(file: Path, size: int, changed: int) -> "Tokenizer":
+def _load(file: Path, size: int, changed: int) -> Tokenizer:
     """Load a tokenizer, which takes 30 ms; once a process for each version of the file."""
     try:
         from tokenizers import Tokenizer

@@ -1,5 +1,7 @@
 """Requests to a server: one HTTP client, retries of what may be repeated, and answers that are checked."""
 
+from __future__ import annotations
+
 import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -110,7 +112,7 @@ class ServerConnection:
         parameters: Mapping[str, object] | None = None,
         headers: Mapping[str, str] | None = None,
         may_be_missing: bool = False,
-    ) -> "httpx2.Response":
+    ) -> httpx2.Response:
         """Send a change, which the server makes once although it is sent again; return the answer.
 
         Args:
@@ -142,11 +144,11 @@ class ServerConnection:
         *,
         parameters: Mapping[str, object] | None = None,
         body: Mapping[str, object] | None = None,
-        content: "bytes | Iterable[bytes] | None" = None,
+        content: bytes | Iterable[bytes] | None = None,
         headers: Mapping[str, str] | None = None,
         repeatable: bool = False,
         may_be_missing: bool = False,
-    ) -> "httpx2.Response":
+    ) -> httpx2.Response:
         """Send a request, again where it may be repeated and another attempt can succeed; return the answer.
 
         Args:
@@ -181,7 +183,7 @@ class ServerConnection:
         raise AssertionError("stamina ended without a result")
 
     @contextmanager
-    def download(self, path: str) -> "Iterator[httpx2.Response]":
+    def download(self, path: str) -> Iterator[httpx2.Response]:
         """Open the answer of a path without its body, which the caller reads piece by piece.
 
         Raises:
@@ -196,7 +198,7 @@ class ServerConnection:
     @contextmanager
     def events(
         self, path: str, after: int = 0, *, body: Mapping[str, object] | None = None
-    ) -> "Iterator[Iterable[httpx2.ServerSentEvent]]":
+    ) -> Iterator[Iterable[httpx2.ServerSentEvent]]:
         """Open the server-sent events of a path; none where there are no more.
 
         Args:
@@ -226,7 +228,7 @@ class ServerConnection:
         """Close the connections; may be called more than once."""
         self._client.close()
 
-    def _attempt(self, method: str, path: str, **sent: Any) -> "httpx2.Response":
+    def _attempt(self, method: str, path: str, **sent: Any) -> httpx2.Response:
         with self._named_failures():
             return self._client.request(method, path, **sent)
 

@@ -1,5 +1,7 @@
 """YAML files read into plain values with the position of each. Tags in the text construct no objects."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -125,7 +127,7 @@ class _Reader:
     keys: dict[KeyPath, Position] = field(default_factory=dict)
     values: dict[KeyPath, Position] = field(default_factory=dict)
 
-    def value(self, node: "Node", at: KeyPath) -> object:
+    def value(self, node: Node, at: KeyPath) -> object:
         from ruamel.yaml.nodes import MappingNode, SequenceNode
 
         empty = node.start_mark.index == node.end_mark.index  # an empty node has the mark of the next node
@@ -140,7 +142,7 @@ class _Reader:
             return [self.value(child, (*at, index)) for index, child in enumerate(node.value)]
         return self.scalar(node, at)
 
-    def mapping(self, node: "MappingNode", at: KeyPath) -> dict[str, object]:
+    def mapping(self, node: MappingNode, at: KeyPath) -> dict[str, object]:
         from ruamel.yaml.nodes import ScalarNode
 
         result: dict[str, object] = {}
@@ -155,13 +157,13 @@ class _Reader:
             result[key] = self.value(value_node, (*at, key))
         return result
 
-    def text(self, node: "Node", at: KeyPath) -> str:
+    def text(self, node: Node, at: KeyPath) -> str:
         text = str(node.value)
         if any(character == "\0" or "\ud800" <= character <= "\udfff" for character in text):
             refuse(self.path, _position(node), f"{describe(at) or 'a key'} holds a character that is not text")
         return text
 
-    def scalar(self, node: "Node", at: KeyPath) -> object:
+    def scalar(self, node: Node, at: KeyPath) -> object:
         text = self.text(node, at)
         match str(node.tag).removeprefix(_TAG) if isinstance(node.value, str) else "":
             case "null":
@@ -186,5 +188,5 @@ def _number(text: str, *, whole: bool) -> object:
     return text
 
 
-def _position(node: "Node") -> Position:
+def _position(node: Node) -> Position:
     return Position(node.start_mark.line + 1, node.start_mark.column + 1)

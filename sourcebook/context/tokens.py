@@ -1,5 +1,7 @@
 """Tokens of a text as a language model counts them: by its own tokenizer where that is here, else by a bound."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -118,7 +120,7 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 @lru_cache(maxsize=len(_ENCODINGS))
-def _encoding(name: str) -> "Encoding":
+def _encoding(name: str) -> Encoding:
     """Load an encoding, which takes 0.1 s after the package's import of 0.4 s."""
     try:
         import bpe_openai

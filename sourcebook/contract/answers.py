@@ -1,9 +1,11 @@
 """The answer to a question, and the events by which it comes."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Final, Literal
+from typing import Final, Literal
+
+from sourcebook.model.plain_values import PlainValues
 
 Flaw = Literal["no_such_source", "not_in_source"]
 """Reason why a citation was taken out: its number is none, or neither quotation nor sentence stands there."""
@@ -81,7 +83,7 @@ REFUSALS: Final[Mapping[Refusal, str]] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(PlainValues):
     """An answer with citations that were found in their sources, or a refusal."""
 
     question: str
@@ -122,10 +124,6 @@ class Answer:
             lines.append("")
             lines += [f"[{each.number}] {each.title} · {each.uri}" for each in self.sources]
         return "\n".join(lines)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values, as `sourcebook ask --json` prints them."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

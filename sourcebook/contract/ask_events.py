@@ -1,5 +1,7 @@
 """Events on the way to an answer, as an iterator that may be closed from any thread."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -11,7 +13,7 @@ if TYPE_CHECKING:
 class AskEvents(Iterator["AskEvent"]):
     """Events of one question. Unlike a generator's, `close` may come while another thread waits."""
 
-    def __init__(self, events: "Iterator[AskEvent]", leave: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, events: Iterator[AskEvent], leave: Callable[[], None] = lambda: None) -> None:
         """Prepare; nothing is searched or sent.
 
         Args:
@@ -20,7 +22,7 @@ class AskEvents(Iterator["AskEvent"]):
         """
         self._events, self._leave = events, leave
 
-    def __next__(self) -> "AskEvent":
+    def __next__(self) -> AskEvent:
         """Return the next event."""
         return next(self._events)
 

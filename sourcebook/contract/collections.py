@@ -1,13 +1,14 @@
 """Collections: what they hold, where it comes from, and how they were declared."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from sourcebook.contract.status import SourceStatus
+from sourcebook.model.plain_values import PlainValues
 
 
 @dataclass(frozen=True, slots=True)
-class CollectionSummary:
+class CollectionSummary(PlainValues):
     """Contents of one collection."""
 
     name: str
@@ -26,10 +27,6 @@ class CollectionSummary:
     declared_in: str = "file"
     """`file`: `sourcebook.yaml`; `api`: made over the API."""
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
 class CollectionSources:
@@ -40,7 +37,7 @@ class CollectionSources:
 
 
 @dataclass(frozen=True, slots=True)
-class CollectionStatistics:
+class CollectionStatistics(PlainValues):
     """Counts of one collection."""
 
     name: str
@@ -59,16 +56,12 @@ class CollectionStatistics:
     types: dict[str, int] = field(default_factory=dict)
     """Number of documents by type, such as `adr`; documents without a type are left out."""
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        return asdict(self)
-
 
 SourceKind = Literal["files", "site", "repository", "collection"]
 
 
 @dataclass(frozen=True, slots=True)
-class CollectionDeclaration:
+class CollectionDeclaration(PlainValues):
     """The settings of a collection, and where it was declared."""
 
     name: str
@@ -76,7 +69,3 @@ class CollectionDeclaration:
     """`file`: `sourcebook.yaml`; `api`: made over the API."""
     settings: dict[str, Any]
     """As they were written over the API; those of the file as applied, without secrets."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        return asdict(self)

@@ -4,9 +4,11 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
+from sourcebook.model.plain_values import PlainValues
+
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class Item(PlainValues):
     """A document, or a file or page that is no document."""
 
     document_id: int | None
@@ -38,10 +40,6 @@ class Item:
     """Collection whose document it is, which a membership rule takes; None for a collection's own item."""
     link: str | None = None
     """Address of its file in the web view of a Git repository; None elsewhere, and in lists."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the plain values that `sourcebook documents --json` prints."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)

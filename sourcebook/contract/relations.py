@@ -1,11 +1,12 @@
 """Relations of documents."""
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+
+from sourcebook.model.plain_values import PlainValues
 
 
 @dataclass(frozen=True, slots=True)
-class RelatedDocument:
+class RelatedDocument(PlainValues):
     """A document to which another one is related, or what is written of one that is not there."""
 
     kind: str
@@ -21,7 +22,3 @@ class RelatedDocument:
     collection: str | None
     uri: str | None
     title: str | None
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the plain values that `sourcebook related --json` prints."""
-        return asdict(self)

@@ -1,4 +1,4 @@
-"""Requests of a search, of similar documents, of a context and of an answer: every option of theirs."""
+"""Requests of a search, of a context and of an answer: every option of theirs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -252,17 +252,6 @@ class SearchRequest(Request):
             TypeError: there is no such option.
         """
         return cls.of(query=query, collections=collections, limit=limit, **{"mode": mode, **options})
-
-
-class SimilarOptions(TypedDict, total=False):
-    """Options of a search for similar documents; `SimilarRequest` says what they mean."""
-
-    passage: int | None
-    collection: str | None
-    collections: Sequence[str] | str | None
-    limit: int
-    filters: Filters | Mapping[str, Any] | None
-    unredacted: bool
 
 
 class ContextOptions(RankingOptions, total=False):

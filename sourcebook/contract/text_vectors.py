@@ -1,5 +1,7 @@
 """Vectors of a program's own texts."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -18,7 +20,7 @@ class TextVectors:
 
     model: str
     """Name of the model."""
-    vectors: "NDArray[np.float32]"
+    vectors: NDArray[np.float32]
     """Shape (texts, dimensions), each row of length 1, in the order of the texts."""
     tokens: int | None
     """Tokens of the texts after truncation; None where nobody counts them."""

@@ -1,5 +1,7 @@
 """A read replica that searches are sent to: where it is, how far it is behind the primary, what happens without it."""
 
+from __future__ import annotations
+
 import os
 import time
 from collections import deque
@@ -42,7 +44,7 @@ class ReplicaSettings:
     """Whether the primary is searched in its place; otherwise the search fails."""
 
     @classmethod
-    def find(cls) -> "ReplicaSettings | None":
+    def find(cls) -> ReplicaSettings | None:
         """Return the settings of the environment; None where it names no replica.
 
         Raises:
@@ -90,7 +92,7 @@ class Replica:
         limits: limits of statements.
     """
 
-    def __init__(self, settings: ReplicaSettings, database: "Database", limits: "StatementLimits") -> None:
+    def __init__(self, settings: ReplicaSettings, database: Database, limits: StatementLimits) -> None:
         self.settings = settings
         self._database = database
         self.pool: ConnectionPool = database.new_pool(database.pool.max_size, limits, url=settings.url)
@@ -184,7 +186,7 @@ class Replica:
         return place, clock
 
 
-def find_replica(database: "Database", limits: "StatementLimits") -> Replica | None:
+def find_replica(database: Database, limits: StatementLimits) -> Replica | None:
     """Return the replica that the environment names; nothing is asked of it yet.
 
     Raises:
@@ -194,7 +196,7 @@ def find_replica(database: "Database", limits: "StatementLimits") -> Replica | N
     return None if settings is None else Replica(settings, database, limits)
 
 
-def replica_state(database: "Database") -> ReplicaState | None:
+def replica_state(database: Database) -> ReplicaState | None:
     """Return the state of the replica that the environment names; None where it names none.
 
     Raises:

@@ -1,5 +1,7 @@
 """Attention in bfloat16 by matrix products, for processors on which torch's own is a third of a model's time."""
 
+from __future__ import annotations
+
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -32,7 +34,7 @@ def has_slow_attention(cpuinfo: Path = CPUINFO) -> bool:
     return "avx512_bf16" in flags and "amx_bf16" not in flags
 
 
-def use_products(transformer: "SentenceTransformer") -> bool:
+def use_products(transformer: SentenceTransformer) -> bool:
     """Have a loaded model compute its attention by products where it lets itself be told; return whether it does.
 
     Args:
@@ -56,15 +58,15 @@ def use_products(transformer: "SentenceTransformer") -> bool:
 
 
 def attention_by_products(
-    module: "torch.nn.Module",
-    query: "torch.Tensor",
-    key: "torch.Tensor",
-    value: "torch.Tensor",
-    attention_mask: "torch.Tensor | None",
+    module: torch.nn.Module,
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attention_mask: torch.Tensor | None,
     dropout: float = 0.0,
     scaling: float | None = None,
     **more: Any,
-) -> "tuple[torch.Tensor, None]":
+) -> tuple[torch.Tensor, None]:
     """Compute the attention of one layer, as transformers' `sdpa_attention_forward`, which takes what is unusual.
 
     Args:
@@ -120,7 +122,7 @@ def attention_by_products(
     return result, None
 
 
-def _padding(mask: "torch.Tensor") -> "torch.Tensor | None":
+def _padding(mask: torch.Tensor) -> torch.Tensor | None:
     """Return what is added to scores: 0, or the lowest number for padding; None for a mask that differs by query."""
     import torch
 

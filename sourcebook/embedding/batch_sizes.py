@@ -1,5 +1,7 @@
 """Batch sizes of torch: from the memory of a GPU, and smaller ones after a lack of memory."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING, Final
 
 from sourcebook.embedding.preparation import TOKENS_PER_BATCH
@@ -34,7 +36,7 @@ def tokens_per_batch(free: int, hidden: int, heads: int, max_tokens: int, bytes_
     return min(max(int(free * _SHARE / per_token), TOKENS_PER_BATCH), _MOST_TOKENS)
 
 
-def measured_tokens_per_batch(transformer: "SentenceTransformer") -> int:
+def measured_tokens_per_batch(transformer: SentenceTransformer) -> int:
     """Return the tokens of a batch for a loaded model: by the free memory of its GPU, or those of the processor."""
     import torch
 

@@ -1,5 +1,7 @@
 """The interfaces of embedders, and the embedder that runs sentence-transformers in this process."""
 
+from __future__ import annotations
+
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -159,7 +161,7 @@ class SentenceTransformerEmbedder:
             self._tokens_of_call.close()
             self.streams.close()
 
-    def _load(self) -> "SentenceTransformer":
+    def _load(self) -> SentenceTransformer:
         """Load the model on its device, or on the processor where a GPU fails; measure the size of its batches."""
         try:
             transformer = load_folder(
@@ -210,7 +212,7 @@ class SentenceTransformerEmbedder:
         return self._encode(texts, self._tokens)
 
     @property
-    def _loaded(self) -> "SentenceTransformer":
+    def _loaded(self) -> SentenceTransformer:
         if self._transformer is None:
             raise ModelError(f"The embedding model {self._model.name!r} has been closed.")
         return self._transformer
@@ -247,7 +249,7 @@ class TokensOfCall:
         most: most tokens of a text.
     """
 
-    def __init__(self, transformer: "SentenceTransformer", most: int) -> None:
+    def __init__(self, transformer: SentenceTransformer, most: int) -> None:
         self._most = most
         self._own: Any = getattr(transformer, "preprocess", None)  # older releases have `tokenize` alone
         self._asked: tuple[str, dict[str, Any]] = ("", {})

@@ -1,5 +1,7 @@
 """The embedders of one run: each model is loaded at most once, as early as its need is known."""
 
+from __future__ import annotations
+
 from concurrent.futures import Future
 from pathlib import Path
 from types import TracebackType
@@ -56,7 +58,7 @@ class EmbedderPool:
         if items * _TEXTS_PER_ITEM > MANY_TEXTS or _usable_export(find_model(settings.model), home) is None:
             self._process(settings, home)
 
-    def for_texts(self, settings: EmbeddingSettings, home: Path, texts: int) -> "EmbeddingProcess | OnnxEmbedder":
+    def for_texts(self, settings: EmbeddingSettings, home: Path, texts: int) -> EmbeddingProcess | OnnxEmbedder:
         """Choose the embedder: a process that runs already, else for few texts the exported model in this process.
 
         Args:
@@ -81,8 +83,8 @@ class EmbedderPool:
         return self._opened[settings]
 
     def for_generation(
-        self, generation: "Generation", home: Path, texts: int, access: "ProviderAccess"
-    ) -> "EmbeddingProcess | OnnxEmbedder | RemoteEmbedder":
+        self, generation: Generation, home: Path, texts: int, access: ProviderAccess
+    ) -> EmbeddingProcess | OnnxEmbedder | RemoteEmbedder:
         """Choose the embedder of a generation: that of its provider, or a local one by `for_texts`.
 
         Args:
@@ -169,7 +171,7 @@ class EmbedderPool:
         """Close every embedder."""
         self.close()
 
-    def _process(self, settings: EmbeddingSettings, home: Path) -> "EmbeddingProcess":
+    def _process(self, settings: EmbeddingSettings, home: Path) -> EmbeddingProcess:
         """Return the process of a model; start it where there is none, or where its child has died."""
         process = self._processes.get(settings)
         if process is None or not process.is_active:

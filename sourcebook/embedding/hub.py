@@ -1,5 +1,7 @@
 """A model's folder by its Hugging Face name (the local cache, then a download), and checks of what was loaded."""
 
+from __future__ import annotations
+
 import json
 import queue
 import socket
@@ -122,7 +124,7 @@ _POSITIONS: Final = "position_embeddings"
 _AGAIN: Final = "download the model again, or save it again with sentence-transformers"
 
 
-def check_loaded(transformer: "SentenceTransformer | CrossEncoder", folder: Path) -> None:
+def check_loaded(transformer: SentenceTransformer | CrossEncoder, folder: Path) -> None:
     """Check that a model's numbers and words come from its folder.
 
     Args:
@@ -160,7 +162,7 @@ def check_loaded(transformer: "SentenceTransformer | CrossEncoder", folder: Path
         )
 
 
-def _positions(transformer: "SentenceTransformer | CrossEncoder") -> int | None:
+def _positions(transformer: SentenceTransformer | CrossEncoder) -> int | None:
     """Return the number of tokens that a table of positions has room for; None where there is no such table."""
     from torch.nn import Embedding
 
@@ -172,7 +174,7 @@ def _positions(transformer: "SentenceTransformer | CrossEncoder") -> int | None:
     return min(rooms, default=None)
 
 
-def _knows_words(transformer: "SentenceTransformer | CrossEncoder") -> bool:
+def _knows_words(transformer: SentenceTransformer | CrossEncoder) -> bool:
     """Return whether the tokenizer has more than special tokens; True where it is none of transformers'."""
     from transformers import PreTrainedTokenizerBase
 

@@ -1,5 +1,7 @@
 """Load a sentence-transformers folder, quietly. Importing torch and its company takes seconds: import this late."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
 def load_folder(
     name: str, folder: Path, precision: Precision, device: DeviceName = "cpu", gpu: int = 0
-) -> "SentenceTransformer":
+) -> SentenceTransformer:
     """Load a model from its folder, with no access to the network and nothing printed.
 
     Args:
@@ -57,7 +59,7 @@ def load_folder(
     return transformer
 
 
-def describe_loaded(transformer: "SentenceTransformer") -> Description:
+def describe_loaded(transformer: SentenceTransformer) -> Description:
     """Ask a loaded model for its dimensions (by embedding a text) and its context length."""
     vector = transformer.encode("", show_progress_bar=False, convert_to_numpy=True)
     length = transformer.max_seq_length

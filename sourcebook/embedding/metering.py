@@ -5,6 +5,8 @@ An embedder may have two attributes. `provider` names who computes: `local`, or 
 tokens of each answer. Both are optional: metering works with embedders that have neither.
 """
 
+from __future__ import annotations
+
 from threading import Lock, get_ident
 from time import monotonic
 from typing import TYPE_CHECKING, Final
@@ -56,7 +58,7 @@ class BusySeconds:
         self._until = 0.0
         self._ends: dict[Future[Any], tuple[float, list[float]]] = {}
 
-    def watch(self, started: float, future: "Future[Any]") -> None:
+    def watch(self, started: float, future: Future[Any]) -> None:
         """Note a call.
 
         Args:
@@ -67,7 +69,7 @@ class BusySeconds:
         future.add_done_callback(lambda _: ends.append(monotonic()))
         self._ends[future] = started, ends
 
-    def of(self, future: "Future[Any]") -> float:
+    def of(self, future: Future[Any]) -> float:
         """Return the seconds of a call that has ended, without those of calls that were asked for before."""
         started, ends = self._ends.pop(future)
         end = ends[0] if ends else monotonic()  # waiters may go on before the callbacks are called
@@ -81,7 +83,7 @@ def provider_of(embedder: object) -> str:
     return str(getattr(embedder, "provider", UNKNOWN_PROVIDER))
 
 
-def provider_of_settings(settings: "EmbeddingSettings") -> str:
+def provider_of_settings(settings: EmbeddingSettings) -> str:
     """Return the provider that settings name, where no embedder was opened."""
     if settings.provider is None:
         return LOCAL
@@ -95,7 +97,7 @@ def meter_of(embedder: object) -> TokenMeter | None:
     return meter if isinstance(meter, TokenMeter) else None
 
 
-def metered_model(provider: str, identity: str, settings: "EmbeddingSettings") -> str:
+def metered_model(provider: str, identity: str, settings: EmbeddingSettings) -> str:
     """Return the name by which a model is metered: for a service the one that it bills.
 
     Args:

@@ -4,6 +4,8 @@ The first use writes them as a sentence-transformers folder, half a gigabyte, in
 of the user share it. Cosine similarity of the 4-bit weights' vectors with those of the original weights: .98 to .99.
 """
 
+from __future__ import annotations
+
 import fcntl
 import hashlib
 import json
@@ -206,7 +208,7 @@ def _state(packed: PackedFile) -> dict[str, NewTensor]:
     return state
 
 
-def _tokenizer(vocabulary: Vocabulary) -> "Tokenizer":
+def _tokenizer(vocabulary: Vocabulary) -> Tokenizer:
     """Return XLM-RoBERTa's tokenizer: SentencePiece's unigrams after NFKC and the replacements of the package."""
     from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 

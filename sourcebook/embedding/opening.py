@@ -3,6 +3,8 @@
 A local one needs no torch where its model has been exported.
 """
 
+from __future__ import annotations
+
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,8 +24,8 @@ if TYPE_CHECKING:
 
 
 def open_query_embedder(
-    home: Path, model: str, settings: EmbeddingSettings, access: "ProviderAccess | None" = None
-) -> "tuple[QueryEmbedder, str | None]":
+    home: Path, model: str, settings: EmbeddingSettings, access: ProviderAccess | None = None
+) -> tuple[QueryEmbedder, str | None]:
     """Open the provider or the exported model of a generation, else sentence-transformers, which imports torch.
 
     An export goes by the digest of the weights that the generation's vectors come from: the model's own folder is not
@@ -57,8 +59,8 @@ def open_query_embedder(
 
 
 def open_embedder(
-    model: "EmbeddingModel", precision: "PrecisionSetting", device: "DeviceSetting", home: Path | None
-) -> "SentenceTransformerEmbedder | SideBySideEmbedder | OnnxEmbedder":
+    model: EmbeddingModel, precision: PrecisionSetting, device: DeviceSetting, home: Path | None
+) -> SentenceTransformerEmbedder | SideBySideEmbedder | OnnxEmbedder:
     """Open the embedder of a generation's passages; on several GPUs, one a GPU.
 
     onnxruntime takes float32 on the processor, where the model has an export: that of a model of the box is written
@@ -103,7 +105,7 @@ def open_embedder(
     return side_by_side.SideBySideEmbedder(embedders)
 
 
-def _open_export(model: "EmbeddingModel", home: Path, engine: "Engine") -> "OnnxEmbedder | str":
+def _open_export(model: EmbeddingModel, home: Path, engine: Engine) -> OnnxEmbedder | str:
     """Open a model's export for passages; return the reason where that cannot be, as the end of a sentence."""
     from sourcebook.embedding.onnx.open import find_export, needs_export, open_exported
     from sourcebook.embedding.onnx.record import Export
@@ -143,7 +145,7 @@ def check_openable(home: Path, model: str, settings: EmbeddingSettings) -> None:
         _find_same_weights(identity, settings)
 
 
-def _open_remote(identity: str, settings: EmbeddingSettings, access: "ProviderAccess | None") -> "QueryEmbedder":
+def _open_remote(identity: str, settings: EmbeddingSettings, access: ProviderAccess | None) -> QueryEmbedder:
     from sourcebook.embedding.remote.embedder import open_remote
 
     if access is None:
@@ -151,13 +153,13 @@ def _open_remote(identity: str, settings: EmbeddingSettings, access: "ProviderAc
     return open_remote(identity, settings, access, for_queries=True)
 
 
-def _open_sentence_transformer(identity: str, settings: EmbeddingSettings) -> "QueryEmbedder":
+def _open_sentence_transformer(identity: str, settings: EmbeddingSettings) -> QueryEmbedder:
     from sourcebook.embedding.embedder import SentenceTransformerEmbedder
 
     return SentenceTransformerEmbedder(_find_same_weights(identity, settings), settings.precision)
 
 
-def _find_same_weights(identity: str, settings: EmbeddingSettings) -> "EmbeddingModel":
+def _find_same_weights(identity: str, settings: EmbeddingSettings) -> EmbeddingModel:
     from sourcebook.embedding.model import find_model
 
     model = find_model(settings.model)

@@ -4,6 +4,8 @@ Texts of a batch are rows one after the other, so that nothing is computed of pa
 docs/decisions/0057-streams-of-one-thread.md has the measurements.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -43,7 +45,7 @@ class Run(NamedTuple):
         return slice(self.first, self.first + self.texts * self.tokens)
 
 
-def pack_encoder(transformer: "SentenceTransformer") -> bool:
+def pack_encoder(transformer: SentenceTransformer) -> bool:
     """Have a loaded BERT model compute its layers from packed weights; return whether it does.
 
     Other models stay as they are, and so does one of which packed layers give other vectors.

@@ -5,6 +5,8 @@ float32, or of blocks of a float16 scale and 4-bit numbers: the low halves of it
 number's value is (number - 8) * scale.
 """
 
+from __future__ import annotations
+
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -89,7 +91,7 @@ class PackedFile:
         """Return how many numbers a tensor has."""
         return self._tensors[name].size
 
-    def pieces(self, name: str) -> "Iterator[NDArray[np.float32]]":
+    def pieces(self, name: str) -> Iterator[NDArray[np.float32]]:
         """Yield the numbers of a tensor in rows."""
         import numpy as np
 

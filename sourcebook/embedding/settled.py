@@ -1,5 +1,7 @@
 """The model that embedding settings mean, as a generation records it: a model of this machine, or a provider's."""
 
+from __future__ import annotations
+
 from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -32,7 +34,7 @@ class SettledModel:
     """Length of a vector after shortening."""
 
 
-def settle_model(settings: EmbeddingSettings, access: "ProviderAccess") -> SettledModel:
+def settle_model(settings: EmbeddingSettings, access: ProviderAccess) -> SettledModel:
     """Find the model of settings; ask a provider for the vector of a fixed text, which shows its length and the model.
 
     Args:
@@ -48,7 +50,7 @@ def settle_model(settings: EmbeddingSettings, access: "ProviderAccess") -> Settl
     return SettledModel(f"{model.identity}/{_REMOTE}", model.dimensions)
 
 
-def settled_before(settings: EmbeddingSettings, access: "ProviderAccess") -> SettledModel | None:
+def settled_before(settings: EmbeddingSettings, access: ProviderAccess) -> SettledModel | None:
     """Return the model of settings without asking a provider; None where the provider's has not been used before.
 
     Raises:
@@ -73,7 +75,7 @@ def local_model(settings: EmbeddingSettings, model: EmbeddingModel) -> SettledMo
     return SettledModel(f"{identity}/{settings.dimensions}", settings.dimensions)
 
 
-def find_provider_model(settings: EmbeddingSettings, access: "ProviderAccess") -> EmbeddingModel:
+def find_provider_model(settings: EmbeddingSettings, access: ProviderAccess) -> EmbeddingModel:
     """Ask a provider for the vector of a fixed text, and return the model; its identity is kept in the database.
 
     Raises:
@@ -90,7 +92,7 @@ def find_provider_model(settings: EmbeddingSettings, access: "ProviderAccess") -
     return described(settings, identity, len(probe))
 
 
-def check_provider(settings: EmbeddingSettings, limits: "Limits | None" = None) -> "NDArray[np.float32]":
+def check_provider(settings: EmbeddingSettings, limits: Limits | None = None) -> NDArray[np.float32]:
     """Ask a provider for the vector of a fixed text.
 
     Args:

@@ -1,5 +1,7 @@
 """Streams: threads that compute batches of passages side by side on the processor, each with its share of the cores."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import wraps
@@ -110,7 +112,7 @@ def _smaller_at_the_end(batches: Sequence[list[int]], streams: int) -> list[list
     return [*first, *(part for batch in last for part in (batch[: len(batch) // 2], batch[len(batch) // 2 :]) if part)]
 
 
-def open_streams(transformer: "SentenceTransformer", device: "DeviceName") -> Streams:
+def open_streams(transformer: SentenceTransformer, device: DeviceName) -> Streams:
     """Return the streams of a loaded model; one where it is on a GPU, or keeps something between batches."""
     may_share = device == "cpu" and not any(map(_keeps_positions, transformer.modules()))
     if may_share:
@@ -126,7 +128,7 @@ def _keeps_positions(module: object) -> bool:
     return "dynamic" in kind or "longrope" in kind or hasattr(module, "_seq_len_cached")
 
 
-def _tokenize_in_turn(transformer: "SentenceTransformer") -> None:
+def _tokenize_in_turn(transformer: SentenceTransformer) -> None:
     """Have threads tokenize one after the other: the tokenizer changes its padding and truncation for a call."""
     turn = RLock()
     for name in ("preprocess", "tokenize"):  # older releases have `tokenize` alone
@@ -135,7 +137,7 @@ def _tokenize_in_turn(transformer: "SentenceTransformer") -> None:
             setattr(transformer, name, _in_turn(method, turn))
 
 
-def _in_turn(method: Callable[Parameters, Result], turn: "RLock") -> Callable[Parameters, Result]:
+def _in_turn(method: Callable[Parameters, Result], turn: RLock) -> Callable[Parameters, Result]:
     @wraps(method)
     def call(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
         with turn:

@@ -1,5 +1,7 @@
 """Files of safetensors, read and written piece by piece: a table of 250,000 words takes 0.4 GB of memory as a whole."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -25,7 +27,7 @@ class NewTensor:
     """A tensor to write: its shape, and its numbers in rows of any length."""
 
     shape: tuple[int, ...]
-    pieces: "Iterable[NDArray[np.float32]]"
+    pieces: Iterable[NDArray[np.float32]]
 
 
 def write_tensors(file: Path, tensors: Mapping[str, NewTensor]) -> None:
@@ -77,7 +79,7 @@ class TensorFile:
             raise ModelError(f"The weights in {self._file} have no tensor {name} of {_KIND}.")
         return tuple(tensor["shape"])
 
-    def pieces(self, name: str) -> "Iterator[NDArray[np.float32]]":
+    def pieces(self, name: str) -> Iterator[NDArray[np.float32]]:
         """Yield the numbers of a tensor in rows."""
         import numpy as np
 

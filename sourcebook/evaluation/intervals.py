@@ -1,5 +1,7 @@
 """Intervals of means by the bootstrap over queries."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -20,7 +22,7 @@ _CELLS_AT_ONCE = 2_000_000
 
 
 def estimate_means(
-    values: "NDArray[np.float64] | Sequence[Sequence[float]]", *, samples: int = SAMPLES, seed: int = SEED
+    values: NDArray[np.float64] | Sequence[Sequence[float]], *, samples: int = SAMPLES, seed: int = SEED
 ) -> list[Estimate]:
     """Return each column's mean with its 95 % interval: the percentile bootstrap over rows.
 

@@ -1,14 +1,14 @@
 """The questions that one evaluation answers better or worse than another."""
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from sourcebook.config.evaluation import Measure
 from sourcebook.evaluation.scores import Evaluation
+from sourcebook.model.plain_values import PlainValues
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionChange:
+class QuestionChange(PlainValues):
     """One question in two evaluations."""
 
     query: str
@@ -25,10 +25,6 @@ class QuestionChange:
     def __str__(self) -> str:
         """Return `thaw 1.000 → 0.631`."""
         return f"{self.query} {self.before:.3f} → {self.after:.3f}"
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        return asdict(self)
 
 
 def question_changes(found: Evaluation, other: Evaluation, measure: Measure = "ndcg@10") -> list[QuestionChange]:

@@ -1,5 +1,7 @@
 """Files at an fsspec URL; those of uploads are written under a temporary name and moved once they are whole."""
 
+from __future__ import annotations
+
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress

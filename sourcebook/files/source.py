@@ -1,5 +1,7 @@
 """A folder as a source, with its patterns and the access to its files."""
 
+from __future__ import annotations
+
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -78,7 +80,7 @@ class Source:
         """Whether the source is a folder of this machine."""
         return "://" not in self.location
 
-    def file_system(self) -> "tuple[AbstractFileSystem, str]":
+    def file_system(self) -> tuple[AbstractFileSystem, str]:
         """Return the fsspec file system of a URL, and the path of the source within it."""
         import fsspec.core
 

@@ -6,6 +6,8 @@ its entries go into the partition itself, whose statements fire no trigger, and 
 end of the same transaction, in one pass over the words of the entries.
 """
 
+from __future__ import annotations
+
 from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -72,8 +74,8 @@ def _copy_block(
     connection: Connection,
     generation: Generation,
     average_length: float,
-    parts: "Sequence[Words]",
-    vocabulary: "Vocabulary",
+    parts: Sequence[Words],
+    vocabulary: Vocabulary,
     block: int | None,
 ) -> None:
     """Copy the weights of entries and of the block that they fill; a thread makes the next rows meanwhile."""
@@ -91,7 +93,7 @@ def _copy_block(
                 into.write(some)
 
 
-def _numbers(connection: Connection, vocabulary: "Vocabulary") -> "Integers":
+def _numbers(connection: Connection, vocabulary: Vocabulary) -> Integers:
     """Count the lexemes of a block in the vocabulary of the database, and return the number of each there."""
     import numpy as np
 
@@ -100,7 +102,7 @@ def _numbers(connection: Connection, vocabulary: "Vocabulary") -> "Integers":
     return np.fromiter((number for (number,) in connection.execute(queries["count_lexemes"], lexemes)), np.int32)
 
 
-def _words(connection: Connection, generation: Generation) -> "Iterator[tuple[list[Words], Vocabulary]]":
+def _words(connection: Connection, generation: Generation) -> Iterator[tuple[list[Words], Vocabulary]]:
     """Yield the words of the entries block by block, in parts, with the vocabulary of each block.
 
     A thread reads the words of some parts ahead.
@@ -115,7 +117,7 @@ def _words(connection: Connection, generation: Generation) -> "Iterator[tuple[li
         yield parts, vocabulary
 
 
-def _parts(connection: Connection, generation: Generation) -> "Iterator[tuple[Words, Vocabulary]]":
+def _parts(connection: Connection, generation: Generation) -> Iterator[tuple[Words, Vocabulary]]:
     """Yield the words of some entries, and the vocabulary of their block, which has the words of other parts, too."""
     from sourcebook.indexing.first_weights import Vocabulary, read_words
 

@@ -6,6 +6,8 @@ An application that searches registers the metrics of its own process:
 >>> register()  # doctest: +SKIP
 """
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 from sourcebook.errors import MissingDependencyError
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["ProcessCollector", "register"]
 
 
-def register(registry: "CollectorRegistry | None" = None) -> ProcessCollector:
+def register(registry: CollectorRegistry | None = None) -> ProcessCollector:
     """Register the metrics of this process's searches, and return their collector.
 
     Args:

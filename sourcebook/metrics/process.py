@@ -1,5 +1,7 @@
 """Metrics of the counters of a process, or of their totals in the ledger, and of the replica that it searches."""
 
+from __future__ import annotations
+
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
@@ -43,7 +45,7 @@ class ReplicaCollector(Collector):
         knowledge: the knowledge base.
     """
 
-    def __init__(self, knowledge: "KnowledgeBase") -> None:
+    def __init__(self, knowledge: KnowledgeBase) -> None:
         self._knowledge = knowledge
 
     def collect(self) -> Iterator[GaugeMetricFamily]:

@@ -1,5 +1,7 @@
 """The metrics of a knowledge base for Prometheus: read from its ledger at each scrape, served over HTTP."""
 
+from __future__ import annotations
+
 import logging
 import threading
 import time

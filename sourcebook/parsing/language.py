@@ -1,5 +1,7 @@
 """Language identification of prose."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Sequence
 from functools import cache
@@ -65,7 +67,7 @@ def _dense_script(letters: str) -> bool:
 
 
 @cache
-def _identifier() -> "Identifier":
+def _identifier() -> Identifier:
     from sourcebook.parsing.language_model import load_identifier
 
     return load_identifier()

@@ -1,5 +1,7 @@
 """A client of one provider: one layer of retries, a breaker and limits around single checked requests."""
 
+from __future__ import annotations
+
 import logging
 import os
 import random
@@ -137,7 +139,7 @@ class ProviderClient:
                 self._pause(self._seconds_before_next(failure, tries))
 
     def stream(
-        self, path: str, body: Mapping[str, object], read: Callable[["StreamedAnswer"], Iterator[Result]]
+        self, path: str, body: Mapping[str, object], read: Callable[[StreamedAnswer], Iterator[Result]]
     ) -> Iterator[Result]:
         """Post JSON and yield what is read of the answer while it comes.
 
@@ -219,7 +221,7 @@ class ProviderClient:
         else:
             self._breaker.succeeded()  # it answers
 
-    def _seconds_before_next(self, failure: RequestFailedError, tries: "_Tries") -> float:
+    def _seconds_before_next(self, failure: RequestFailedError, tries: _Tries) -> float:
         """Return the pause before the next attempt.
 
         Raises:
@@ -246,7 +248,7 @@ class ProviderClient:
 
     def _asked(
         self, path: str, body: Mapping[str, object], headers: Mapping[str, str], deadline: float
-    ) -> "httpx2.Response":
+    ) -> httpx2.Response:
         """Send one request; return an answer with status 200 to 299, whose body has not been read."""
         import httpx2
         import openai
@@ -266,14 +268,14 @@ class ProviderClient:
     @contextmanager
     def _opened(
         self, path: str, body: Mapping[str, object], headers: Mapping[str, str], deadline: float, most: int = MOST_BYTES
-    ) -> "Iterator[StreamedAnswer]":
+    ) -> Iterator[StreamedAnswer]:
         response = self._asked(path, body, headers, deadline)
         try:
             yield StreamedAnswer(response, deadline, most)
         finally:
             response.close()
 
-    def _refuse(self, response: "httpx2.Response") -> None:
+    def _refuse(self, response: httpx2.Response) -> None:
         """Raise what an answer with an error tells, before the package openai reads it without any limit."""
         if not response.is_success:
             raise refusal_of(response, self._key, self._key_variable)
@@ -309,7 +311,7 @@ def provider_key(variable: str | None, url: str) -> str | None:
     return key
 
 
-def _open(url: str, key: str | None, patience: Patience, hooks: Mapping[str, list[Callable[..., Any]]]) -> "OpenAI":
+def _open(url: str, key: str | None, patience: Patience, hooks: Mapping[str, list[Callable[..., Any]]]) -> OpenAI:
     try:
         import httpx2
         from openai import DefaultHttpxClient, Omit, OpenAI

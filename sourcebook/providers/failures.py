@@ -1,5 +1,7 @@
 """Failures of a request to a provider: what a retry may cure, what it cannot, and the sentence for the reader."""
 
+from __future__ import annotations
+
 import json
 import re
 import ssl
@@ -163,7 +165,7 @@ _MOST_SECONDS: Final = 10.0
 _STATUS: Final = re.compile(r"[45]\d\d", re.ASCII)
 
 
-def refusal_of(response: "httpx2.Response", key: str | None, key_variable: str | None) -> RequestFailedError:
+def refusal_of(response: httpx2.Response, key: str | None, key_variable: str | None) -> RequestFailedError:
     """Return the failure that an answer with an error as its status tells of.
 
     Args:
@@ -210,7 +212,7 @@ def _words(error: object) -> tuple[str, str | None]:
     return message, str(error.get("code") or error.get("type") or "")
 
 
-def _beginning(response: "httpx2.Response") -> bytes:
+def _beginning(response: httpx2.Response) -> bytes:
     """Return the beginning of a body; what does not come, or cannot be unpacked, is left out."""
     import httpx2
 

@@ -1,5 +1,7 @@
 """The answer of a provider as it comes (events or one JSON), and the sockets that end it after a time."""
 
+from __future__ import annotations
+
 import json
 import re
 import socket
@@ -30,7 +32,7 @@ _MARK: Final = b"\xef\xbb\xbf"
 class StreamedAnswer:
     """An open answer with status 200, whose body has not been read yet."""
 
-    def __init__(self, response: "httpx2.Response", deadline: float, most: int = MOST_BYTES) -> None:
+    def __init__(self, response: httpx2.Response, deadline: float, most: int = MOST_BYTES) -> None:
         """Prepare; nothing is read.
 
         Args:
@@ -141,7 +143,7 @@ class Sockets:
         self._lock = Lock()
         self._has_ended = False
 
-    def watch(self, request: "httpx2.Request") -> None:
+    def watch(self, request: httpx2.Request) -> None:
         """Note the connections of a request; a hook that the client calls before it."""
         request.extensions["trace"] = self._traced
 

@@ -1,5 +1,7 @@
 """Rules of redaction: patterns of rules.yaml and of a file of one's own, compiled by RE2."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -48,7 +50,7 @@ class Rule:
     pattern: Any
     """RE2's compiled pattern."""
     literals: tuple[bytes, ...] = ()
-    check: "Check | None" = None
+    check: Check | None = None
     words: re.Pattern[str] | None = None
     is_bounded: bool = True
     is_own: bool = False
@@ -174,7 +176,7 @@ def _rule(entry: Mapping[str, Any]) -> Rule:
     )
 
 
-def _check(name: str) -> "Check":
+def _check(name: str) -> Check:
     for module in ("checks", "identity_numbers"):
         found: Check | None = getattr(import_module(f"sourcebook.redaction.{module}"), name, None)
         if found is not None:

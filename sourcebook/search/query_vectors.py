@@ -1,5 +1,7 @@
 """Vectors of queries: models are opened when first needed and kept, vectors are cached."""
 
+from __future__ import annotations
+
 import re
 import threading
 import time
@@ -66,7 +68,7 @@ unknown run of letters, as in Thai, became one unknown token."""
 class QueryVector:
     """A query's vector by one model."""
 
-    vector: "NDArray[np.float32]"
+    vector: NDArray[np.float32]
     """Shape (dimensions,), of length 1, read-only."""
     language_weight: float
     """Factor 0..1 on the weight of the vector leg; see `language_weight`."""
@@ -84,8 +86,8 @@ class QueryVectors:
     def __init__(
         self,
         home: Path,
-        given: "QueryEmbedder | None" = None,
-        connecting: "Connecting | None" = None,
+        given: QueryEmbedder | None = None,
+        connecting: Connecting | None = None,
         usage: UsageLog | None = None,
     ) -> None:
         """Prepare; no model is loaded.
@@ -150,7 +152,7 @@ class QueryVectors:
         name = generation.model.partition(":")[0]
         is_computed, tokens, seconds = False, None, 0.0
 
-        def compute() -> "Weighted":
+        def compute() -> Weighted:
             nonlocal is_computed, tokens, seconds
             is_computed = True
             whole, tokens, seconds = metered(embedder, lambda: embedder.embed_query(text))
@@ -219,7 +221,7 @@ class QueryVectors:
     def _is_remote(self, generation: ScopedGeneration) -> bool:
         return generation.embedding.provider is not None
 
-    def open(self, generation: ScopedGeneration) -> "tuple[QueryEmbedder, str | None]":
+    def open(self, generation: ScopedGeneration) -> tuple[QueryEmbedder, str | None]:
         """Return the model of a generation, loaded where necessary, and a note where it is not opened the usual way."""
         if self._given is not None:
             return self._given, None
@@ -233,7 +235,7 @@ class QueryVectors:
                 )
             return self._opened[key]
 
-    def _access(self, generation: ScopedGeneration) -> "ProviderAccess | None":
+    def _access(self, generation: ScopedGeneration) -> ProviderAccess | None:
         if self._connecting is None or generation.embedding.provider is None:
             return None
         from sourcebook.embedding.remote.access import ProviderAccess
@@ -290,5 +292,5 @@ def _key(generation: ScopedGeneration) -> tuple[str, tuple[str, ...]]:
     return generation.model, (embedding.url,) if embedding.provider is not None else ()
 
 
-def _new_cache() -> "RecentCache[tuple[str, str], Weighted]":
+def _new_cache() -> RecentCache[tuple[str, str], Weighted]:
     return RecentCache(CAPACITY)

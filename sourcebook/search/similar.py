@@ -1,5 +1,7 @@
 """Documents similar to a document or to one of its passages: their vectors are nearest."""
 
+from __future__ import annotations
+
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -86,7 +88,7 @@ def find_similar(connection: Connection, request: SimilarRequest) -> SearchResul
     )
 
 
-def _vector(connection: Connection, request: SimilarRequest) -> "tuple[str, NDArray[np.float32]]":
+def _vector(connection: Connection, request: SimilarRequest) -> tuple[str, NDArray[np.float32]]:
     """Return the model and the vector of the document or passage, of shape (dimensions,) and length 1."""
     import numpy as np
 
@@ -109,7 +111,7 @@ def _of_same_uri(connection: Connection, document: int) -> list[int]:
 def _nearest_documents(
     connection: Connection,
     generations: Sequence[ScopedGeneration],
-    vector: "NDArray[np.float32]",
+    vector: NDArray[np.float32],
     request: SimilarRequest,
 ) -> list[Candidate]:
     """Return the nearest passage of each of the nearest documents."""

@@ -4,6 +4,8 @@ Both hold the same tensors. CTranslate2 keeps query, key and value in one matrix
 https://github.com/OpenNMT/CTranslate2/blob/master/python/ctranslate2/specs/model_spec.py (`ModelSpec.save`).
 """
 
+from __future__ import annotations
+
 import struct
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -42,7 +44,7 @@ def write_checkpoint(model: Path, checkpoint: Path) -> None:
     torch.save({"dims": _dimensions(state), "model_state_dict": state}, checkpoint)
 
 
-def read_variables(model: Path) -> "Variables":
+def read_variables(model: Path) -> Variables:
     """Return the variables of a `model.bin` by name.
 
     Raises:
@@ -75,7 +77,7 @@ def _text(file: BinaryIO) -> str:
     return file.read(_number(file, "<H"))[:-1].decode()
 
 
-def _dimensions(state: "Mapping[str, torch.Tensor]") -> dict[str, int]:
+def _dimensions(state: Mapping[str, torch.Tensor]) -> dict[str, int]:
     width = len(state["encoder.ln_post.weight"])
     layers = {part: sum(name.startswith(part) and name.endswith("attn_ln.weight") for name in state) for part in (
         "encoder.blocks", "decoder.blocks")}  # fmt: skip
@@ -93,7 +95,7 @@ def _dimensions(state: "Mapping[str, torch.Tensor]") -> dict[str, int]:
     }
 
 
-def _state(variables: "Variables") -> "Iterator[tuple[str, torch.Tensor]]":
+def _state(variables: Variables) -> Iterator[tuple[str, torch.Tensor]]:
     """Yield the tensors of a checkpoint."""
     for convolution in ("conv1", "conv2"):
         yield from _pair(variables, f"encoder/{convolution}", f"encoder.{convolution}")
@@ -109,7 +111,7 @@ def _state(variables: "Variables") -> "Iterator[tuple[str, torch.Tensor]]":
             layer += 1
 
 
-def _block(variables: "Variables", source: str, target: str, *, cross: bool) -> "Iterator[tuple[str, torch.Tensor]]":
+def _block(variables: Variables, source: str, target: str, *, cross: bool) -> Iterator[tuple[str, torch.Tensor]]:
     own, other = f"{source}/self_attention", f"{source}/attention"
     yield from _norm(variables, f"{own}/layer_norm", f"{target}.attn_ln")
     yield from _split(variables, f"{own}/linear_0", f"{target}.attn", ("query", "key", "value"))
@@ -124,19 +126,19 @@ def _block(variables: "Variables", source: str, target: str, *, cross: bool) -> 
     yield from _pair(variables, f"{source}/ffn/linear_1", f"{target}.mlp.2")
 
 
-def _norm(variables: "Variables", source: str, target: str) -> "Iterator[tuple[str, torch.Tensor]]":
+def _norm(variables: Variables, source: str, target: str) -> Iterator[tuple[str, torch.Tensor]]:
     yield f"{target}.weight", _tensor(variables[f"{source}/gamma"])
     yield f"{target}.bias", _tensor(variables[f"{source}/beta"])
 
 
-def _pair(variables: "Variables", source: str, target: str) -> "Iterator[tuple[str, torch.Tensor]]":
+def _pair(variables: Variables, source: str, target: str) -> Iterator[tuple[str, torch.Tensor]]:
     yield f"{target}.weight", _tensor(variables[f"{source}/weight"])
     yield f"{target}.bias", _tensor(variables[f"{source}/bias"])
 
 
 def _split(
-    variables: "Variables", source: str, target: str, names: tuple[str, ...]
-) -> "Iterator[tuple[str, torch.Tensor]]":
+    variables: Variables, source: str, target: str, names: tuple[str, ...]
+) -> Iterator[tuple[str, torch.Tensor]]:
     weights = _tensor(variables[f"{source}/weight"]).chunk(len(names))
     biases = _tensor(variables[f"{source}/bias"]).chunk(len(names))
     for name, weight, bias in zip(names, weights, biases, strict=True):
@@ -145,7 +147,7 @@ def _split(
             yield f"{target}.{name}.bias", bias.contiguous()
 
 
-def _tensor(array: "NDArray[np.generic]") -> "torch.Tensor":
+def _tensor(array: NDArray[np.generic]) -> torch.Tensor:
     import torch
 
     return torch.from_numpy(array.copy())

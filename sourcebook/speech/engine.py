@@ -1,5 +1,7 @@
 """The interface of speech engines, and the identity of a collection's engine."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
@@ -49,14 +51,14 @@ class Heard:
 class Engine(Protocol):
     """A loaded Whisper model. For one thread."""
 
-    def detect_languages(self, sounds: "Sequence[Samples]") -> list[dict[str, float]]:
+    def detect_languages(self, sounds: Sequence[Samples]) -> list[dict[str, float]]:
         """Return the probability of each language, by Whisper's code, for each sound.
 
         Args:
             sounds: sounds of which the first `LANGUAGE_SECONDS` seconds count, 16 kHz, one channel.
         """
 
-    def transcribe(self, pieces: "Sequence[Samples]", language: str, *, again: bool = False) -> list[Heard]:
+    def transcribe(self, pieces: Sequence[Samples], language: str, *, again: bool = False) -> list[Heard]:
         """Return a transcript of each piece.
 
         Args:

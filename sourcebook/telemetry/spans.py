@@ -1,5 +1,7 @@
 """Spans of OpenTelemetry, through its API alone: without an SDK in the process they cost a dictionary look-up."""
 
+from __future__ import annotations
+
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -18,8 +20,8 @@ _NO_SPAN: Final = nullcontext()
 
 
 def span(
-    name: str, attributes: "Attributes | None" = None, *, is_confidential: bool = False
-) -> "AbstractContextManager[Span | None]":
+    name: str, attributes: Attributes | None = None, *, is_confidential: bool = False
+) -> AbstractContextManager[Span | None]:
     """Return a context manager that is a span of its block, and yields it; None where nothing records spans.
 
     A process that has set a tracer provider has imported the API. This function does not import it for the others.
@@ -44,7 +46,7 @@ def span(
 
 
 @contextmanager
-def _with_class_of_error(started: "AbstractContextManager[Span]") -> "Iterator[Span]":
+def _with_class_of_error(started: AbstractContextManager[Span]) -> Iterator[Span]:
     from opentelemetry.trace import StatusCode
 
     with started as current:
@@ -55,7 +57,7 @@ def _with_class_of_error(started: "AbstractContextManager[Span]") -> "Iterator[S
             raise
 
 
-def describe(current: "Span | None", attributes: "Attributes") -> None:
+def describe(current: Span | None, attributes: Attributes) -> None:
     """Set attributes of a span, values by name below `sourcebook.`."""
     if current is not None and current.is_recording():
         current.set_attributes(_prefixed(attributes))
@@ -72,7 +74,7 @@ def trace_id() -> str | None:
 
 
 @cache
-def _tracer() -> "Tracer | None":
+def _tracer() -> Tracer | None:
     try:
         from opentelemetry.trace import get_tracer
     except ModuleNotFoundError:
@@ -80,5 +82,5 @@ def _tracer() -> "Tracer | None":
     return get_tracer("sourcebook")
 
 
-def _prefixed(attributes: "Attributes") -> "dict[str, str | int | float | bool]":
+def _prefixed(attributes: Attributes) -> dict[str, str | int | float | bool]:
     return {f"sourcebook.{name}": value for name, value in attributes.items()}

@@ -12,9 +12,9 @@ import subprocess
 import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Final
 
 from psycopg import Connection
 
@@ -23,6 +23,7 @@ from sourcebook.database.lock import collection_locks
 from sourcebook.database.queries import queries
 from sourcebook.database.schema import check_version, ensure_schema, version_of
 from sourcebook.errors import DatabaseError, TransferError
+from sourcebook.model.plain_values import PlainValues
 from sourcebook.transfer.client_programs import check_readable, connection_arguments, end, last_error, start
 from sourcebook.transfer.partial_file import partial_file, remove_abandoned
 
@@ -74,27 +75,19 @@ _PIECE: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class BackedUp:
+class BackedUp(PlainValues):
     """A backup."""
 
     file: str
     bytes: int
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return the fields for JSON."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
-class Restored:
+class Restored(PlainValues):
     """Numbers of a restored knowledge base."""
 
     collections: tuple[str, ...]
     documents: int
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the fields for JSON."""
-        return asdict(self)
 
 
 def backup(database: Database, file: Path) -> BackedUp:

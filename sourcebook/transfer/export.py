@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -17,6 +17,7 @@ from sourcebook.database.queries import queries
 from sourcebook.database.schema import newest_version
 from sourcebook.errors import TransferError
 from sourcebook.indexing.damage import find_every_damage, find_suspicion
+from sourcebook.model.plain_values import PlainValues
 from sourcebook.redaction.documents import redactor_of
 from sourcebook.redaction.redactor import Redactor
 from sourcebook.transfer.documents import DocumentsWriter
@@ -35,7 +36,7 @@ _MOST_NAMED: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Exported:
+class Exported(PlainValues):
     """Numbers of an export."""
 
     folder: str
@@ -45,10 +46,6 @@ class Exported:
     passages: int
     files: int
     bytes: int
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the fields for JSON."""
-        return asdict(self)
 
 
 def export_collections(

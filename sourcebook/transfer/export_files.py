@@ -1,5 +1,7 @@
 """The files of an export, and the list of their hashes, which grows with each of them."""
 
+from __future__ import annotations
+
 import hashlib
 import os
 from abc import ABC, abstractmethod
@@ -39,7 +41,7 @@ class ExportFile(RawIOBase):
         """Return True."""
         return True
 
-    def write(self, data: "ReadableBuffer", /) -> int:
+    def write(self, data: ReadableBuffer, /) -> int:
         """Add bytes.
 
         Raises:

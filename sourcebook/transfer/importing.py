@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -28,6 +28,7 @@ from sourcebook.indexing.generations import create_generation
 from sourcebook.indexing.graphs import maintain_indexes
 from sourcebook.model.generation import Generation
 from sourcebook.model.passage_part import parts_of
+from sourcebook.model.plain_values import PlainValues
 from sourcebook.stages.index_upkeep import maintain_index
 from sourcebook.stages.relations.update import update_relations
 from sourcebook.transfer.column_types import JSONB
@@ -73,16 +74,12 @@ class _Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Imported:
+class Imported(PlainValues):
     """Numbers of an import."""
 
     collections: tuple[str, ...]
     documents: int
     passages: int
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the fields for JSON."""
-        return asdict(self)
 
 
 def import_collections(

@@ -4,6 +4,8 @@ Differences that a server may heed are kept: the trailing slash, `?a` and `?a=`,
 `%20` and `+` in a query.
 """
 
+from __future__ import annotations
+
 import re
 from functools import lru_cache
 from ipaddress import IPv4Address
@@ -108,7 +110,7 @@ def registered_domain(host: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def _extract() -> "TLDExtract":
+def _extract() -> TLDExtract:
     from tldextract import TLDExtract
 
     return TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)

@@ -33,7 +33,7 @@ from sourcebook.model.selection import EVERYTHING, Selection
 from sourcebook.model.shard import Shard, bucket_of, shards_of
 from sourcebook.stages.raw_files import Difference, compare
 from sourcebook.stages.shards import items_of_shard, settle_shard
-from sourcebook.web.site import due_pages
+from sourcebook.web.due import due_pages
 from tests.exported import link_model
 from tests.integration.stages import Stages, html
 from tests.unit.parsing.archives.archive_writer import zipped

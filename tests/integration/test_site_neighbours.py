@@ -10,7 +10,7 @@ from orchestration.ingest import IngestEvents, ingest, paused_crawls
 from sourcebook.config.loading import load_configuration
 from sourcebook.model.selection import EVERYTHING, Selection
 from sourcebook.web import crawl
-from sourcebook.web.site import next_due
+from sourcebook.web.due import next_due
 from tests.exported import link_model
 from tests.integration.stages import Stages, html
 from tests.web_server import WebServer

@@ -8,7 +8,7 @@ import pytest
 
 from sourcebook.model.selection import Selection
 from sourcebook.web import frontier, visit
-from sourcebook.web.site import next_due
+from sourcebook.web.due import next_due
 from tests.integration.stages import Stages, html
 
 

@@ -1,5 +1,7 @@
 """Checks of the machine: packages, configuration, database, models and parsers. Nothing is changed."""
 
+from __future__ import annotations
+
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,7 +46,7 @@ def examine(config_path: Path | None, home: Path, *, with_pipeline: bool) -> lis
     ]
 
 
-def _check_configuration(named: Path | None) -> "tuple[Configuration | None, Check]":
+def _check_configuration(named: Path | None) -> tuple[Configuration | None, Check]:
     """Read the configuration and return it with its check; None where it cannot be read."""
     try:
         from sourcebook.config.loading import configuration_path, load_configuration

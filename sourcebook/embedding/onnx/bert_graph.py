@@ -4,6 +4,8 @@ The graph computes what sentence-transformers does with the modules Transformer 
 operators alone; each linear layer is one `Gemm`, which takes the weights as they lie in the file.
 """
 
+from __future__ import annotations
+
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -73,8 +75,8 @@ class _Graph:
     stream: BinaryIO
     file: str
     """Name of the file of the weights."""
-    nodes: "list[NodeProto]" = field(default_factory=list)
-    tensors: "list[TensorProto]" = field(default_factory=list)
+    nodes: list[NodeProto] = field(default_factory=list)
+    tensors: list[TensorProto] = field(default_factory=list)
     weights: int = 0
 
     def add(self, operator: str, inputs: Sequence[str], *, name: str = "", **attributes: Any) -> str:
@@ -110,14 +112,14 @@ class _Graph:
         scale, bias = (self.weight(f"{name}.{part}") for part in ("weight", "bias"))
         return self.add("LayerNormalization", [value, scale, bias], axis=-1, epsilon=epsilon)
 
-    def _inside(self, name: str, array: "NDArray[Any]") -> str:
+    def _inside(self, name: str, array: NDArray[Any]) -> str:
         """Add a tensor to the graph itself."""
         from onnx import numpy_helper
 
         self.tensors.append(numpy_helper.from_array(array, name))
         return name
 
-    def _outside(self, name: str, shape: Sequence[int], pieces: "Iterable[NDArray[np.float32]]") -> str:
+    def _outside(self, name: str, shape: Sequence[int], pieces: Iterable[NDArray[np.float32]]) -> str:
         """Add a tensor to the file of the weights."""
         from onnx import TensorProto, external_data_helper
 

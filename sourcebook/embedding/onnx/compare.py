@@ -1,5 +1,7 @@
 """Comparison of an export with its source, on texts of all lengths and scripts."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -40,7 +42,7 @@ class DifferentVectorsError(Exception):
     """The export gives other vectors; the message says by how much."""
 
 
-def largest_difference(transformer: "SentenceTransformer", embedder: OnnxEmbedder, record: ExportRecord) -> float:
+def largest_difference(transformer: SentenceTransformer, embedder: OnnxEmbedder, record: ExportRecord) -> float:
     """Embed the samples both ways, alone and together; return the largest difference of any number.
 
     Raises:
@@ -67,7 +69,7 @@ def _too_long(max_tokens: int) -> str:
 
 
 def _expected(
-    transformer: "SentenceTransformer", texts: Sequence[str], record: ExportRecord, *, query: bool
+    transformer: SentenceTransformer, texts: Sequence[str], record: ExportRecord, *, query: bool
 ) -> NDArray[np.float32]:
     encode = transformer.encode_query if query else transformer.encode_document
     prompt = record.query_prompt if query else record.passage_prompt

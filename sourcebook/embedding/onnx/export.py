@@ -1,5 +1,7 @@
 """Export a sentence-transformers model to ONNX, once, and compare it with its source."""
 
+from __future__ import annotations
+
 import errno
 import json
 import os
@@ -174,7 +176,7 @@ def _export(folder: Path, model: EmbeddingModel, source: Path) -> ExportRecord |
         return Refusal(reason=reason, config_hash=made_of)
 
 
-def _write(transformer: "SentenceTransformer", model: EmbeddingModel, made_of: str, target: Path) -> ExportRecord:
+def _write(transformer: SentenceTransformer, model: EmbeddingModel, made_of: str, target: Path) -> ExportRecord:
     _check_supported(transformer)
     weights = sum(weights.numel() for weights in transformer.parameters())
     needed = weights * 4 * 2 + _BYTES_BESIDE  # float32, traced and simplified
@@ -210,7 +212,7 @@ def _write(transformer: "SentenceTransformer", model: EmbeddingModel, made_of: s
     )
 
 
-def _check_supported(transformer: "SentenceTransformer") -> None:
+def _check_supported(transformer: SentenceTransformer) -> None:
     """Raise `UnsupportedModelError` if the model does more than tokens, transformer, pooling and dense layers."""
     for position, module in enumerate(transformer):
         kind = type(module)
@@ -236,7 +238,7 @@ def _check_size(weight_bytes: int) -> None:
         raise UnsupportedModelError(f"its weights take {weight_bytes / 1e9:.1f} GB, and an ONNX file holds 2")
 
 
-def _fast_tokenizer(transformer: "SentenceTransformer") -> "PreTrainedTokenizerFast":
+def _fast_tokenizer(transformer: SentenceTransformer) -> PreTrainedTokenizerFast:
     from transformers import PreTrainedTokenizerFast
 
     tokenizer: object = transformer.tokenizer
@@ -245,7 +247,7 @@ def _fast_tokenizer(transformer: "SentenceTransformer") -> "PreTrainedTokenizerF
     return tokenizer
 
 
-def _write_graph(transformer: "SentenceTransformer", examples: Sequence[str], folder: Path) -> tuple[str, ...]:
+def _write_graph(transformer: SentenceTransformer, examples: Sequence[str], folder: Path) -> tuple[str, ...]:
     """Write the graph and its weights, simplified, in standard operators alone.
 
     Args:
@@ -282,7 +284,7 @@ def _write_graph(transformer: "SentenceTransformer", examples: Sequence[str], fo
     return tuple(name for name in names if name in kept)
 
 
-def _tensors_to_vectors(transformer: "SentenceTransformer", names: Sequence[str]) -> "torch.nn.Module":
+def _tensors_to_vectors(transformer: SentenceTransformer, names: Sequence[str]) -> torch.nn.Module:
     """Return the model's modules as one that takes tensors in the order of `names`."""
     import torch
 

@@ -1,5 +1,7 @@
 """Access of a collection to its provider: what the database keeps of the model, and the limits a minute."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 from collections.abc import Callable, Sequence
@@ -44,7 +46,7 @@ class ProviderAccess:
         """Return the limits a minute of a collection's settings."""
         return limits_of(self.connecting, settings, self.collection)
 
-    def probe_of(self, identity: str) -> "NDArray[np.float32] | None":
+    def probe_of(self, identity: str) -> NDArray[np.float32] | None:
         """Return the kept vector of the probe; None where the model has not been used yet, as after an import."""
         with self.connecting() as connection:
             row = connection.execute(queries["provider_probe"], {"identity": identity}).fetchone()
@@ -56,14 +58,14 @@ class ProviderAccess:
             row = connection.execute(queries["provider_dimensions"], {"identity": identity}).fetchone()
         return None if row is None else int(row[0])
 
-    def keep(self, identity: str, settings: EmbeddingSettings, probe: "NDArray[np.float32]") -> None:
+    def keep(self, identity: str, settings: EmbeddingSettings, probe: NDArray[np.float32]) -> None:
         """Keep the vector of the probe by a model."""
         values = {**_scope(settings), "identity": identity, "probe": [float(number) for number in probe]}
         with self.connecting() as connection:
             connection.execute(queries["keep_provider_model"], values)
 
     def known_model(
-        self, settings: EmbeddingSettings, probe: "NDArray[np.float32] | None" = None
+        self, settings: EmbeddingSettings, probe: NDArray[np.float32] | None = None
     ) -> EmbeddingModel | None:
         """Return the model of settings that was used before, the latest one; None where there is none.
 
@@ -79,7 +81,7 @@ class ProviderAccess:
         return None
 
 
-def similarity(first: "NDArray[np.float32]", second: "NDArray[np.float32]") -> float:
+def similarity(first: NDArray[np.float32], second: NDArray[np.float32]) -> float:
     """Return the cosine similarity of two vectors of length 1; -1 where their lengths differ."""
     return float(first @ second) if first.shape == second.shape else -1.0
 
@@ -96,14 +98,14 @@ def model_tokens(settings: EmbeddingSettings) -> int:
     return settings.max_tokens or DEFAULT_MAX_TOKENS
 
 
-def new_identity(settings: EmbeddingSettings, probe: "NDArray[np.float32]") -> str:
+def new_identity(settings: EmbeddingSettings, probe: NDArray[np.float32]) -> str:
     """Return the identity of a model: its name, and a digest of the settings and of the probe's vector."""
     name = settings.model.rpartition("/")[2].replace(":", "-") or "model"
     told = json.dumps(_vector_settings(settings), sort_keys=True).encode()
     return f"{name}:{hashlib.sha256(told + probe.astype('<f4').tobytes()).hexdigest()[:_DIGEST_LENGTH]}"
 
 
-def _vector(numbers: Sequence[float]) -> "NDArray[np.float32]":
+def _vector(numbers: Sequence[float]) -> NDArray[np.float32]:
     import numpy as np  # a look at collections without a provider needs none
 
     return np.array(numbers, np.float32)

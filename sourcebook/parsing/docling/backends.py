@@ -1,5 +1,7 @@
 """Office files through docling's backends, without docling's converter and its models."""
 
+from __future__ import annotations
+
 import logging
 import sys
 from functools import cache

@@ -1,5 +1,7 @@
 """Conversion of a tidied tree to Markdown with html-to-markdown."""
 
+from __future__ import annotations
+
 import re
 from dataclasses import replace
 from functools import cache, lru_cache
@@ -57,7 +59,7 @@ def convert_tree(root: Element, *, base_url: str | None = None, page_url: str = 
     return without_characters(_with_escaped_tags(markdown), _INVISIBLE)
 
 
-def _converted(html: str, options: "ConversionOptions") -> str:
+def _converted(html: str, options: ConversionOptions) -> str:
     """Return the Markdown of HTML without empty lines around it."""
     from html_to_markdown import convert
 
@@ -110,7 +112,7 @@ def _with_escaped_tags(markdown: str) -> str:
 
 
 @cache
-def _options() -> "ConversionOptions":
+def _options() -> ConversionOptions:
     """Return the options of the conversion.
 
     Those that are choices are named even where they are the default: html-to-markdown would look each of them up by its

@@ -1,5 +1,7 @@
 """PDF files through docling's own pipeline, whose models find layout and tables."""
 
+from __future__ import annotations
+
 import logging
 from functools import lru_cache
 from importlib import import_module
@@ -76,7 +78,7 @@ def require_packages() -> None:
 
 
 @lru_cache(maxsize=1)
-def load_converter(models: str | None, *, ocr: bool) -> "DocumentConverter":
+def load_converter(models: str | None, *, ocr: bool) -> DocumentConverter:
     """Load docling's models once per process, which takes seconds and a gigabyte of memory.
 
     Raises:
@@ -129,7 +131,7 @@ def _fetching(folder: Path | None) -> str:
     return f"run  docling-tools models download -o {folder}"
 
 
-def _bundled_ocr() -> "RapidOcrOptions":
+def _bundled_ocr() -> RapidOcrOptions:
     """Return OCR options with the weights in RapidOCR's wheel; docling would look for copies in its own folder."""
     from docling.datamodel.pipeline_options import RapidOcrOptions
 
@@ -145,7 +147,7 @@ def _bundled_ocr() -> "RapidOcrOptions":
     return RapidOcrOptions.model_validate({**paths, "rapidocr_params": {"Global.log_level": "critical"}})
 
 
-def _convert(converter: "DocumentConverter", content: bytes, name: str) -> "ConversionResult":
+def _convert(converter: DocumentConverter, content: bytes, name: str) -> ConversionResult:
     from docling.datamodel.base_models import ConversionStatus, DocumentStream
 
     last = name.replace("\\", "/").rsplit("/", 1)[-1]  # docling would open a path or a URI
@@ -169,7 +171,7 @@ def _why_empty(*, ocr: bool) -> str:
     )
 
 
-def _page_facts(result: "ConversionResult") -> dict[str, JsonValue]:
+def _page_facts(result: ConversionResult) -> dict[str, JsonValue]:
     """Return the numbers of recognised pages, their confidence (0 to 1), and the numbers of unreadable pages."""
     scores = {number: float(page.ocr_score) for number, page in sorted(result.confidence.pages.items())}
     confidence: dict[str, JsonValue] = {

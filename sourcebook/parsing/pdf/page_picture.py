@@ -1,5 +1,7 @@
 """A page of a PDF as a picture, and the places of a passage on it; runs in a child process."""
 
+from __future__ import annotations
+
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -80,7 +82,7 @@ def _opened(content: bytes) -> Iterator[Any]:  # pypdfium2 has no stubs
         document.close()
 
 
-def _png(image: "Image", boxes: Sequence[Box]) -> bytes:
+def _png(image: Image, boxes: Sequence[Box]) -> bytes:
     if boxes:
         from PIL import Image, ImageChops, ImageDraw
 

@@ -1,5 +1,7 @@
 """Cuts of source code: at functions and classes, and at the members of long classes."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
@@ -48,7 +50,7 @@ def code_cuts(text: str, *, language: str) -> list[Cut]:
     return list(_in_characters(encoded, found)) or list(_margin_cuts(text))
 
 
-def _cuts(nodes: Iterable["Node"], language: str, *, within: str, depth: int) -> Iterator[Cut]:
+def _cuts(nodes: Iterable[Node], language: str, *, within: str, depth: int) -> Iterator[Cut]:
     """Yield the cuts among the members of `within`, as byte offsets."""
     above: tuple[int, int] | None = None  # start and last row of the comments directly above
     last_row = -1
@@ -100,7 +102,7 @@ def _is_nested_too_deeply(text: str, language: str) -> bool:
     return any(statement.count("<") > _DEEPEST_BRACKETS for statement in statements)
 
 
-def _last_row(node: "Node") -> int:
+def _last_row(node: Node) -> int:
     row, column = node.end_point
     return row if column else row - 1
 

@@ -1,5 +1,7 @@
 """Definitions and their names in tree-sitter's grammars."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -96,7 +98,7 @@ _LONGEST_NAME = 100
 
 
 @cache
-def parser_of(language: str) -> "Parser | None":
+def parser_of(language: str) -> Parser | None:
     """Return the parser of one of `CODE_LANGUAGES`, or None where no grammar has definitions."""
     from tree_sitter_language_pack import get_parser
 
@@ -108,7 +110,7 @@ def parser_of(language: str) -> "Parser | None":
         return None
 
 
-def child_nodes(node: "Node", depth: int = 0) -> Iterator["Node"]:
+def child_nodes(node: Node, depth: int = 0) -> Iterator[Node]:
     """Yield the children of a node; groups and unreadable parts are replaced by their own children."""
     for child in node.children:
         if child.type in _TRANSPARENT and depth < _DEEPEST:
@@ -117,7 +119,7 @@ def child_nodes(node: "Node", depth: int = 0) -> Iterator["Node"]:
             yield child
 
 
-def members(node: "Node") -> Iterator["Node"]:
+def members(node: Node) -> Iterator[Node]:
     """Yield the members of a class, module or namespace."""
     body = node.child_by_field_name("body")
     if body is None:
@@ -125,12 +127,12 @@ def members(node: "Node") -> Iterator["Node"]:
     return child_nodes(node if body is None else body)
 
 
-def is_above(node: "Node", language: str) -> bool:
+def is_above(node: Node, language: str) -> bool:
     """Tell whether a node is a comment, decorator or attribute, which belongs to the definition below it."""
     return _ABOVE.search(node.type) is not None or node.type == _ABOVE_IN.get(language)
 
 
-def definition_in(node: "Node", language: str, depth: int = 0) -> "Node | None":
+def definition_in(node: Node, language: str, depth: int = 0) -> Node | None:
     """Return the definition that a node is or contains, or None."""
     kind = node.type
     if kind in _OWN.get(language, ()):
@@ -145,20 +147,20 @@ def definition_in(node: "Node", language: str, depth: int = 0) -> "Node | None":
     return None
 
 
-def is_container(node: "Node", language: str) -> bool:
+def is_container(node: Node, language: str) -> bool:
     """Tell whether the members of a definition may be definitions."""
     if language == "elixir":
         return _text(node, 40).startswith(_ELIXIR_MODULES)
     return node.type in CONTAINERS
 
 
-def name_of(node: "Node", language: str) -> str:
+def name_of(node: Node, language: str) -> str:
     """Return the name of a definition, or "" where it has none."""
     name = _name_in_text(node, language) or _named(node, language)
     return " ".join(name.strip("\"'[] \n").split())[:_LONGEST_NAME]
 
 
-def _named(node: "Node", language: str) -> str:
+def _named(node: Node, language: str) -> str:
     for field in ("name", "left", "lhs", "type" if node.type == "impl_item" else "function"):
         named = node.child_by_field_name(field)
         if named is not None:
@@ -178,7 +180,7 @@ def _named(node: "Node", language: str) -> str:
     return next((_text(found) for found in (*inside, *near) if found is not None), "")
 
 
-def _name_in_text(node: "Node", language: str) -> str:
+def _name_in_text(node: Node, language: str) -> str:
     match language:
         case "hcl":
             labels = [child for child in node.named_children[:6] if child.type in {"identifier", "string_lit"}]
@@ -191,7 +193,7 @@ def _name_in_text(node: "Node", language: str) -> str:
             return found[1] if found else ""
 
 
-def _near(node: "Node", *, depth: int) -> Iterator["Node"]:
+def _near(node: Node, *, depth: int) -> Iterator[Node]:
     """Yield the first descendants of a node, level by level."""
     level = [node]
     for _ in range(depth):
@@ -199,5 +201,5 @@ def _near(node: "Node", *, depth: int) -> Iterator["Node"]:
         yield from level
 
 
-def _text(node: "Node", most: int = 200) -> str:
+def _text(node: Node, most: int = 200) -> str:
     return (node.text or b"")[:most].decode("utf-8", "ignore")

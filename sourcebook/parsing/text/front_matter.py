@@ -1,5 +1,7 @@
 """Front matter of Markdown files: YAML between `---` lines, or TOML between `+++` lines, at the top."""
 
+from __future__ import annotations
+
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -134,7 +136,7 @@ def _names(value: JsonValue) -> Iterator[str]:
 
 
 @cache
-def _yaml() -> "YAML":
+def _yaml() -> YAML:
     from ruamel.yaml import YAML
 
     return YAML(typ="safe")

@@ -1,5 +1,7 @@
 """Diversity of results by maximal marginal relevance."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -21,7 +23,7 @@ class StoredVector:
 
     model: str
     """Identity of the model; vectors of two models are not comparable."""
-    vector: "NDArray[np.float32]"
+    vector: NDArray[np.float32]
     """Shape (dimensions,), of length 1."""
 
 
@@ -134,7 +136,7 @@ class _Block:
         np.maximum(self._nearest, similarity, out=self._nearest)
 
 
-def _relevance(members: Sequence[Candidate]) -> "NDArray[np.float64]":
+def _relevance(members: Sequence[Candidate]) -> NDArray[np.float64]:
     """Return the scores, or rerank scores, scaled to 0..1; all 1 where they are equal."""
     import numpy as np
 

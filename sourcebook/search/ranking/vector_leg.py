@@ -1,5 +1,7 @@
 """Vector search: the entries whose vectors are nearest to the query's, by exact scan or through an HNSW index."""
 
+from __future__ import annotations
+
 import math
 import time
 from collections.abc import Sequence
@@ -103,7 +105,7 @@ class VectorRanking:
 def nearest(
     connection: Connection,
     generations: Sequence[ScopedGeneration],
-    vector: "NDArray[np.float32]",
+    vector: NDArray[np.float32],
     depth: int,
     condition: EntryCondition | None = None,
 ) -> VectorRanking:

@@ -13,7 +13,7 @@ from markdown_it.token import Token
 from markupsafe import Markup, escape
 
 from sourcebook.contract.documents import Passage
-from sourcebook.contract.presentation import printable
+from sourcebook.contract.search_results import printable
 from sourcebook.server.page.rendering import web_address
 
 PART_CHARACTERS: Final = 60_000

@@ -16,7 +16,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
-from sourcebook.contract.presentation import printable
+from sourcebook.contract.search_results import printable
 from sourcebook.model.access import SCOPES, Grant
 from sourcebook.model.media_types import endings
 from sourcebook.server.page.visitors import FORM_COOKIE, form_token, keep

@@ -8,8 +8,7 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from sourcebook.contract.presentation import printable
-from sourcebook.contract.search_results import SearchResult, SearchResults
+from sourcebook.contract.search_results import SearchResult, SearchResults, printable
 from sourcebook.errors import QueryError
 from sourcebook.model.place import address_of, place_words
 from sourcebook.server.access import Knowledge

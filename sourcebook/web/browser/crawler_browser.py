@@ -1,5 +1,7 @@
 """A Chromium and the crawl4ai strategy that drives it over CDP; no other module depends on crawl4ai's internals."""
 
+from __future__ import annotations
+
 import asyncio
 import os
 from contextlib import suppress
@@ -49,7 +51,7 @@ class _Tab:
     session: str
     """Session id of the tab in crawl4ai."""
     pages: int = 0
-    stilled: "CDPSession | None" = None
+    stilled: CDPSession | None = None
     """DevTools session that keeps the last page of the tab from running."""
 
 
@@ -173,7 +175,7 @@ class CrawlerBrowser:
         browser = self._strategy.browser_manager.browser
         return browser is not None and bool(browser.is_connected())
 
-    async def _leave(self, visit: PageVisit, crawl: "asyncio.Task[Any]", tab: "_Tab") -> None:
+    async def _leave(self, visit: PageVisit, crawl: asyncio.Task[Any], tab: _Tab) -> None:
         """Keep the tab for another page, or close it.
 
         A new tab costs half the work of a page, but only a tab without events is reused. A browser that cannot close a
@@ -194,7 +196,7 @@ class CrawlerBrowser:
         with suppress(Exception):  # crawl4ai's record of a page that is closed
             await self._strategy.browser_manager.kill_session(tab.session)
 
-    async def _keep(self, visit: PageVisit, tab: "_Tab") -> bool:
+    async def _keep(self, visit: PageVisit, tab: _Tab) -> bool:
         """Prepare the tab for another page; return whether that succeeded."""
         from playwright.async_api import Error
 
@@ -209,7 +211,7 @@ class CrawlerBrowser:
         return True
 
 
-async def _is_closed(page: "Page") -> bool:
+async def _is_closed(page: Page) -> bool:
     from playwright.async_api import Error
 
     if not page.is_closed():
@@ -218,21 +220,21 @@ async def _is_closed(page: "Page") -> bool:
     return page.is_closed()
 
 
-async def _begin(page: "Page", *, config: "CrawlerRunConfig", **_: object) -> None:
+async def _begin(page: Page, *, config: CrawlerRunConfig, **_: object) -> None:
     tab: _Tab = config.shared_data["tab"]
     await _visit(config).begin(page)
     if tab.stilled is not None:  # not earlier, because the last page must not resume
         await tab.stilled.detach()
 
 
-async def _check_document(page: "Page", *, config: "CrawlerRunConfig", **_: object) -> None:
+async def _check_document(page: Page, *, config: CrawlerRunConfig, **_: object) -> None:
     visit = _visit(config)
     await visit.check_document()
     if visit.actions is not None:
         await visit.actions.before_waiting()
 
 
-async def _settle(page: "Page", *, config: "CrawlerRunConfig", **_: object) -> None:
+async def _settle(page: Page, *, config: CrawlerRunConfig, **_: object) -> None:
     visit = _visit(config)
     if visit.actions is not None:
         await visit.actions.after_waiting()
@@ -241,7 +243,7 @@ async def _settle(page: "Page", *, config: "CrawlerRunConfig", **_: object) -> N
         await visit.actions.before_scripts()
 
 
-async def _end_scripts(page: "Page", *, config: "CrawlerRunConfig", result: dict[str, Any], **_: object) -> None:
+async def _end_scripts(page: Page, *, config: CrawlerRunConfig, result: dict[str, Any], **_: object) -> None:
     visit = _visit(config)
     if visit.actions is not None:
         await visit.actions.after_scripts(result)
@@ -253,7 +255,7 @@ def _first_line(error: Exception) -> str:
     return said[0][:300]
 
 
-def _visit(config: "CrawlerRunConfig") -> PageVisit:
+def _visit(config: CrawlerRunConfig) -> PageVisit:
     visit: PageVisit = config.shared_data["visit"]
     return visit
 
@@ -267,7 +269,7 @@ def _import_crawl4ai(folder: Path) -> None:
         raise MissingDependencyError(f"Rendering pages needs crawl4ai: {install_command('pipeline')}") from error
 
 
-def _browser_config(endpoint: str, settings: SiteSource) -> "BrowserConfig":
+def _browser_config(endpoint: str, settings: SiteSource) -> BrowserConfig:
     from crawl4ai import BrowserConfig
 
     width, height = (settings.browser or BrowserSettings()).viewport
@@ -287,7 +289,7 @@ def _browser_config(endpoint: str, settings: SiteSource) -> "BrowserConfig":
     )
 
 
-def _run_config(browser: BrowserSettings | None, seconds: float, **settings: Any) -> "CrawlerRunConfig":
+def _run_config(browser: BrowserSettings | None, seconds: float, **settings: Any) -> CrawlerRunConfig:
     from crawl4ai import CrawlerRunConfig
 
     own = browser or BrowserSettings()
@@ -305,7 +307,7 @@ def _run_config(browser: BrowserSettings | None, seconds: float, **settings: Any
     )
 
 
-def _strategy(config: "BrowserConfig") -> Any:
+def _strategy(config: BrowserConfig) -> Any:
     from crawl4ai import AsyncLogger
     from crawl4ai.async_crawler_strategy import AsyncPlaywrightCrawlerStrategy  # type: ignore[import-untyped]
     from rich.console import Console

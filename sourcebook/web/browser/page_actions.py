@@ -6,6 +6,8 @@ crawl4ai waits for the element and runs the scripts; this module works in its ho
 - Scrolling. crawl4ai scrolls before it waits, and ends at the bottom without waiting for what the server adds there.
 """
 
+from __future__ import annotations
+
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 class IsolatedWorld:
     """An isolated world in the main frame of a page."""
 
-    def __init__(self, devtools: "CDPSession", frame_id: str) -> None:
+    def __init__(self, devtools: CDPSession, frame_id: str) -> None:
         """Prepare the world; it is created with the first evaluation, and again after each navigation."""
         self.frame_id = frame_id
         self._devtools = devtools
@@ -81,7 +83,7 @@ class PageActions:
     def __init__(
         self,
         settings: BrowserSettings,
-        page: "Page",
+        page: Page,
         world: IsolatedWorld,
         traffic: PageTraffic,
         still: Callable[[float], Awaitable[None]],
@@ -233,7 +235,7 @@ class PageActions:
             if await self._world.evaluate(_LOOK) == before:
                 return
 
-    def _visible(self, selector: str) -> "Locator":
+    def _visible(self, selector: str) -> Locator:
         return self._page.locator(f"css={selector}").filter(visible=True)
 
     async def _scroll(self, screens: int | None) -> None:
@@ -265,7 +267,7 @@ class PageActions:
         raise _misfit(f"{what} leads away from the page, to {url[:200]}: name another element or script")
 
 
-async def _can_be_clicked(element: "Locator") -> bool:
+async def _can_be_clicked(element: Locator) -> bool:
     from playwright.async_api import Error
 
     try:
@@ -276,7 +278,7 @@ async def _can_be_clicked(element: "Locator") -> bool:
         raise
 
 
-async def _press(element: "Locator") -> None:
+async def _press(element: Locator) -> None:
     """Click as a person does, or by script where a person could not because something covers the element."""
     from playwright.async_api import Error
 

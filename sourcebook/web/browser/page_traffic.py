@@ -1,5 +1,7 @@
 """Requests of a page in a browser: blocking of non-text resources and other pages, and the site's headers."""
 
+from __future__ import annotations
+
 import asyncio
 from collections.abc import Coroutine
 from contextlib import suppress
@@ -31,7 +33,7 @@ class OwnHeaders:
     headers: dict[str, str]
 
     @classmethod
-    def of_site(cls, url: str, headers: dict[str, str]) -> "OwnHeaders":
+    def of_site(cls, url: str, headers: dict[str, str]) -> OwnHeaders:
         """Return headers for the origin of a site's URL, and for its https origin where the URL has http."""
         own = origin(url)
         secure = {own.replace("http://", "https://", 1)} if urlsplit(own).port is None else set()
@@ -45,7 +47,7 @@ class OwnHeaders:
 class PageTraffic:
     """Blocks resources without text, closes pages opened by scripts, and adds the site's headers to its requests."""
 
-    def __init__(self, page: "Page", devtools: "CDPSession", own: OwnHeaders) -> None:
+    def __init__(self, page: Page, devtools: CDPSession, own: OwnHeaders) -> None:
         """Create a controller; see `begin`."""
         self._page = page
         self._devtools = devtools
@@ -87,7 +89,7 @@ class PageTraffic:
         self._stopped = True
         await self._devtools.send("Fetch.enable", {"patterns": [{"urlPattern": "*"}]})
 
-    def _close(self, popup: "Page") -> None:
+    def _close(self, popup: Page) -> None:
         self.opened = True
         self._run(popup.close())
 

@@ -1,5 +1,7 @@
 """A visit of a browser to a page: its events, its readiness, and its result."""
 
+from __future__ import annotations
+
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
@@ -91,7 +93,7 @@ class PageVisit:
         self._network_moved = asyncio.get_running_loop().time()
         self._traffic: PageTraffic | None = None
 
-    async def begin(self, page: "Page") -> None:
+    async def begin(self, page: Page) -> None:
         """Attach to a page before it loads."""
         self.page = page
         for name, listener in self._listeners().items():
@@ -234,7 +236,7 @@ class PageVisit:
         if self._traffic is not None:
             await self._traffic.end()
 
-    async def leave_tab(self) -> "CDPSession":
+    async def leave_tab(self) -> CDPSession:
         """Stop the page and detach the listeners; return the DevTools session that holds it, to be detached later.
 
         Navigating to an empty page instead would end the renderer process, and a new process is the largest cost.
@@ -248,7 +250,7 @@ class PageVisit:
         await self._devtools.send("Emulation.setScriptExecutionDisabled", {"value": True})
         return self._devtools
 
-    def _listeners(self) -> "dict[str, Callable[[Any], None]]":
+    def _listeners(self) -> dict[str, Callable[[Any], None]]:
         return {
             "request": self._on_request,
             "requestfinished": self._on_end,
@@ -259,7 +261,7 @@ class PageVisit:
             "download": self._on_download,
         }
 
-    def _answer(self, answer: "Answer", body: bytes, final_url: str) -> Response:
+    def _answer(self, answer: Answer, body: bytes, final_url: str) -> Response:
         headers = {name: value for name, value in answer.headers.items() if name not in _OF_THE_TRANSFER}
         media_type = headers.get("content-type", "").partition(";")[0].strip() or "text/html"
         return Response(
@@ -307,7 +309,7 @@ class PageVisit:
     async def _evaluate(self, expression: str) -> Any:
         return None if self._world is None or self.crashed else await self._world.evaluate(expression)
 
-    def _is_main(self, request: "Request") -> bool:
+    def _is_main(self, request: Request) -> bool:
         from playwright.async_api import Error
 
         try:
@@ -315,34 +317,34 @@ class PageVisit:
         except Error:  # of a frame that does not exist yet or any more
             return False
 
-    def _on_request(self, request: "Request") -> None:
+    def _on_request(self, request: Request) -> None:
         if self._is_main(request):
             self._last_target, self._broken = request.url, None
             self._navigations += request.redirected_from is None
         if request.resource_type in _AWAITED:
             self._awaited.add(request)
 
-    def _on_end(self, request: "Request") -> None:
+    def _on_end(self, request: Request) -> None:
         if request in self._awaited:
             self._awaited.discard(request)
             self._network_moved = asyncio.get_running_loop().time()
 
-    def _on_failure(self, request: "Request") -> None:
+    def _on_failure(self, request: Request) -> None:
         self._on_end(request)
         reason = request.failure or ""
         if self._is_main(request) and "ERR_ABORTED" not in reason:
             self._broken = reason.removeprefix("net::")
 
-    def _on_response(self, answer: "Answer") -> None:
+    def _on_response(self, answer: Answer) -> None:
         if self._is_main(answer.request):
             self._answers.pop(answer.url, None)
             self._answers[answer.url] = answer
 
-    def _on_navigation(self, frame: "Frame") -> None:
+    def _on_navigation(self, frame: Frame) -> None:
         if self.page is not None and frame == self.page.main_frame:
             self._document = self._answers.get(urldefrag(frame.url)[0], self._document)
 
-    def _on_crash(self, _: "Page") -> None:
+    def _on_crash(self, _: Page) -> None:
         self.crashed = True
 
     def _on_download(self, _: object) -> None:

@@ -1,5 +1,7 @@
 """The browser of a crawl, started for the first page that needs it."""
 
+from __future__ import annotations
+
 import asyncio
 from collections.abc import Callable
 from contextlib import AsyncExitStack
@@ -61,7 +63,7 @@ class SiteRenderer:
         if self._renderer is not None:
             self._renderer.begin_again()
 
-    def _start(self) -> "Renderer":
+    def _start(self) -> Renderer:
         from sourcebook.web.browser.rendering import Renderer
 
         return Renderer(self._settings, self._guard, self._folder, self._limiter.acquire, login=self._login)

@@ -1,5 +1,7 @@
 """HTTP requests of one site within its limits."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Collection, Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, Self

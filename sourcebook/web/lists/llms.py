@@ -1,5 +1,7 @@
 """llms.txt: a site's Markdown list of its pages (https://llmstxt.org)."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -57,7 +59,7 @@ def links_of(markdown: str, base_url: str) -> list[str]:
     return list(found)
 
 
-def _links(tokens: "tuple[Token, ...] | list[Token]") -> Iterator[str]:
+def _links(tokens: tuple[Token, ...] | list[Token]) -> Iterator[str]:
     linked = False
     for token in tokens:
         if token.type == "link_open":
@@ -79,7 +81,7 @@ def _without_closing(url: str) -> str:
 
 
 @cache
-def _parser() -> "MarkdownIt":
+def _parser() -> MarkdownIt:
     from markdown_it import MarkdownIt
 
     return MarkdownIt("commonmark").disable("html_inline")

@@ -62,9 +62,8 @@ def test_the_processor_decides(
 
 def test_without_torch_onnxruntime_embeds_whatever_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sourcebook.embedding.engine.cpu_flags", lambda text: frozenset({"avx512_bf16"}))
-    for module in ("precision", "engine"):
-        found = f"sourcebook.embedding.{module}.find_spec"
-        monkeypatch.setattr(found, lambda name: None if name == "torch" else find_spec(name))
+    without = "sourcebook.embedding.engine.find_spec"
+    monkeypatch.setattr(without, lambda name: None if name == "torch" else find_spec(name))
     chosen = choose_engine("auto", PROCESSOR)
     assert (chosen.name, chosen.precision, chosen.reason) == ("onnxruntime", "float32", "torch is not installed")
 

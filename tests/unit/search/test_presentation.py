@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-from sourcebook.contract.presentation import as_html
-from sourcebook.contract.search_results import SearchResult, SearchResults
+from sourcebook.contract.search_results import SearchResult, SearchResults, as_html
 
 RESULT = SearchResult(
     document_id=1,

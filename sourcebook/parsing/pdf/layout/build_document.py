@@ -1,5 +1,7 @@
 """Layout of a whole document: pages of lines become a structured document."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -58,7 +60,7 @@ def build_document(
     outline: Sequence[OutlineEntry] = (),
     heads: Mapping[int, RunningRows] = _NO_HEADS,
     name: str = "document",
-) -> "DoclingDocument":
+) -> DoclingDocument:
     """Return the document of pages in reading order, each item with its page and box.
 
     Args:

@@ -4,6 +4,8 @@ Functions import this module when a collection names languages. The data of a la
 package of the system such as tesseract-ocr-rus.
 """
 
+from __future__ import annotations
+
 import os
 from collections.abc import Sequence
 from functools import cache
@@ -32,7 +34,7 @@ _FOLDERS = (
 """Folders into which systems install the data of languages."""
 
 
-def better_readings(cuts: "Sequence[Pixels]", readings: Sequence[Reading], languages: tuple[str, ...]) -> list[Reading]:
+def better_readings(cuts: Sequence[Pixels], readings: Sequence[Reading], languages: tuple[str, ...]) -> list[Reading]:
     """Return the reading of each line that knows more of its letters: RapidOCR's or Tesseract's.
 
     Args:
@@ -54,7 +56,7 @@ def _known(reading: Reading) -> float:
     return reading.confidence * sum(map(str.isalnum, reading.text))
 
 
-def _read(engine: Any, cut: "Pixels") -> Reading:
+def _read(engine: Any, cut: Pixels) -> Reading:
     from PIL import Image
 
     engine.SetImage(Image.fromarray(np.ascontiguousarray(cut[:, :, ::-1])))

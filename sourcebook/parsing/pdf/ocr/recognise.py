@@ -1,5 +1,7 @@
 """OCR of a picture of a page."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterator
 from math import sqrt
@@ -34,7 +36,7 @@ Print gives 0.9 and more, even blurred, noisy or pale print. Specks give 0.2, ph
 _LETTER = re.compile(r"\w")
 
 
-def recognise(image: "Image", languages: tuple[str, ...] = ()) -> RecognisedPage:
+def recognise(image: Image, languages: tuple[str, ...] = ()) -> RecognisedPage:
     """Read the picture of a page, rotated by 0, 90, 180 or 270 degrees and slightly skewed.
 
     RapidOCR's models know Latin, Chinese and Japanese letters.
@@ -83,15 +85,13 @@ def _scale(width: int, height: int) -> float:
     return min(enlarged, sqrt(MOST_PIXELS / pixels), LONGEST_SIDE / max(width, height, 1))
 
 
-def _is_text(reading: "Reading") -> bool:
+def _is_text(reading: Reading) -> bool:
     """Tell whether a reading is text; in unknown scripts, only commas and points have a high confidence."""
     known = reading.confidence >= _LEAST_CONFIDENCE and bool(reading.text)
     return known and (len(reading.text) < 3 or _LETTER.search(reading.text) is not None)
 
 
-def _lines(
-    pixels: "Pixels", quads: "Quads", readings: "list[Reading]", width: int, height: int
-) -> Iterator[RecognisedLine]:
+def _lines(pixels: Pixels, quads: Quads, readings: list[Reading], width: int, height: int) -> Iterator[RecognisedLine]:
     """Yield the lines of the straightened page, in pixels of the original picture."""
     import numpy as np
 

@@ -1,5 +1,7 @@
 """OCR of PDF pages: each page is rendered to a picture, and the picture is read."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import sqrt
@@ -70,7 +72,7 @@ def recognise_pages(
         document.close()
 
 
-def _render(page: "PdfPage") -> tuple["Image", float]:
+def _render(page: PdfPage) -> tuple[Image, float]:
     """Return the page as a viewer shows it, and the points per pixel."""
     try:
         width, height = page.get_size()

@@ -1,5 +1,7 @@
 """Pictures from untrusted sources, and their frames in plain RGB."""
 
+from __future__ import annotations
+
 import re
 import struct
 import warnings
@@ -26,7 +28,7 @@ _TOO_LARGE = f"more than the {MOST_PIXELS // 1_000_000} million that are read; s
 _DAMAGED = "the picture is damaged or cut off; copy it again, or save it as .png"
 
 
-def open_picture(content: bytes) -> "ImageFile":
+def open_picture(content: bytes) -> ImageFile:
     """Read the header of a picture.
 
     Raises:
@@ -50,13 +52,13 @@ def _register_heif() -> None:
     register_heif_opener()
 
 
-def frame_count(picture: "ImageFile") -> int:
+def frame_count(picture: ImageFile) -> int:
     """Return the number of pages: the frames of a TIFF; an animation has one page, its first frame."""
     with _reasons():
         return int(getattr(picture, "n_frames", 1)) if picture.format == "TIFF" else 1
 
 
-def frames(picture: "ImageFile") -> Iterator[tuple["Image", float]]:
+def frames(picture: ImageFile) -> Iterator[tuple[Image, float]]:
     """Yield each page in RGB on white, rotated by its EXIF orientation, and the factor by which it was reduced.
 
     Raises:
@@ -70,7 +72,7 @@ def frames(picture: "ImageFile") -> Iterator[tuple["Image", float]]:
         yield plain
 
 
-def _plain(picture: "ImageFile") -> tuple["Image", float]:
+def _plain(picture: ImageFile) -> tuple[Image, float]:
     from PIL import ImageOps
 
     whole = max(picture.size)
@@ -90,7 +92,7 @@ def _draft_size(size: tuple[int, int]) -> tuple[int, int]:
     return int(width / factor), int(height / factor)
 
 
-def _reducible(picture: "ImageFile") -> "Image":
+def _reducible(picture: ImageFile) -> Image:
     """Return the picture in a mode that Pillow can reduce."""
     match picture.mode:
         case "1":
@@ -107,7 +109,7 @@ def _reducible(picture: "ImageFile") -> "Image":
             return picture
 
 
-def _on_white(image: "Image") -> "Image":
+def _on_white(image: Image) -> Image:
     from PIL import Image
 
     if image.mode in ("I", "F"):
@@ -125,7 +127,7 @@ def _on_white(image: "Image") -> "Image":
     return plain
 
 
-def _check_size(picture: "ImageFile") -> None:
+def _check_size(picture: ImageFile) -> None:
     width, height = picture.size
     if width * height > MOST_PIXELS:
         raise ParseError(f"the picture has {width:,} x {height:,} pixels, {_TOO_LARGE}", FailureClass.TOO_LARGE)

@@ -1,5 +1,7 @@
 """Metadata of a picture: size, format, resolution, title, author, date."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -17,7 +19,7 @@ _LONGEST_TEXT = 300
 """Characters to which a title or an author is cut."""
 
 
-def read_picture_metadata(picture: "ImageFile") -> dict[str, JsonValue]:
+def read_picture_metadata(picture: ImageFile) -> dict[str, JsonValue]:
     """Return width, height and format, and where given, dpi, title, author and created (ISO 8601)."""
     width, height = picture.size
     found: dict[str, JsonValue] = {
@@ -36,7 +38,7 @@ def read_picture_metadata(picture: "ImageFile") -> dict[str, JsonValue]:
     return found | {name: text for name, text in texts.items() if text}
 
 
-def resolution(picture: "ImageFile") -> float | None:
+def resolution(picture: ImageFile) -> float | None:
     """Return the resolution in dots per inch, the mean of both directions, or None where it is not stated."""
     try:
         across, down = (float(value) for value in picture.info["dpi"])
@@ -46,7 +48,7 @@ def resolution(picture: "ImageFile") -> float | None:
     return mean if _LEAST_DPI <= mean <= _MOST_DPI else None
 
 
-def _exif(picture: "ImageFile") -> Mapping[str, str]:
+def _exif(picture: ImageFile) -> Mapping[str, str]:
     from PIL import ExifTags
 
     try:

@@ -1,5 +1,7 @@
 """Pictures of text: scans, photographs of pages, screenshots."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -76,7 +78,7 @@ class _Recognised:
         return facts | ({"recognition_confidence": self.confidence} if self.confidence else {})
 
 
-def _recognise(picture: "ImageFile", languages: tuple[str, ...]) -> _Recognised:
+def _recognise(picture: ImageFile, languages: tuple[str, ...]) -> _Recognised:
     from sourcebook.parsing.pdf.ocr.recognise import recognise
     from sourcebook.parsing.pdf.ocr.recognised_page import layout_page
 

@@ -1,5 +1,7 @@
 """Loading of a cross encoder. Importing torch and its dependencies takes seconds: import this module late."""
 
+from __future__ import annotations
+
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 _REMEDY = "Give the folder of a CrossEncoder of sentence-transformers, or its name on the Hugging Face hub."
 
 
-def load_cross_encoder(name: str, max_length: int | None, device: DeviceName = "cpu") -> "CrossEncoder":
+def load_cross_encoder(name: str, max_length: int | None, device: DeviceName = "cpu") -> CrossEncoder:
     """Load a model by its folder or its name: from the Hugging Face cache, else by a download unless offline.
 
     Args:
@@ -70,7 +72,7 @@ def load_cross_encoder(name: str, max_length: int | None, device: DeviceName = "
     return model
 
 
-def _fault(model: "CrossEncoder") -> str | None:
+def _fault(model: CrossEncoder) -> str | None:
     """Return why a model cannot score pairs; None where it can.
 
     Where the scoring layer is not among its weights, it would consist of random numbers.

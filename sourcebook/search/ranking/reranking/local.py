@@ -1,5 +1,7 @@
 """A cross encoder of this machine, on a GPU where there is one."""
 
+from __future__ import annotations
+
 import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING

@@ -1,5 +1,7 @@
 """Cross encoders that score passages: loaded once, used by one search after the other, within a time limit."""
 
+from __future__ import annotations
+
 import hashlib
 import time
 from collections.abc import Sequence
@@ -41,7 +43,7 @@ class PairScores:
 
 @dataclass(frozen=True, slots=True)
 class _Loaded:
-    model: "LocalCrossEncoder | RemoteCrossEncoder"
+    model: LocalCrossEncoder | RemoteCrossEncoder
     scores: RecentCache[bytes, float] = field(default_factory=lambda: RecentCache(KEPT_SCORES))
 
 
@@ -177,7 +179,7 @@ def _pair(query: str, passage: str) -> bytes:
     return hashlib.sha256(f"{len(query)} {query} {passage}".encode()).digest()
 
 
-def _open(reranking: Reranking) -> "LocalCrossEncoder | RemoteCrossEncoder":
+def _open(reranking: Reranking) -> LocalCrossEncoder | RemoteCrossEncoder:
     """Return the model of this machine or of the provider."""
     if reranking.provider is not None:
         return RemoteCrossEncoder(reranking)
