@@ -8,7 +8,6 @@ import asyncio
 import inspect
 import json
 import logging
-import math
 import os
 import re
 import tempfile
@@ -32,78 +31,7 @@ from sourcebook.model.access import Grant
 from sourcebook.operations.table import OPERATIONS
 from sourcebook.server.app import create_app
 from sourcebook.server.mcp.protocol import make_server
-
-ACCEPTED = "accepted"
-_VALUES: tuple[Any, ...] = (
-    None,
-    True,
-    "x",
-    "",
-    " ",
-    "x" * 10_001,
-    0,
-    -1,
-    1.5,
-    math.nan,
-    10**9,
-    [],
-    [""],
-    [0],
-    {},
-    {"x": 1},
-)
-"""Odd values for the library."""
-_JSON_VALUES = tuple(value for value in _VALUES if not (isinstance(value, float) and math.isnan(value)))
-"""Odd values for what takes JSON."""
-_WORDS = ("x", "", " ", "0", "-1", "1.5", "nan", "1000000000")
-"""Odd values for parameters of addresses, and for options of commands."""
-_NEEDED = {
-    "query": "tide",
-    "question": "tide",
-    "document": 1,
-    "collection": "handbook",
-    "name": "handbook",
-    "settings": {},
-    "kind": "files",
-    "source": {"root": "./docs"},
-    "location": "./docs",
-    "texts": ["tide"],
-    "number": 1,
-    "page": 1,
-    "content": b"tide",
-}
-"""Values of arguments that an operation needs."""
-_FILTERS = (
-    {"colour": "red"},
-    {"kinds": ["novel"]},
-    {"kinds": 3},
-    {"languages": 3},
-    {"tags_any": [3]},
-    {"date": "soon"},
-    {"date": {"from": "2024-01-01"}},
-    {"date": {">=": "soon"}},
-    {"documents": [1.5]},
-    {"uri_prefix": 3},
-    {"metadata": "x"},
-    {"metadata": {"": 1}},
-    {"paths": [""]},
-    {"extensions": [3]},
-    {"domains": [3]},
-)
-_CHOICES: dict[str, tuple[Any, ...]] = {
-    "filters": _FILTERS,
-    "fusion": ({"method": "psychic"}, {"vector": -1}, {"k": 0}, {"depth": 1}, {"vector": 0, "keyword": 0}),
-    "rerank": ({"model": ""}, {"model": "x", "top": 0}, {"model": "x", "timeout": 0}),
-    "literal": ("yes", 1),
-    "generation": (2**63, [-1], [True]),
-    "expand": (["novel"], "references"),
-}
-"""Values that say more of some options than the odd ones do."""
-_READING_COMMANDS = (
-    *("search", "context", "similar", "ask", "related", "documents", "show", "status", "queries", "usage", "llm-log"),
-    *("generations", "requests", "plan", "uploads", "judge"),
-)
-"""Commands whose options are tried: without a database they change nothing."""
+from tests.surface.odd_values import ACCEPTED, CHOICES, JSON_VALUES, NEEDED, READING_COMMANDS, VALUES, WORDS
 
 
 class _ReachedError(Exception):
@@ -171,7 +99,7 @@ def library(only: Collection[str] = ()) -> str:
     for kind, needed in ((sourcebook.Fusion, {}), (sourcebook.Reranking, {"model": "x"})):
         for name in inspect.signature(kind).parameters:
             lines += _joined(
-                f"{kind.__name__}.{name}", [(value, _said(kind, {**needed, name: value})) for value in _VALUES]
+                f"{kind.__name__}.{name}", [(value, _said(kind, {**needed, name: value})) for value in VALUES]
             )
     return "\n".join(lines) + "\n"
 
@@ -212,10 +140,10 @@ def mcp(only: Collection[str] = ()) -> str:
                 if only and tool.name not in only:
                     continue
                 fields = tool.input_schema.get("properties", {})
-                needed = {name: _NEEDED.get(name, 1) for name in tool.input_schema.get("required", [])}
+                needed = {name: NEEDED.get(name, 1) for name in tool.input_schema.get("required", [])}
                 for name in [*fields, "unknown"]:
                     told = []
-                    for value in (*_JSON_VALUES, *_CHOICES.get(name, ())):
+                    for value in (*JSON_VALUES, *CHOICES.get(name, ())):
                         result = await agent.call_tool(tool.name, {**needed, name: value})
                         text = result.content[0].text if result.is_error else ACCEPTED  # type: ignore[union-attr]
                         told.append((value, text))
@@ -231,13 +159,13 @@ def commands(only: Collection[str] = ()) -> str:
     assert isinstance(program, TyperGroup)
     lines = []
     with _nowhere():
-        for name in only or _READING_COMMANDS:
+        for name in only or READING_COMMANDS:
             command = program.commands[name]
             needed = ["1" for each in command.params if each.required and each.param_type_name == "argument"]
             for option in command.params:
                 if option.param_type_name == "option" and not getattr(option, "is_flag", False):
                     spelling = max(option.opts, key=len)
-                    told = [(word, _ran([name, *needed, f"{spelling}={word}"])) for word in _WORDS]
+                    told = [(word, _ran([name, *needed, f"{spelling}={word}"])) for word in WORDS]
                     lines += _joined(f"{name} {spelling}", told)
             lines += _joined(f"{name} without arguments", [("", _ran([name]))])
             lines += _joined(f"{name} with an unknown option", [("--unknown", _ran([name, *needed, "--unknown"]))])
@@ -252,14 +180,14 @@ def _methods(knowledge: object, only: Collection[str]) -> list[str]:
             continue
         parameters = inspect.signature(method).parameters
         needed = {
-            each.name: _NEEDED[each.name]
+            each.name: NEEDED[each.name]
             for each in parameters.values()
-            if each.default is each.empty and each.name in _NEEDED
+            if each.default is each.empty and each.name in NEEDED
         }
         declared = OPERATIONS[name].request if name in OPERATIONS else None
         options = parameters if declared is None else declared_fields(declared)
         for option in [*options, "unknown"]:
-            values = (*_VALUES, *_CHOICES.get(option, ()))
+            values = (*VALUES, *CHOICES.get(option, ()))
             told = [(value, _said(method, {**needed, option: value})) for value in values]
             lines += _joined(f"{name} {option}", told)
     return lines
@@ -291,16 +219,16 @@ def _of_operation(
     where = f"{verb.upper()} {path}"
     for each in parameters:
         if each["in"] == "query" and "stream" not in path:
-            told = [(word, _answer(asking, verb, f"{address}?{each['name']}={quote(word)}")) for word in _WORDS]
+            told = [(word, _answer(asking, verb, f"{address}?{each['name']}={quote(word)}")) for word in WORDS]
             yield from _joined(f"{where} ?{each['name']}", told)
     body = operation.get("requestBody", {}).get("content", {}).get("application/json")
     if body is None:
         return
     schema = body["schema"]
     schema = schemas[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
-    needed = {name: _NEEDED.get(name, "x") for name in schema.get("required", [])}
+    needed = {name: NEEDED.get(name, "x") for name in schema.get("required", [])}
     for name in [*schema.get("properties", {}), "unknown"]:
-        values = (*_JSON_VALUES, *_CHOICES.get(name, ()))
+        values = (*JSON_VALUES, *CHOICES.get(name, ()))
         told = [(value, _answer(asking, verb, address, {**needed, name: value})) for value in values]
         yield from _joined(f"{where} {name}", told)
     for shown, sent in (("[]", b"[]"), ("{", b"{")):

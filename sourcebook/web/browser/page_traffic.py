@@ -12,6 +12,10 @@ from urllib.parse import urldefrag, urlsplit
 if TYPE_CHECKING:
     from playwright.async_api import CDPSession, Page
 
+HEADERS_OF_THE_TRANSFER: Final = frozenset(
+    {"content-encoding", "content-length", "transfer-encoding", "connection", "set-cookie"}
+)
+"""Headers that say nothing of a page that a browser has read."""
 _UNWANTED: Final = frozenset({"Image", "Media", "Font", "Ping"})
 _ICONS: Final = "Other"
 # Chromium opens no window by itself, but does so for the click of a user, which a click from outside is.

@@ -12,7 +12,7 @@ from sourcebook.config.browser import BrowserSettings
 from sourcebook.errors import FailureClass
 from sourcebook.web.browser.page_actions import IsolatedWorld, PageActions
 from sourcebook.web.browser.page_errors import NET_ERROR, net_error, no_page, timed_out, too_large, unknown
-from sourcebook.web.browser.page_traffic import OwnHeaders, PageTraffic
+from sourcebook.web.browser.page_traffic import HEADERS_OF_THE_TRANSFER, OwnHeaders, PageTraffic
 from sourcebook.web.browser.proxy import BrowserProxy
 from sourcebook.web.http_types import FetchError, Response
 
@@ -35,9 +35,6 @@ _MOST_NAVIGATIONS: Final = 10
 
 _AWAITED: Final = frozenset({"document", "script", "xhr", "fetch"})
 _PAGES: Final = frozenset({"", "text/html", "application/xhtml+xml"})
-_OF_THE_TRANSFER: Final = frozenset(
-    {"content-encoding", "content-length", "transfer-encoding", "connection", "set-cookie"}
-)
 
 # The layout of a page that is too large can take long, so its text is measured first.
 _SHOWN_TEXT: Final = """(most => {
@@ -262,7 +259,7 @@ class PageVisit:
         }
 
     def _answer(self, answer: Answer, body: bytes, final_url: str) -> Response:
-        headers = {name: value for name, value in answer.headers.items() if name not in _OF_THE_TRANSFER}
+        headers = {name: value for name, value in answer.headers.items() if name not in HEADERS_OF_THE_TRANSFER}
         media_type = headers.get("content-type", "").partition(";")[0].strip() or "text/html"
         return Response(
             self._url,
