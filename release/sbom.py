@@ -2,7 +2,7 @@
 
 import json
 import sys
-from importlib.metadata import requires
+from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
 from typing import Any
 
@@ -33,10 +33,14 @@ def needed(distribution: str, extra: str) -> set[str]:
         name, extras = waiting.pop()
         if name in found and extras <= found[name]:
             continue
+        try:
+            wanted = requires(name) or ()
+        except PackageNotFoundError:  # left out here, as triton is where there is no GPU
+            continue
         found[name] = extras = found.get(name, set()) | extras
         waiting += [
             (canonicalize_name(each.name), set(each.extras))
-            for each in map(Requirement, requires(name) or ())
+            for each in map(Requirement, wanted)
             if each.marker is None or any(each.marker.evaluate({"extra": one}) for one in ("", *extras))
         ]
     return set(found)
