@@ -1,11 +1,13 @@
-"""The display of `sourcebook ingest` in a terminal: one bar per stage, one line per collection."""
+"""The display of `sourcebook ingest`: bars in a terminal, else a line every ten seconds; then the results."""
 
+import sys
 from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from sourcebook.cli.crawl_reports import note_lines
-from sourcebook.cli.output import one_line
+from sourcebook.cli.output import one_line, without_controls
+from sourcebook.cli.progress_lines import ProgressLines, is_terminal
 from sourcebook.model.counted import counted
 from sourcebook.model.place import stamp
 from sourcebook.model.progress import listening
@@ -38,6 +40,7 @@ class ProgressDisplay:
         self._quiet = quiet
         self._bars: dict[str, TaskID] = {}
         self._progress: Progress | None = None
+        self._lines = None if quiet or is_terminal() else ProgressLines()
         self._listening = listening(self._show)
         self._warnings: list[str] = []
 
@@ -45,6 +48,8 @@ class ProgressDisplay:
         """Listen to the progress of this process."""
         if not self._quiet:
             self._listening.__enter__()
+        if self._lines is not None:
+            self._lines.__enter__()
         return self
 
     def __exit__(
@@ -52,8 +57,12 @@ class ProgressDisplay:
     ) -> None:
         """Remove the bars."""
         self._end_bars()
+        if self._lines is not None:
+            self._lines.__exit__(kind, error, traceback)
         if not self._quiet:
             self._listening.__exit__(None, None, None)
+        if kind is KeyboardInterrupt:
+            self._say("Interrupted. What is done stays, and the next ingest goes on from there.")
 
     def warn(self, warnings: Sequence[str]) -> None:
         """Print what can be said before any work: missing folders, and patterns that match nothing."""
@@ -87,6 +96,8 @@ class ProgressDisplay:
         if pending.suspicious and not counts:
             counts = ["rows that somebody else has changed are compared"]
         self._say(f"{collection}: {', '.join(counts) or 'processing again'}")
+        if self._lines is not None:
+            self._lines.begin(collection)
 
     def finished(self, done: "IngestedCollection") -> None:
         """Print the result of a collection."""
@@ -138,13 +149,12 @@ class ProgressDisplay:
 
     def _say(self, line: str) -> None:
         if not self._quiet:
-            import sys
-
-            from sourcebook.cli.output import without_controls
-
             sys.stderr.write(without_controls(line) + "\n")
 
     def _show(self, stage: str, collection: str, done: int, total: int, failed: int) -> None:
+        if self._lines is not None:
+            self._lines.show(stage.replace("_", " "), done, total, unit=_UNITS.get(stage, "items"), failed=failed)
+            return
         from rich.console import Console
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
         from rich.table import Column
@@ -179,6 +189,8 @@ class ProgressDisplay:
             self._progress.stop()
         self._progress = None
         self._bars = {}
+        if self._lines is not None:
+            self._lines.begin("")
 
 
 def _changes(counts: Mapping[str, Any]) -> str:

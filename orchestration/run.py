@@ -16,6 +16,7 @@ from resources.partition import COLLECTIONS
 from resources.run_uses import PLAN, Use, use_tags
 from resources.selection import RunSelection
 from sensors.abandoned_runs import IN_PROCESS, RECORDER, active_runs
+from sensors.run_failures import show_as_cancelled
 from sourcebook.admin.claimed_work import WorkStoppedError
 from sourcebook.admin.finished_runs import FinishedRun
 from sourcebook.database.database import Database
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
     from sourcebook.embedding.embedder_pool import EmbedderPool
 
 _CONNECT_SECONDS = 10
-_STOPPED = WorkStoppedError.__name__
+_INTERRUPTS = {KeyboardInterrupt.__name__, "DagsterExecutionInterruptedError"}
+"""Names of the errors with which Dagster ends the step that Ctrl-C reached."""
 _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 """Run configuration that keeps Dagster's log off the terminal."""
 
@@ -144,18 +146,15 @@ def _execute(
             run_id=run_id,
         )
     if not result.success:
-        if any(getattr(getattr(each.event_specific_data, "error", None), "cls_name", "") == _STOPPED
-               for each in result.all_events if each.is_failure):  # fmt: skip
-            _show_as_cancelled(instance, result.run_id)
+        errors = {getattr(error, "cls_name", "") for each in result.all_events if each.is_failure
+                  for error in (getattr(each.event_specific_data, "error", None),)}  # fmt: skip
+        if WorkStoppedError.__name__ in errors:
+            show_as_cancelled(instance, result.run_id)
+        elif errors & _INTERRUPTS:
+            show_as_cancelled(instance, result.run_id, "The command was interrupted.")
+            raise KeyboardInterrupt
         raise RunError(f"{_why(result)} (run {result.run_id})")
     return result
-
-
-def _show_as_cancelled(instance: dg.DagsterInstance, run_id: str) -> None:
-    """Record a run whose request was cancelled as such: Dagster takes an interrupt of others for a failure."""
-    run = instance.get_run_by_id(run_id)
-    if run is not None:
-        instance.report_run_canceled(run, "The request for this work was cancelled.")
 
 
 def counts_of(result: dg.ExecuteInProcessResult, asset: str) -> dict[str, Any] | None:

@@ -11,7 +11,7 @@ from resources.partition import COLLECTIONS, WHOLE, collection_of
 from resources.requested_run import WORK_REQUEST, is_repeated
 from resources.run_uses import assets_of, configured_tags, queued_run_tags, uses_of_request
 from sensors.abandoned_runs import UNFINISHED, active_runs, partitions_with_unfinished_runs
-from sensors.run_failures import failure_of
+from sensors.run_failures import failure_of, show_as_cancelled
 from sourcebook.admin.claimed_work import DAGSTER, MOST_ATTEMPTS, recover_work, selection_of
 from sourcebook.admin.work_requests import claim_work, end_work
 from sourcebook.database.queries import queries
@@ -100,7 +100,8 @@ def _follow_runs(instance: dg.DagsterInstance, connection: Connection) -> None:
     """
     values = {"seconds": _SECONDS_FOR_A_LATE_RUN}
     for (number,) in connection.execute(queries["cancelled_work_without_run"], values).fetchall():
-        for run in instance.get_runs(dg.RunsFilter(tags={WORK_REQUEST: str(number)}, statuses=list(UNFINISHED))):
+        statuses = [*UNFINISHED, dg.DagsterRunStatus.FAILURE]
+        for run in instance.get_runs(dg.RunsFilter(tags={WORK_REQUEST: str(number)}, statuses=statuses)):
             if not is_repeated(run):
                 _cancel(instance, run)
     rows = connection.execute(queries["work_of_dagster"], {"worker": DAGSTER}).fetchall()
@@ -118,14 +119,17 @@ def _follow_runs(instance: dg.DagsterInstance, connection: Connection) -> None:
         elif run.status == dg.DagsterRunStatus.SUCCESS:
             end_work(connection, number, "succeeded", attempt=attempt)
         elif run.status == dg.DagsterRunStatus.CANCELED or is_cancelled:
+            _cancel(instance, run)
             end_work(connection, number, "cancelled", attempt=attempt)
         elif not _may_be_retried(records[0]):
             end_work(connection, number, "failed", failure_of(instance, run.run_id).reason, attempt=attempt)
 
 
 def _cancel(instance: dg.DagsterInstance, run: dg.DagsterRun) -> None:
-    """Cancel a run that is unfinished, once."""
-    if run.status != dg.DagsterRunStatus.CANCELING:
+    """Cancel a run that is unfinished, once; show one as cancelled that failed as its process was ended so early."""
+    if run.status == dg.DagsterRunStatus.FAILURE:
+        show_as_cancelled(instance, run.run_id)
+    elif run.status in UNFINISHED and run.status != dg.DagsterRunStatus.CANCELING:
         instance.run_coordinator.cancel_run(run.run_id)
 
 

@@ -79,3 +79,12 @@ def failure_of(instance: dg.DagsterInstance, run_id: str) -> RunFailure:
 def seconds_to_wait(failures: int) -> float:
     """Return the seconds between the last of a number of runs that failed or settled nothing and the next one."""
     return 0.0 if failures <= 1 else min(_FIRST_WAIT * 2.0 ** (min(failures, MOST_COUNTED) - 2), _LONGEST_WAIT)
+
+
+def show_as_cancelled(
+    instance: dg.DagsterInstance, run_id: str, reason: str = "The request for this work was cancelled."
+) -> None:
+    """Record a run that somebody stopped as such: Dagster takes an interrupt of others for a failure."""
+    run = instance.get_run_by_id(run_id)
+    if run is not None:
+        instance.report_run_canceled(run, reason)

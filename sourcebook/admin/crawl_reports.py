@@ -24,16 +24,16 @@ class CrawlNotes(PlainValues):
 
     dead_links: tuple[DeadLink, ...] = ()
     notices: tuple[str, ...] = ()
-    """Sentences on lists whose lists or URLs were not all taken."""
+    """Sentences on sites that have more than `max_pages`, and on lists whose lists or URLs were not all taken."""
 
 
 def crawl_notes(connection: Connection, collection: str) -> CrawlNotes:
-    """Return the dead links of a collection's sites with their referrers, and what their lists left out."""
+    """Return the dead links of a collection's sites with their referrers, and what its limits and lists left out."""
     scope = {"collection": collection}
     with connection.cursor(row_factory=dict_row) as cursor:
         rows = cursor.execute(queries["dead_links"], scope).fetchall()
     dead = tuple(DeadLink(row["url"], row["reason"], tuple(row["referrers"])) for row in rows)
-    return CrawlNotes(dead, tuple(notice for (notice,) in connection.execute(queries["list_notices"], scope)))
+    return CrawlNotes(dead, tuple(notice for (notice,) in connection.execute(queries["crawl_notices"], scope)))
 
 
 def crawl_reports(connection: Connection, collections: list[str], location: str | None = None) -> list[CrawlReport]:

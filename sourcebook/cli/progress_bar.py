@@ -1,20 +1,26 @@
-"""A bar of progress on stderr."""
+"""A bar of progress on stderr; lines where that is no terminal."""
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+
+from sourcebook.cli.progress_lines import ProgressLines, is_terminal
 
 
 @contextmanager
 def passage_bar(action: str, *, quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
-    """Show a bar for each collection where stderr is a terminal; yield the callback that moves it.
+    """Show a bar for each collection, or lines where stderr is no terminal; yield the callback that moves it.
 
     Args:
         action: word before the name of the collection, such as `exporting`.
         quiet: whether to show nothing.
     """
-    if quiet or not sys.stderr.isatty():
+    if quiet:
         yield lambda collection, done, total: None
+        return
+    if not is_terminal():
+        with ProgressLines() as lines:
+            lines.begin(action)
+            yield lines.show
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn

@@ -5,6 +5,8 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
+from sourcebook.model.counted import counted
+
 
 class Reason(StrEnum):
     """The reason why an ingest would work on an item."""
@@ -73,10 +75,13 @@ class CollectionPlan:
     @property
     def summary(self) -> str:
         """Reasons with their numbers, texts and seconds in one line."""
-        return (
-            f"{count_reasons(self.counts)}; "
-            f"{self.texts_to_embed:,} texts to embed, {self.texts_cached:,} from the cache; about {self.seconds:,.0f} s"
-        )
+        return f"{count_reasons(self.counts)}; {self.texts}; about {self.seconds:,.0f} s"
+
+    @property
+    def texts(self) -> str:
+        """The texts in words: `2,576 texts (1,296 to embed, 1,280 from the cache)`."""
+        all_texts = counted(self.texts_to_embed + self.texts_cached, "text")
+        return f"{all_texts} ({self.texts_to_embed:,} to embed, {self.texts_cached:,} from the cache)"
 
     def as_dict(self) -> dict[str, Any]:
         """Return the plain values that `sourcebook plan --json` prints."""

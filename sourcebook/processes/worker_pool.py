@@ -15,13 +15,14 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from signal import SIG_BLOCK, SIGINT, Signals, pthread_sigmask
 from threading import Lock, Thread
-from typing import BinaryIO, Final, ParamSpec, TypeVar, cast
+from typing import Any, BinaryIO, Final, ParamSpec, TypeVar, cast
 
 from loky.backend.context import LokyContext  # type: ignore[import-untyped] # has no stubs
 from loky.backend.process import LokyProcess  # type: ignore[import-untyped] # has no stubs
 from pebble import ProcessExpired, ProcessPool
 
 from sourcebook.processes.child import call_in_folder, enter_child, existing_folder, hidden_variables
+from sourcebook.processes.core_waits import seconds_waiting
 from sourcebook.processes.interrupts import deferred_interrupts, result_of
 
 _CHECK_SECONDS: Final = 0.5
@@ -80,6 +81,8 @@ class WorkerPool:
             initargs=(os.getpid(), self._errors_for_child, initializer, arguments),
             context=_context(),
         )
+        # pebble's own rule counts the time that a child waits for a core, and that the machine sleeps.
+        vars(self._pool._pool_manager.task_manager)["timeout"] = _is_over  # noqa: SLF001
         try:
             self._start()
         except BrokenProcessPool as error:  # pebble's, where no process can be created
@@ -103,7 +106,7 @@ class WorkerPool:
         """Have a child call a function of a module with arguments that can be pickled.
 
         Args:
-            seconds: time limit, from the start of the call; None for none.
+            seconds: time limit, from the start of the call, without the time that it waits for a core; None for none.
             function: function to call.
             args: positional arguments of the function.
             kwargs: keyword arguments of the function.
@@ -224,6 +227,17 @@ class WorkerPool:
             outcome.set_exception(error)
         else:
             outcome.set_result(result)  # type: ignore[arg-type] # None stands for a result only where there is none
+
+
+def _is_over(task: Any) -> bool:
+    """Return whether a task of pebble has used up its time; a busy machine or one that slept takes none of it."""
+    if not (task.timeout and task.started):
+        return False
+    if not hasattr(task, "begun"):
+        task.begun, task.waited = time.monotonic(), seconds_waiting(task.worker_id)
+    elapsed: float = time.monotonic() - task.begun
+    limit: float = task.timeout
+    return elapsed > limit and elapsed - (seconds_waiting(task.worker_id) - task.waited) > limit
 
 
 def _context() -> LokyContext:

@@ -197,7 +197,7 @@ def test_the_sensors_keep_a_deployment_true_and_a_backfill_builds_generations(de
     (latest, *_) = deployment.runs(dagster__sensor_name="changed_files", dagster__partition="handbook")
     tags = {tag["key"]: tag["value"] for tag in latest["tags"]}
     assert tags["dagster/run_key"].startswith("handbook:"), "the run says which change set it took in"
-    assert " texts to embed" in tags["sourcebook/plan"], "the run says what it was to do"
+    assert " to embed, " in tags["sourcebook/plan"], "the run says what it was to do"
 
     deployment.stop_sensor("changed_files")  # the backfill is to find the change
     configure(workplace, ", chunking: {tokens: 64}")

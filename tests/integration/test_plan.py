@@ -187,7 +187,7 @@ def test_a_requested_run_carries_its_plan(stages: Stages) -> None:
     with stages.connection() as connection, dg.DagsterInstance.ephemeral() as instance:
         request = request_run(instance, connection, stages.collection, "0123456789abcdef", lambda: found.summary)
     assert isinstance(request, dg.RunRequest)
-    assert request.tags[PLAN].startswith("2 new; 2 texts to embed, 0 from the cache; about ")
+    assert request.tags[PLAN].startswith("2 new; 2 texts (2 to embed, 0 from the cache); about ")
 
 
 def test_another_chunk_size_is_announced_with_its_cost(stages: Stages) -> None:

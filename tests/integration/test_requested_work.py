@@ -12,8 +12,9 @@ from pathlib import Path
 import dagster as dg
 import pytest
 
-from orchestration.ingest import IngestedCollection, IngestEvents
+from orchestration.ingest import IngestedCollection, IngestEvents, ingest
 from orchestration.instance import STORAGE_VARIABLE
+from orchestration.progress_display import ProgressDisplay
 from orchestration.requested_work import do_requested_work
 from sourcebook.admin.claimed_work import claimed_work, recover_work, selection_of
 from sourcebook.admin.work_requests import cancel_work, forget_work
@@ -21,6 +22,7 @@ from sourcebook.config.loading import load_configuration
 from sourcebook.contract.work import WorkRequest
 from sourcebook.database.lock import collection_lock
 from sourcebook.errors import ConfigurationError
+from sourcebook.model.progress import listening
 from sourcebook.model.selection import EVERYTHING, Selection
 from tests.checkout import CHECKOUT
 from tests.exported import link_model
@@ -111,6 +113,24 @@ def test_a_cancelled_request_stops_after_the_batch_and_its_run_is_shown_as_cance
     handbook.knowledge.request_work("handbook", actor="test")
     assert [each.state for each in done(handbook)] == ["succeeded"]
     assert handbook.found("light") == {"near.md"}
+
+
+def test_ctrl_c_ends_an_ingest_as_interrupted_and_its_run_is_shown_as_cancelled(
+    handbook: Stages, instance: dg.DagsterInstance, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Python raises `KeyboardInterrupt` at any step of the work; the display says that nothing is lost."""
+
+    def press(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    configuration = load_configuration(handbook.root.parent / "sourcebook.yaml")
+    work = ingest(configuration, handbook.database, collections=[], selection=EVERYTHING, events=IngestEvents())
+    with pytest.raises(KeyboardInterrupt), ProgressDisplay(quiet=False), listening(press):
+        list(work)
+    (run,) = instance.get_runs()
+    assert run.status == dg.DagsterRunStatus.CANCELED
+    assert "Interrupted. What is done stays" in capfd.readouterr().err
+    assert [each.state for each in done(handbook)] == []
 
 
 def test_a_request_that_waits_for_another_process_can_be_cancelled(handbook: Stages) -> None:

@@ -6,6 +6,7 @@ from typing import Self
 
 import pytest
 
+from sourcebook.admin.crawl_reports import crawl_notes
 from sourcebook.model.selection import Selection
 from sourcebook.web import frontier, visit
 from sourcebook.web.due import next_due
@@ -223,6 +224,9 @@ def test_a_retry_while_max_pages_is_reached_does_not_keep_the_site_due(stages: S
     stages.configure_site(max_pages=2, concurrency=1)
     stages.crawl()
     assert len(stages.pages()) == 2
+    with stages.connection() as connection:
+        (notice,) = crawl_notes(connection, stages.collection).notices
+    assert "max_pages left out 1 of the known URLs" in notice
     stages.due_now()
     stages.refresh()
     assert stages.site_error() is None

@@ -1,6 +1,5 @@
 """`sourcebook evaluate`: measures of the search in a collection on judged questions."""
 
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -162,19 +161,11 @@ def _floor(text: str) -> "Floor":
 
 @contextmanager
 def _bar(*, quiet: bool) -> Iterator["Progress"]:
-    """Show a bar on stderr where that is a terminal."""
-    from sourcebook.model.progress import silent
+    """Show the progress on stderr."""
+    from sourcebook.cli.progress_bar import passage_bar
 
-    if quiet or not sys.stderr.isatty():
-        yield silent
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = TextColumn("asking"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("asking", total=None)
-        yield lambda done, total, failed=0: bar.update(task, completed=done, total=total)
+    with passage_bar("asking", quiet=quiet) as show:
+        yield lambda done, total, failed=0: show("", done, total)
 
 
 def _show(found: "Evaluation", missed: Sequence["MissedFloor"]) -> None:

@@ -67,9 +67,9 @@ def _show(found: "CollectionPlan", *, most: int | None) -> None:
     if not found.items:
         console().print(safe(f"{found.name}: nothing to do"), soft_wrap=True)
         return
-    texts = f"{counted(found.texts_to_embed, 'text')} to embed, {found.texts_cached:,} from the cache"
     basis = "" if found.has_past_runs else " (no past runs on this machine yet)"
-    summary = f"{found.name}: {counted(len(found.items), 'item')}, {texts}, about {_duration(found.seconds)}{basis}"
+    seconds = f"about {_duration(found.seconds)}{basis}"
+    summary = f"{found.name}: {counted(len(found.items), 'item')}, {found.texts}, {seconds}"
     console().print(safe(summary, "bold"), soft_wrap=True)
     for reason, number in found.counts.items():
         console().print(safe(f"  {number:>7,}  {reason}"), soft_wrap=True)

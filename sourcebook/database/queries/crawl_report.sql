@@ -39,10 +39,16 @@ GROUP BY dead.source_id, dead.url, dead.last_error, dead.state
 HAVING dead.state <> 'gone' OR count(referrer.referrer) > 0
 ORDER BY dead.url;
 
--- name: list_notices
--- Return sentences on the lists of a collection's sites that were not taken as a whole.
-SELECT frontier.url || ': ' || frontier.last_error
+-- name: crawl_notices
+-- Return sentences on the sites and lists of a collection that were not taken as a whole.
+SELECT source.location || ': max_pages left out ' || count(*) || ' of the known URLs; '
+    || 'raise it (crawl --max-pages) to take them'
+FROM frontier JOIN source ON source.id = frontier.source_id
+WHERE source.collection = %(collection)s AND source.removed_at IS NULL AND frontier.state = 'beyond'
+GROUP BY source.id
+UNION ALL
+(SELECT frontier.url || ': ' || frontier.last_error
 FROM frontier JOIN source ON source.id = frontier.source_id
 WHERE source.collection = %(collection)s AND source.removed_at IS NULL
   AND frontier.role <> 'page' AND frontier.state = 'fetched' AND frontier.last_error IS NOT NULL
-ORDER BY frontier.id;
+ORDER BY frontier.id);

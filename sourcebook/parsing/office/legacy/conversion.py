@@ -95,9 +95,7 @@ def _run(arguments: list[str], *, folder: Path, seconds: float) -> int:
         stderr=subprocess.DEVNULL,
     ) as watcher:
         try:
-            return watcher.wait(seconds + 30)
-        except subprocess.TimeoutExpired:
-            return TOO_LONG
+            return watcher.wait()
         finally:
             watcher.terminate()  # ends LibreOffice and its children
 

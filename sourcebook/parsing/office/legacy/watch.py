@@ -1,7 +1,7 @@
-"""Run a program for a limited time, and no longer than the parent process; imports only the standard library.
+"""Run a program for a limited time, and no longer than the parent process.
 
 Usage: `python -I watch.py SECONDS PROGRAM ARGUMENT...` with a pipe as stdin. The program and all processes that it
-started end when the time is up, when the pipe closes, and on SIGTERM.
+started end when the time is up, without the time that they wait for a core, when the pipe closes, and on SIGTERM.
 """
 
 import contextlib
@@ -11,7 +11,13 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import NoReturn
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parents[4]))  # `-I` leaves out the folder of a checkout
+
+from sourcebook.processes.core_waits import seconds_waiting
 
 TOO_LONG = 124
 """Exit code when the time was up."""
@@ -27,7 +33,8 @@ def main() -> int:
     try:
         while process.poll() is None:
             parent_is_gone = bool(select.select([sys.stdin], [], [], _POLL_SECONDS)[0])
-            if parent_is_gone or time.monotonic() > deadline:
+            late = time.monotonic() - deadline
+            if parent_is_gone or (late > 0 and late > seconds_waiting(process.pid)):
                 return TOO_LONG
         return process.returncode
     finally:
