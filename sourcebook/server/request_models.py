@@ -1,7 +1,7 @@
 """Types of requests as FastAPI and the SDK of MCP read them, made of the fields that the contract declares."""
 
 import dataclasses
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, Self, TypeVar, cast, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, create_model
@@ -24,6 +24,22 @@ def as_whole(value: Any) -> Any:
 Whole = Annotated[int, BeforeValidator(as_whole), Field(strict=True)]
 Number = Annotated[float, Field(strict=True)]
 Share = Annotated[Number, Field(ge=0, le=1)]
+
+
+def place_in(sent: Any, place: Sequence[Any], error: str = "") -> str:
+    """Return the path of a wrong value as its sender wrote it: pydantic names the types that it tried there as well.
+
+    Args:
+        sent: the request.
+        place: the place of an error in it, as pydantic tells it.
+        error: type of the error; of a missing field the name was not sent.
+    """
+    named = []
+    for part in place:
+        if isinstance(sent, dict) and part in sent or isinstance(sent, list) and part in range(len(sent)):
+            sent = sent[part]
+            named.append(str(part))
+    return ".".join([*named, str(place[-1])] if error == "missing" else named)
 
 
 class Sent(BaseModel):
