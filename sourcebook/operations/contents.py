@@ -144,7 +144,7 @@ def show(
 def status(knowledge: Opened, collections: Sequence[str] | str | None = None) -> list[CollectionStatus]:
     """Return the state of each collection: its contents, stale items, failures, damage, sources and generations.
 
-    Sources are compared with the ledger by name, size and time: the folders must be those of this machine.
+    Folders are compared with the ledger by name, size and time, on the machine of the knowledge base.
 
     Args:
         collections: names, or one name; every collection where None.
