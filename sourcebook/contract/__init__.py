@@ -22,6 +22,7 @@ relations RelatedDocument
 reranking Reranking
 search AskRequest ContextRequest SearchRequest
 search_results LinkedDocument SearchResult SearchResults
+similar SimilarRequest
 status CollectionStatus
 text_vectors TextVectors
 uploads Upload

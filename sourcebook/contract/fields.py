@@ -9,10 +9,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from operator import attrgetter
+from pathlib import Path
 from types import NoneType
-from typing import Any, Literal, Self, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, Self, get_args, get_origin, get_type_hints
 
 from sourcebook.errors import QueryError
+
+LARGEST: Final = 2**63 - 1
+"""Largest whole number that a database holds: no bound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +107,27 @@ class Whole(Field):
     """Whole number within bounds."""
 
     least: int = 0
-    most: int = 2**63 - 1
+    most: int = LARGEST
 
     def check(self, declared: Declared, value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, int) or not self.least <= value <= self.most:
-            raise self.refuse(declared, value, f"{self.least} to {self.most:,}")
+            bounds = f"{self.least} to {self.most:,}" if self.most < LARGEST else f"{self.least} or more"
+            raise self.refuse(declared, value, bounds)
         return value
+
+
+@dataclass(frozen=True, slots=True)
+class Amount(Field):
+    """Number that is not below 0."""
+
+    is_above: bool = False
+    """Whether it is not 0, and may have no end."""
+
+    def check(self, declared: Declared, value: Any) -> float:
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not is_number or not (value > 0 if self.is_above else 0 <= value < float("inf")):
+            raise self.refuse(declared, value, "above 0" if self.is_above else "0 or more")
+        return value  # type: ignore[no-any-return] # it is a number
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +188,24 @@ class Names(Field):
         return checked_names(value)
 
 
+@dataclass(frozen=True, slots=True)
+class Name(Field):
+    """Name of a collection."""
+
+    def check(self, declared: Declared, value: Any) -> str:
+        return (checked_names([value]) or ("",))[0]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentName(Field):
+    """Id, URI or path of a document, or the end of one."""
+
+    def check(self, declared: Declared, value: Any) -> str | int:
+        if isinstance(value, bool) or not isinstance(value, str | int | Path):
+            raise self.refuse(declared, value, "its id, its URI or its path")
+        return value if isinstance(value, int) else str(value).encode("utf-8", "replace").decode()
+
+
 def checked_names(collections: Sequence[str] | str | None) -> tuple[str, ...] | None:
     """Return names of collections as the database can hold them; None for every collection.
 
@@ -220,6 +257,16 @@ def _declared(request: type) -> Iterator[Declared]:
                         yield replace(inner, path=path)
                     elif inner.name == "query" and note.query is not None:
                         yield replace(inner, path=path, name=note.query)
+
+
+def check_fields(made: Any, what: str) -> None:
+    """Check the declared fields of a part of a request, such as its fusion.
+
+    Raises:
+        QueryError: a value is not allowed.
+    """
+    for each in declared(type(made)).values():
+        replace(each, name=f"{each.name} of {what}").check(getattr(made, each.name))
 
 
 def _choices(hint: Any) -> tuple[Any, ...]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSp
 
 from sourcebook import contract
 from sourcebook.contract.search import ContextRequest, SearchRequest
+from sourcebook.contract.similar import SimilarRequest
 from sourcebook.operations import answers, contents, reports, searching
 from sourcebook.operations import collections as declarations
 from sourcebook.operations import documents as single_documents
@@ -107,7 +108,7 @@ class Operations:
     """The operations of every knowledge base: open here, behind a server, or awaited."""
 
     search = Operation(searching.search, "read", "POST /v1/search", request=SearchRequest)
-    similar = Operation(searching.similar, "read", "POST /v1/similar")
+    similar = Operation(searching.similar, "read", "POST /v1/similar", request=SimilarRequest)
     context = Operation(searching.context, "read", "POST /v1/context", request=ContextRequest)
     prewarm = Operation(searching.prewarm, "read", "POST /v1/search")
 

@@ -9,8 +9,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, 
 from sourcebook.contract import fields, search
 from sourcebook.contract.fields import Declared, declared
 from sourcebook.contract.filters import Filters
-from sourcebook.contract.fusion import FIRST_DEPTH, Method
-from sourcebook.contract.reranking import MOST_RERANKED
+from sourcebook.contract.fusion import Fusion, Method
+from sourcebook.contract.reranking import Reranking
 from sourcebook.model.access import Scope
 
 _CONDITIONS: Final = ", ".join(each.name for each in dataclasses.fields(Filters))
@@ -46,29 +46,6 @@ class Sent(BaseModel):
     """A request: unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class FusionSettings(Sent):
-    """How the rankings of vector and keyword search are joined."""
-
-    method: Method = "weighted"
-    vector: Number = Field(default=1.0, ge=0, description="Weight of the vector leg; 0 leaves it out.")
-    keyword: Number = Field(default=1.0, ge=0, description="Weight of the keyword leg; 0 leaves it out.")
-    k: Whole = Field(default=60, ge=1, le=10_000, description="Constant of reciprocal rank fusion.")
-    depth: Whole = Field(default=FIRST_DEPTH, ge=10, le=1_000, description="Entries of each leg fused at first.")
-    by_language: StrictBool = True
-
-
-class RerankingSettings(Sent):
-    """Reranking of the first candidates by a cross encoder that is installed on the server."""
-
-    model: str
-    top: Whole = Field(default=50, ge=1, le=MOST_RERANKED, description="Candidates that are reranked.")
-    batch_size: Whole = Field(default=16, ge=1, le=MOST_RERANKED)
-    timeout: Annotated[Number, Field(gt=0, le=60)] | None = Field(
-        default=2.0, description="Seconds; null for no limit."
-    )
-    max_length: Annotated[int, Field(strict=True, ge=8), BeforeValidator(as_whole)] | None = None
 
 
 class Carried(Sent):
@@ -150,7 +127,10 @@ def _type(each: Declared) -> Any:
         case fields.Numbers():  # without bounds: an id that none has does not exist, as another's
             return Whole | list[Whole]
         case fields.Whole(least=least, most=most):
-            return Annotated[int, Field(strict=True, ge=least, le=most), BeforeValidator(as_whole)]
+            bound = None if most == fields.LARGEST else most
+            return Annotated[int, Field(strict=True, ge=least, le=bound), BeforeValidator(as_whole)]
+        case fields.Amount():
+            return Annotated[Number, Field(ge=0)]
         case fields.Share():
             return Share
         case fields.Switch():
@@ -160,6 +140,10 @@ def _type(each: Declared) -> Any:
             return tuple[choice, ...] | choice if isinstance(each.field, fields.Choices) else choice
         case fields.Names():
             return list[str] | str
+        case fields.Name():
+            return str
+        case fields.DocumentName():
+            return str | Whole
         case search.FilterField():
             return dict[str, Any]
         case search.FusionField():
@@ -169,3 +153,18 @@ def _type(each: Declared) -> Any:
         case search.TokenizerField():
             return Annotated[str, Field(max_length=100)]
     raise TypeError(f"{each.name} has no type in JSON")
+
+
+@carrying(Fusion)
+class FusionSettings(Carried):
+    """How the rankings of vector and keyword search are joined."""
+
+
+@carrying(Reranking, without={"device"})
+class RerankingSettings(Carried):
+    """Reranking of the first candidates by a cross encoder that is installed on the server."""
+
+    model: str
+    timeout: Annotated[Number, Field(gt=0, le=60)] | None = Field(
+        default=2.0, description=declared(Reranking)["timeout"].field.help
+    )

@@ -7,6 +7,7 @@ else an operation takes or answers, its route is written by hand.
 import inspect
 import re
 from collections.abc import Callable, Iterable
+from types import GenericAlias
 from typing import Any, Final
 
 from fastapi import APIRouter
@@ -48,7 +49,7 @@ def plain_routes(by_hand: Iterable[APIRouter]) -> APIRouter:
         TypeError: such an operation has an argument or an answer that is not plain.
     """
     known = [route for each in by_hand for route in each.routes if isinstance(route, APIRoute)]
-    answered = {(verb, _shape(route.path)) for route in known for verb in route.methods}
+    answered = {(verb, _shape(route.path)) for route in known for verb in route.methods or ()}
     router = APIRouter()
     for operation in OPERATIONS.values():
         verb, _, path = operation.http.partition(" /v1")
@@ -67,14 +68,14 @@ def plain_routes(by_hand: Iterable[APIRouter]) -> APIRouter:
     return router
 
 
-def answer_for(grant: Grant, knowledge: KnowledgeBase, name: str, **sent: Any) -> Any:
+def answer_for(grant: Grant, knowledge: KnowledgeBase, operation: str, /, **sent: Any) -> Any:
     """Return what an operation with plain arguments answers a caller, by what exists for it.
 
     Raises:
         NotFoundError: a collection or the document does not exist for the caller.
         SourcebookError: see the operation.
     """
-    operation = OPERATIONS[name]
+    asked = OPERATIONS[operation]
     if "collections" in sent:
         sent["collections"] = seen_collections(knowledge, grant, sent["collections"])
     if "name" in sent:
@@ -83,9 +84,9 @@ def answer_for(grant: Grant, knowledge: KnowledgeBase, name: str, **sent: Any) -
         sent["collection"] = own_document(knowledge, grant, sent["document"]).item.collection
     if "since" in sent:
         sent["since"] = as_duration(sent["since"])
-    if "actor" in operation.arguments:
+    if "actor" in asked.arguments:
         sent["actor"] = grant.actor
-    return shown(grant, operation.function(knowledge, **sent))
+    return shown(grant, asked.function(knowledge, **sent))
 
 
 def _endpoint(operation: Operation[Any, Any], name: str) -> Callable[..., Any]:
@@ -103,7 +104,7 @@ def _endpoint(operation: Operation[Any, Any], name: str) -> Callable[..., Any]:
 
     made: Any = None
     if operation.key is not None:
-        fields: Any = {operation.key: (list[kind] if is_list else kind, ...)}
+        fields: Any = {operation.key: (GenericAlias(list, kind) if is_list else kind, ...)}
         made = create_model(f"{name.title().replace('_', '')}Answer", __doc__=f"Answer of `{name}`.", **fields)
     parts = {"knowledge": (Knowledge, _GIVEN), "grant": (_CALLERS[operation.scope], _GIVEN)}
     parts |= {each: _ARGUMENTS[each] for each in arguments}
