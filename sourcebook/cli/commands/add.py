@@ -18,10 +18,11 @@ def add(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Add folders, files and web sites to `sourcebook.yaml`, without reading them; with `--server` web sites there.
+    """Add folders, files and web sites to `sourcebook.yaml`, without reading them.
 
     The file and the collection are made where they are missing; comments and order stay. A source that
     the collection has already is not added again. `sourcebook ingest` with the same arguments adds and reads.
+    With `--server` web sites are added to a collection of the server.
 
     **Example:** `sourcebook add ./docs https://docs.example.com/ -c handbook`
     """
