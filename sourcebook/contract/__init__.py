@@ -14,6 +14,7 @@ filters Filters
 fusion Fusion
 generations GenerationState
 judgments RecordedJudgment
+listing DocumentsRequest
 llm_log CallStatistics LoggedCall
 originals Original
 plans CollectionPlan PlannedItem

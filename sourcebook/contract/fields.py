@@ -7,6 +7,7 @@ client the JSON that it sends. The values that a choice allows are those of its 
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from enum import StrEnum
 from functools import cache
 from operator import attrgetter
 from pathlib import Path
@@ -93,13 +94,40 @@ class Text(Field):
     def check(self, declared: Declared, value: Any) -> str:
         if not isinstance(value, str):
             raise QueryError(f"the {declared.name} is {type(value).__name__}; it must be text")
-        # PostgreSQL cannot hold NUL and lone surrogates, and no document has them.
-        text = value.replace("\0", " ").encode("utf-8", "replace").decode().strip()
+        text = storable(value).strip()
         if not text:
             raise QueryError(f"the {declared.name} is empty: give it at least one word")
         if len(text) > self.most:
             raise QueryError(f"the {declared.name} has {len(text):,} characters, at most {self.most:,} are searched")
         return text
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase(Field):
+    """Text of at most `most` characters, which may be empty; what no database holds is replaced."""
+
+    most: int = 10_000
+
+    def check(self, declared: Declared, value: Any) -> str:
+        if not isinstance(value, str) or len(value) > self.most:
+            raise self.refuse(declared, value, f"text of at most {self.most:,} characters")
+        return storable(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Texts(Field):
+    """Several texts, or one; none where empty."""
+
+    def check(self, declared: Declared, value: Any) -> tuple[str, ...]:
+        several = value if isinstance(value, list | tuple | set | frozenset) else [value]
+        if not all(isinstance(each, str) for each in several):
+            raise self.refuse(declared, value, "texts, or one text")
+        return tuple(dict.fromkeys(map(storable, several)))
+
+
+def storable(text: str) -> str:
+    """Return a text as PostgreSQL holds it, without NUL and lone surrogates, which no document has."""
+    return text.replace("\0", " ").encode("utf-8", "replace").decode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +187,7 @@ class Choice(Field):
         if not isinstance(value, str) or value not in declared.choices:
             listed = ", ".join(declared.choices)
             raise self.refuse(declared, value, listed if declared.is_optional else f"one of {listed}")
-        return value
+        return str(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +231,7 @@ class DocumentName(Field):
     def check(self, declared: Declared, value: Any) -> str | int:
         if isinstance(value, bool) or not isinstance(value, str | int | Path):
             raise self.refuse(declared, value, "its id, its URI or its path")
-        return value if isinstance(value, int) else str(value).encode("utf-8", "replace").decode()
+        return value if isinstance(value, int) else storable(str(value))
 
 
 def checked_names(collections: Sequence[str] | str | None) -> tuple[str, ...] | None:
@@ -222,7 +250,7 @@ def checked_names(collections: Sequence[str] | str | None) -> tuple[str, ...] | 
     for name in names:
         if not isinstance(name, str):
             raise QueryError(f"the collection {name!r} is no name")
-    return tuple(name.replace("\0", " ").encode("utf-8", "replace").decode() for name in names)
+    return tuple(storable(name) for name in names)
 
 
 def listed_names(collections: Sequence[str] | str | None) -> tuple[str, ...]:
@@ -270,8 +298,8 @@ def check_fields(made: Any, what: str) -> None:
 
 
 def _choices(hint: Any) -> tuple[Any, ...]:
-    if get_origin(hint) is Literal:
-        return get_args(hint)
+    if get_origin(hint) is Literal or (isinstance(hint, type) and issubclass(hint, StrEnum)):
+        return get_args(hint) or tuple(map(str, hint))
     return tuple(choice for part in get_args(hint) for choice in _choices(part))
 
 

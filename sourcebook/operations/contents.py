@@ -99,22 +99,36 @@ def documents(
         DatabaseError: the database is out of reach.
     """
     from sourcebook.admin.items import list_items
+    from sourcebook.contract.listing import DocumentsRequest
 
+    request = DocumentsRequest.of(
+        collections=collections,
+        failed=failed,
+        removed=removed,
+        failure=failure,
+        processing=processing,
+        limit=limit,
+        offset=offset,
+        states=states,
+        kinds=kinds,
+        text=text,
+        types=types,
+    )
     with knowledge.database.connection() as connection:
         return list_items(
             connection,
-            listed_names(collections),
+            listed_names(request.collections),
             failed=failed,
             removed=removed,
-            failure_class=failure,
+            failure_class=request.failure,
             processing=processing,
             limit=limit,
             offset=offset,
             after=after,
-            states=states,
-            kinds=kinds,
-            text=text,
-            types=types,
+            states=request.states,
+            kinds=request.kinds,
+            text=request.text,
+            types=request.types,
         )
 
 

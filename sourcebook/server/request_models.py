@@ -75,7 +75,7 @@ Made = TypeVar("Made", bound=Carried)
 
 
 def carrying(
-    request: type, only: Collection[str] | None = None, *, without: Collection[str] = ()
+    request: type, only: Collection[str] | None = None, *, without: Collection[str] = (), in_url: bool = False
 ) -> Callable[[type[Made]], type[Made]]:
     """Return the decorator that gives a type the fields of a request, beside those that it has itself.
 
@@ -83,12 +83,13 @@ def carrying(
         request: the request of the contract.
         only: names of the fields that it gets; every one by default.
         without: names of those that it does not get.
+        in_url: whether its fields are parameters of a URL: a list is its name in the singular, repeated.
     """
 
     def complete(made: type[Made]) -> type[Made]:
         made.carried = request
         values: dict[str, Any] = {
-            name: _field(each)
+            name: _parameter(each) if in_url else _field(each)
             for name, each in declared(request).items()
             if name not in made.model_fields and (only is None or name in only) and name not in without
         }
@@ -106,6 +107,18 @@ def _field(each: Declared) -> tuple[Any, Any]:
         found = found | None
     examples = None if each.field.example is None else [each.field.example]
     return found, Field(default=default, description=_description(each), examples=examples)
+
+
+def _parameter(each: Declared) -> tuple[Any, Any]:
+    """Return the type of a field in a URL, and its default with what describes it."""
+    match each.field:
+        case fields.Switch():
+            return bool, Field(default=each.default, description=each.field.help)
+        case fields.Choices() | fields.Names() | fields.Texts():
+            kind: Any = cast("Any", Literal)[each.choices] if each.choices else str
+            named = Field(default=None, alias=each.name.removesuffix("s"), description=each.field.help)
+            return list[kind] | None, named
+    return _field(each)
 
 
 def _description(each: Declared) -> str:
@@ -142,6 +155,8 @@ def _type(each: Declared) -> Any:
             return list[str] | str
         case fields.Name():
             return str
+        case fields.Phrase(most=most):
+            return Annotated[str, Field(max_length=most)]
         case fields.DocumentName():
             return str | Whole
         case search.FilterField():
