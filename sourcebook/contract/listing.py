@@ -16,10 +16,10 @@ class DocumentsRequest(Request):
     """A list of documents, and of files and pages that are no documents, whose options are checked."""
 
     collections: ChosenCollections = None
-    states: Annotated[tuple[ItemState, ...], Choices("Only items in this state.", option="--state")] = ()
-    kinds: Annotated[tuple[ItemKind, ...], Choices("Only items of this kind.", option="--kind")] = ()
+    states: Annotated[tuple[ItemState, ...], Choices("Only items in this state.", option="--state", bare=True)] = ()
+    kinds: Annotated[tuple[ItemKind, ...], Choices("Only items of this kind.", option="--kind", bare=True)] = ()
     types: Annotated[
-        tuple[str, ...], Texts("Only documents of this type, such as adr.", option="--type", metavar="TYPE")
+        tuple[str, ...], Texts("Only documents of this type, such as adr.", option="--type", metavar="TYPE", bare=True)
     ] = ()
     text: Annotated[str | None, Phrase("Only items with this in their title or URI.", metavar="TEXT", most=1_000)] = (
         None
