@@ -36,8 +36,6 @@ def test_a_collection_that_went_meanwhile_names_no_others(kind: type[SourcebookE
         ((), "model_type", ""),
     ],
 )
-def test_a_wrong_value_has_the_place_that_its_sender_wrote(
-    place: tuple[str | int, ...], error: str, named: str
-) -> None:
+def test_a_wrong_value_has_the_place_where_it_was_sent(place: tuple[str | int, ...], error: str, named: str) -> None:
     """The types that were tried there are no part of it."""
     assert place_in({"generation": [1, "x"], "fusion": {"k": 0}, "rerank": {}}, place, error) == named
