@@ -15,7 +15,7 @@ from sourcebook.admin.status import problem_uris, processing_items
 from sourcebook.contract.documents import Document, Item, Passage
 from sourcebook.contract.status import ProcessingItem
 from sourcebook.database.queries import queries
-from sourcebook.errors import AmbiguousDocumentError, FailureClass, QueryError, UnknownDocumentError
+from sourcebook.errors import AmbiguousDocumentError, UnknownDocumentError
 
 _COLUMNS: Final = {field.name for field in fields(Item)} - {"chunks"}
 
@@ -37,7 +37,6 @@ def list_items(
     types: Sequence[str] = (),
 ) -> list[Item]:
     """Return documents, and files and pages that are no documents, ordered by collection and URI."""
-    _check(limit, failure_class)
     check_collections(connection, collections)
     failed = failed or failure_class is not None
     removed = removed or "removed" in states
@@ -86,16 +85,7 @@ def _texts(text: str | None) -> list[str]:
         return []
     from urllib.parse import quote
 
-    text = text.replace("\0", " ").encode("utf-8", "replace").decode()  # as the database can hold it
     return list(dict.fromkeys((text, quote(text, safe="/~!$&'()*+,;=:@"))))
-
-
-def _check(limit: object, failure_class: str | None) -> None:
-    if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 1):
-        raise QueryError(f"the limit is {limit!r}; it must be 1 or more, or None for all")
-    classes = [str(known) for known in FailureClass]
-    if failure_class is not None and failure_class not in classes:
-        raise QueryError(f"there is no class of failures {failure_class!r}; there is {', '.join(classes)}")
 
 
 def find_document(

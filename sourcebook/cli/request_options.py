@@ -21,6 +21,7 @@ from sourcebook.contract.fields import (
     Share,
     Switch,
     Text,
+    Texts,
     Whole,
     declared,
 )
@@ -105,7 +106,9 @@ def _type(each: Declared) -> Any:
     match each.field:
         case Numbers():
             return list[int]
-        case Text() | FilterField() | Choices():
+        case Choices() if not each.field.metavar:
+            return list[StrEnum(each.name, {choice: choice for choice in each.choices})]  # type: ignore[misc] # as typer reads it
+        case Text() | FilterField() | Choices() | Texts():
             return list[str]
         case Whole():
             return int
@@ -129,7 +132,7 @@ def _value(each: Declared, given: Any) -> Any:
             return parse_filters(map(as_text, given or ()))
         case Names(), _:
             return given or None
-        case Choices(), _:
+        case Choices() | Texts(), _:
             return tuple(map(as_text, given or ()))
         case _, str():
             return as_text(given)

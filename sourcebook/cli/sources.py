@@ -7,6 +7,7 @@ import typer
 
 from sourcebook.cli.options import as_text
 from sourcebook.cli.output import without_controls
+from sourcebook.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from sourcebook.admin.additions import Named
@@ -45,8 +46,6 @@ def refuse_made_over_the_api(context: "CommandContext", collection: str) -> None
         ConfigurationError: the API has made the collection.
     """
     if collection in _made_over_the_api(context, [collection]):
-        from sourcebook.errors import ConfigurationError
-
         raise ConfigurationError(
             f"the API has made the collection {collection}: add sources to it over the API, "
             "or choose another name with -c"
@@ -63,10 +62,10 @@ def _made_over_the_api(context: "CommandContext", names: Sequence[str]) -> list[
     asked = [name for name in names if not is_place(name) and name not in declared]
     if not asked or not context.is_named or context.is_empty():
         return []
-    from sourcebook.admin.collections import collections_of_the_api
+    from sourcebook.operations.overviews import collections_of_the_api
 
-    with context.open_database() as database, database.connection() as connection:
-        made = collections_of_the_api(connection)
+    with context.own_knowledge() as knowledge:
+        made = collections_of_the_api(knowledge)
     return [name for name in asked if name in made]
 
 
@@ -85,7 +84,37 @@ def add_places(context: "CommandContext", arguments: Sequence[str], collection: 
     return add_named(path, [as_text(each) for each in arguments], home=context.home, collection=collection)
 
 
+def add_sites(context: "CommandContext", urls: Sequence[str], collection: str | None) -> "list[Named]":
+    """Add web sites to collections of a server, which are made where they are missing; return the collection of each.
+
+    Raises:
+        ConfigurationError: an argument is no URL of a site.
+        ConflictError: the file of the server declares the collection.
+    """
+    from sourcebook.admin.additions import Named, is_site, name_of_place
+    from sourcebook.config.edit import NewSource
+    from sourcebook.config.sites import site_location
+
+    unread = next((as_text(each) for each in urls if not is_site(each)), None)
+    if unread is not None:
+        raise ConfigurationError(
+            f"{unread} is no web site, and a server reads no folder of this machine: sourcebook upload  sends files"
+        )
+    named = []
+    with context.knowledge() as knowledge:
+        for url in map(as_text, urls):
+            site = NewSource(collection or name_of_place(url), "sites", url, site_location(url))
+            known = {each.name: [source.location for source in each.sources] for each in knowledge.sources()}
+            has = site.location in known.get(site.collection, ())
+            if site.collection not in known:
+                knowledge.create_collection(site.collection, {"sites": [{"url": url}]})
+            elif not has:
+                knowledge.add_source(site.collection, "site", {"url": url})
+            named.append(Named(site.collection, None if has else site))
+    return named
+
+
 def added_line(context: "CommandContext", named: "Named") -> str:
     """Return the line on a source that was added."""
     written = named.source.written if named.source is not None else ""
-    return f"Added {written} to the collection {named.collection} in {context.configuration_path}"
+    return f"Added {written} to the collection {named.collection} in {context.server or context.configuration_path}"

@@ -12,13 +12,12 @@ from functools import update_wrapper
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, Protocol, TypeVar
 
-from sourcebook import contract
 from sourcebook.client.answers import read, read_list
 from sourcebook.client.server_connection import MISSING, ServerConnection, segment
 from sourcebook.contract.fields import listed_names
 from sourcebook.contract.search import MOST_RESULTS
 from sourcebook.errors import QueryError
-from sourcebook.operations.table import OPERATIONS, Operation
+from sourcebook.operations.table import OPERATIONS
 
 if TYPE_CHECKING:
     from sourcebook.operations.opened import Opened
@@ -76,7 +75,7 @@ def exchange(server: ServerConnection, name: str, given: Arguments) -> Any:
     operation = OPERATIONS[name]
     verb, path = operation.http.split()
     if operation.request is not None:
-        return read(_answer_of(operation)[0], server.post(path, operation.request.of(**given).as_json()))
+        return read(operation.answer.kind, server.post(path, operation.request.of(**given).as_json()))
     if isinstance(given.get("document"), list | tuple) and "{document}" in path:  # one at a time, once all are known
         numbers = [document_number(server, each, given.get("collection")) for each in dict.fromkeys(given["document"])]
         return [item for number in numbers for item in exchange(server, name, {"document": number})]
@@ -86,7 +85,7 @@ def exchange(server: ServerConnection, name: str, given: Arguments) -> Any:
         if place == "document":
             value = document_number(server, value, rest.pop("collection", None))
         path = path.replace(f"{{{place}}}", segment(str(value)))
-    kind, is_list, is_optional = _answer_of(operation)
+    kind, is_list, is_optional = operation.answer
     if verb == "GET":
         response = server.exchange(verb, path, parameters=in_query(rest), repeatable=True, may_be_missing=is_optional)
     elif verb == "DELETE":
@@ -102,14 +101,6 @@ def exchange(server: ServerConnection, name: str, given: Arguments) -> Any:
     if found is None:
         return read(dict[str, int], response.content)[operation.key]
     return found if is_list else found[0]
-
-
-def _answer_of(operation: Operation[Any, Any]) -> tuple[Any, bool, bool]:
-    """Return the type of an answer, whether it is a list of that, and whether there may be none."""
-    text = str(inspect.signature(operation.function).return_annotation)
-    name = re.sub(r"^list\[(.*)\]$", r"\1", text.removesuffix(" | None"))
-    kind = {"None": None, "int": int}[name] if name in {"None", "int"} else getattr(contract, name)
-    return kind, text.startswith("list["), text.endswith(" | None")
 
 
 def document_number(server: ServerConnection, document: str | int | Path, collection: str | None) -> int:

@@ -13,8 +13,9 @@ from sourcebook.client.answers import read
 from sourcebook.client.derived import Arguments, document_number, in_query
 from sourcebook.client.server_connection import ServerConnection
 from sourcebook.contract.documents import Document, Item
+from sourcebook.contract.listing import DocumentsRequest
 from sourcebook.contract.originals import Original
-from sourcebook.errors import ChangedSettingsError, OriginalError, QueryError
+from sourcebook.errors import ChangedSettingsError, OriginalError
 from sourcebook.model.cursors import cursor_of
 from sourcebook.model.page_picture import Box, PagePicture
 
@@ -49,9 +50,9 @@ class PagePlaces:
 def documents(server: ServerConnection, given: Arguments) -> list[Item]:
     """Return documents with their states; long lists come in several requests."""
     options = dict(given)
-    limit, offset, after = options.pop("limit", None), options.pop("offset"), options.pop("after", None)
-    if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 1):
-        raise QueryError(f"the limit is {limit!r}; it must be 1 or more, or None for all")
+    after = options.pop("after", None)
+    DocumentsRequest.of(**options)
+    limit, offset = options.pop("limit", None), options.pop("offset")
     asked = in_query(options)
     if after is not None:
         asked["cursor"] = cursor_of(*after)

@@ -3,27 +3,16 @@
 from typing import Any, Final
 
 from sourcebook.client.answers import read
-from sourcebook.client.derived import Arguments, exchange, plain
+from sourcebook.client.derived import Arguments, exchange
 from sourcebook.client.server_connection import ServerConnection, segment
 from sourcebook.contract.collections import CollectionDeclaration
 from sourcebook.contract.plans import CollectionPlan
 from sourcebook.contract.query_log import LoggedQuery
-from sourcebook.contract.search import SearchRequest
-from sourcebook.contract.search_results import SearchResults
 from sourcebook.contract.usage import Usage
 from sourcebook.errors import ChangedSettingsError, QueryError
 
 _MOST_QUERIES: Final = 10_000
 """Logged queries of an answer, at most."""
-
-
-def similar(server: ServerConnection, given: Arguments) -> SearchResults:
-    """Ask for similar documents; filters and limit are those of a search."""
-    options = {name: given[name] for name in ("collections", "limit", "filters", "unredacted") if name in given}
-    body = SearchRequest.of(query="similar", **options).as_json()
-    body |= {name: plain(given[name]) for name in ("document", "passage", "collection") if name in given}
-    del body["query"]
-    return read(SearchResults, server.post("/v1/similar", body))
 
 
 def plan(server: ServerConnection, given: Arguments) -> list[CollectionPlan]:

@@ -16,7 +16,6 @@ from sourcebook.operations.table import Operation, Operations
 _BY_HAND: Final = {
     each.__name__: each
     for each in (
-        other_requests.similar,
         other_requests.prewarm,
         other_requests.tool_schemas,
         other_requests.plan,

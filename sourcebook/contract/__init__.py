@@ -14,6 +14,7 @@ filters Filters
 fusion Fusion
 generations GenerationState
 judgments RecordedJudgment
+listing DocumentsRequest
 llm_log CallStatistics LoggedCall
 originals Original
 plans CollectionPlan PlannedItem
@@ -22,6 +23,7 @@ relations RelatedDocument
 reranking Reranking
 search AskRequest ContextRequest SearchRequest
 search_results LinkedDocument SearchResult SearchResults
+similar SimilarRequest
 status CollectionStatus
 text_vectors TextVectors
 uploads Upload

@@ -7,12 +7,17 @@ client the JSON that it sends. The values that a choice allows are those of its 
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from enum import StrEnum
 from functools import cache
 from operator import attrgetter
+from pathlib import Path
 from types import NoneType
-from typing import Any, Literal, Self, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, Self, get_args, get_origin, get_type_hints
 
 from sourcebook.errors import QueryError
+
+LARGEST: Final = 2**63 - 1
+"""Largest whole number that a database holds: no bound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +94,7 @@ class Text(Field):
     def check(self, declared: Declared, value: Any) -> str:
         if not isinstance(value, str):
             raise QueryError(f"the {declared.name} is {type(value).__name__}; it must be text")
-        # PostgreSQL cannot hold NUL and lone surrogates, and no document has them.
-        text = value.replace("\0", " ").encode("utf-8", "replace").decode().strip()
+        text = storable(value).strip()
         if not text:
             raise QueryError(f"the {declared.name} is empty: give it at least one word")
         if len(text) > self.most:
@@ -99,16 +103,59 @@ class Text(Field):
 
 
 @dataclass(frozen=True, slots=True)
+class Phrase(Field):
+    """Text of at most `most` characters, which may be empty; what no database holds is replaced."""
+
+    most: int = 10_000
+
+    def check(self, declared: Declared, value: Any) -> str:
+        if not isinstance(value, str) or len(value) > self.most:
+            raise self.refuse(declared, value, f"text of at most {self.most:,} characters")
+        return storable(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Texts(Field):
+    """Several texts, or one; none where empty."""
+
+    def check(self, declared: Declared, value: Any) -> tuple[str, ...]:
+        several = value if isinstance(value, list | tuple | set | frozenset) else [value]
+        if not all(isinstance(each, str) for each in several):
+            raise self.refuse(declared, value, "texts, or one text")
+        return tuple(dict.fromkeys(map(storable, several)))
+
+
+def storable(text: str) -> str:
+    """Return a text as PostgreSQL holds it, without NUL and lone surrogates, which no document has."""
+    return text.replace("\0", " ").encode("utf-8", "replace").decode()
+
+
+@dataclass(frozen=True, slots=True)
 class Whole(Field):
     """Whole number within bounds."""
 
     least: int = 0
-    most: int = 2**63 - 1
+    most: int = LARGEST
 
     def check(self, declared: Declared, value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, int) or not self.least <= value <= self.most:
-            raise self.refuse(declared, value, f"{self.least} to {self.most:,}")
+            bounds = f"{self.least} to {self.most:,}" if self.most < LARGEST else f"{self.least} or more"
+            raise self.refuse(declared, value, bounds)
         return value
+
+
+@dataclass(frozen=True, slots=True)
+class Amount(Field):
+    """Number that is not below 0."""
+
+    is_above: bool = False
+    """Whether it is not 0, and may have no end."""
+
+    def check(self, declared: Declared, value: Any) -> float:
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not is_number or not (value > 0 if self.is_above else 0 <= value < float("inf")):
+            raise self.refuse(declared, value, "above 0" if self.is_above else "0 or more")
+        return value  # type: ignore[no-any-return] # it is a number
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +187,7 @@ class Choice(Field):
         if not isinstance(value, str) or value not in declared.choices:
             listed = ", ".join(declared.choices)
             raise self.refuse(declared, value, listed if declared.is_optional else f"one of {listed}")
-        return value
+        return str(value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +216,24 @@ class Names(Field):
         return checked_names(value)
 
 
+@dataclass(frozen=True, slots=True)
+class Name(Field):
+    """Name of a collection."""
+
+    def check(self, declared: Declared, value: Any) -> str:
+        return (checked_names([value]) or ("",))[0]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentName(Field):
+    """Id, URI or path of a document, or the end of one."""
+
+    def check(self, declared: Declared, value: Any) -> str | int:
+        if isinstance(value, bool) or not isinstance(value, str | int | Path):
+            raise self.refuse(declared, value, "its id, its URI or its path")
+        return value if isinstance(value, int) else storable(str(value))
+
+
 def checked_names(collections: Sequence[str] | str | None) -> tuple[str, ...] | None:
     """Return names of collections as the database can hold them; None for every collection.
 
@@ -185,7 +250,7 @@ def checked_names(collections: Sequence[str] | str | None) -> tuple[str, ...] | 
     for name in names:
         if not isinstance(name, str):
             raise QueryError(f"the collection {name!r} is no name")
-    return tuple(name.replace("\0", " ").encode("utf-8", "replace").decode() for name in names)
+    return tuple(storable(name) for name in names)
 
 
 def listed_names(collections: Sequence[str] | str | None) -> tuple[str, ...]:
@@ -222,9 +287,19 @@ def _declared(request: type) -> Iterator[Declared]:
                         yield replace(inner, path=path, name=note.query)
 
 
+def check_fields(made: Any, what: str) -> None:
+    """Check the declared fields of a part of a request, such as its fusion.
+
+    Raises:
+        QueryError: a value is not allowed.
+    """
+    for each in declared(type(made)).values():
+        replace(each, name=f"{each.name} of {what}").check(getattr(made, each.name))
+
+
 def _choices(hint: Any) -> tuple[Any, ...]:
-    if get_origin(hint) is Literal:
-        return get_args(hint)
+    if get_origin(hint) is Literal or (isinstance(hint, type) and issubclass(hint, StrEnum)):
+        return get_args(hint) or tuple(map(str, hint))
     return tuple(choice for part in get_args(hint) for choice in _choices(part))
 
 

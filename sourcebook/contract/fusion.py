@@ -1,8 +1,9 @@
 """How the rankings of vector and keyword search are joined."""
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Annotated, Literal
 
+from sourcebook.contract.fields import Amount, Choice, Switch, Whole, check_fields
 from sourcebook.errors import QueryError
 
 FIRST_DEPTH = 100
@@ -20,33 +21,28 @@ class Fusion:
         QueryError: a number is out of range, or the method is unknown.
     """
 
-    method: Method = "weighted"
-    """`weighted`: sum of each leg's scores, scaled to 0..1 within the leg. `rrf`: reciprocal rank fusion."""
-    vector: float = 1.0
-    """Weight of the vector leg; 0 leaves the leg out."""
-    keyword: float = 1.0
-    """Weight of the keyword leg; 0 leaves the leg out."""
-    k: int = 60
-    """Constant of reciprocal rank fusion, 1 to 10,000: the higher it is, the less the first ranks stand out."""
-    depth: int = FIRST_DEPTH
-    """Entries of each leg that are fused at first, 10 to 1,000; further entries follow behind them."""
-    by_language: bool = True
-    """Whether the vector leg's weight is multiplied by the language weight of the query."""
+    method: Annotated[
+        Method,
+        Choice("Sum of each leg's scores, scaled to 0..1 within it (weighted), or reciprocal rank fusion (rrf)."),
+    ] = "weighted"
+    vector: Annotated[float, Amount("Weight of the vector leg; 0 leaves it out.")] = 1.0
+    keyword: Annotated[float, Amount("Weight of the keyword leg; 0 leaves it out.")] = 1.0
+    k: Annotated[
+        int,
+        Whole(
+            "Constant of reciprocal rank fusion: the higher, the less the first ranks stand out.", least=1, most=10_000
+        ),
+    ] = 60
+    depth: Annotated[int, Whole("Entries of each leg fused at first; others follow behind.", least=10, most=1_000)] = (
+        FIRST_DEPTH
+    )
+    by_language: Annotated[bool, Switch("Multiply the vector leg's weight by the language weight of the query.")] = True
 
     def __post_init__(self) -> None:
         """Check every value."""
-        if self.method not in get_args(Method):
-            raise QueryError(f"the fusion is {self.method!r}; it must be one of {', '.join(get_args(Method))}")
-        if not (_is_weight(self.vector) and _is_weight(self.keyword)):
-            raise QueryError(
-                f"the weights of the fusion are {self.vector!r} and {self.keyword!r}; they must be 0 or more"
-            )
+        check_fields(self, "the fusion")
         if not self.vector + self.keyword > 0:
             raise QueryError("both weights of the fusion are 0: give one leg a weight")
-        if not (_is_whole(self.k) and 1 <= self.k <= 10_000):
-            raise QueryError(f"k of the fusion is {self.k!r}; it must be 1 to 10,000")
-        if not (_is_whole(self.depth) and 10 <= self.depth <= 1_000):
-            raise QueryError(f"the depth of the fusion is {self.depth!r}; it must be 10 to 1,000")
 
     def weight(self, leg: str) -> float:
         """Return the weight of a leg, `vector` or `keyword`."""
@@ -57,11 +53,3 @@ class Fusion:
         if self.method == "rrf":
             return f"reciprocal rank fusion, k = {self.k}"
         return "weighted sum of the scores, each leg's scaled to 0..1"
-
-
-def _is_weight(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < float("inf")
-
-
-def _is_whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)

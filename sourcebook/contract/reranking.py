@@ -1,8 +1,9 @@
 """Settings of reranking."""
 
 from dataclasses import asdict, dataclass
-from typing import Any, Final, Literal, get_args
+from typing import Annotated, Any, Final, Literal, get_args
 
+from sourcebook.contract.fields import Amount, Choice, Whole, check_fields
 from sourcebook.errors import QueryError
 from sourcebook.model.device import DeviceSetting
 
@@ -28,17 +29,27 @@ class Reranking:
     model: str
     """Any CrossEncoder of sentence-transformers: the path of its folder, or its name on the Hugging Face hub, such as
     `cross-encoder/ms-marco-MiniLM-L6-v2`; or a provider's name of a model."""
-    top: int = 50
-    """Number of candidates that are reranked; the candidates behind them keep their order."""
-    batch_size: int = 16
-    """Pairs that the model reads at once. After a timeout, it finishes one batch in vain."""
-    timeout: float | None = 2.0
-    """Seconds after which the order stays as it was, waiting for other searches included, loading the model not. None
-    sets no limit."""
-    max_length: int | None = None
-    """Tokens of query and passage together; longer pairs are cut. The model's own limit where None."""
-    device: DeviceSetting = "auto"
-    """Device of a model of this machine: `auto` takes a GPU where torch can use one, else the processor."""
+    top: Annotated[
+        int, Whole("Candidates that are reranked; those behind them keep their order.", least=1, most=MOST_RERANKED)
+    ] = 50
+    batch_size: Annotated[
+        int, Whole("Pairs that the model reads at once; after a timeout, it finishes one batch in vain.", least=1)
+    ] = 16
+    timeout: Annotated[
+        float | None,
+        Amount(
+            "Seconds after which the order stays as it was, waiting for other searches included; none for no limit.",
+            is_above=True,
+        ),
+    ] = 2.0
+    max_length: Annotated[
+        int | None,
+        Whole("Tokens of query and passage together; longer pairs are cut. By default the model's limit.", least=8),
+    ] = None
+    device: Annotated[
+        DeviceSetting,
+        Choice("Device of a model of this machine: auto takes a GPU where torch can use one, else the processor."),
+    ] = "auto"
     provider: Protocol | None = None
     """Protocol of the server that scores in place of a model of this machine: `cohere`, `jina` (vLLM, too) or `tei`."""
     base_url: str | None = None
@@ -49,18 +60,9 @@ class Reranking:
 
     def __post_init__(self) -> None:
         """Check every value."""
-        if not self.model.strip():
+        if not isinstance(self.model, str) or not self.model.strip():  # type: ignore[redundant-expr] # not from all callers
             raise QueryError("reranking needs the name or the folder of a model")
-        if not 1 <= self.top <= MOST_RERANKED:
-            raise QueryError(f"reranking takes the first 1 to {MOST_RERANKED:,} candidates, not {self.top:,}")
-        if self.batch_size < 1:
-            raise QueryError(f"reranking reads at least one pair at once, not {self.batch_size}")
-        if self.timeout is not None and not self.timeout > 0:
-            raise QueryError(f"the time limit of reranking is {self.timeout} seconds; it must be above 0, or None")
-        if self.device not in get_args(DeviceSetting):
-            raise QueryError(f"a model computes on {', '.join(get_args(DeviceSetting))}, not {self.device!r}")
-        if self.max_length is not None and self.max_length < 8:
-            raise QueryError(f"the pairs that are reranked have at least 8 tokens, not {self.max_length}")
+        check_fields(self, "reranking")
         self._check_provider()
 
     @property
@@ -90,7 +92,7 @@ class Reranking:
             if self.base_url is not None or self.api_key_env is not None:
                 raise QueryError("reranking with base_url or api_key_env needs a provider: cohere, jina or tei")
             return
-        if self.provider not in {"cohere", "jina", "tei"}:
+        if self.provider not in get_args(Protocol):
             raise QueryError(f"the provider of reranking is cohere, jina or tei, not {self.provider!r}")
         if self.base_url is None and self.provider not in OWN_SERVERS:
             raise QueryError("reranking with tei needs base_url, the URL of the server")

@@ -62,8 +62,8 @@ class FusionField(Field):
     """`Fusion`, or the name of its method; the default where None."""
 
     def check(self, declared: Declared, value: Any) -> Fusion:
-        if isinstance(value, str):
-            return Fusion(method=value)  # type: ignore[arg-type] # its check names the methods
+        if isinstance(value, str) and value in get_args(Method):
+            return Fusion(method=value)  # type: ignore[arg-type] # it is one of them
         if value is None or isinstance(value, Fusion):
             return DEFAULT_FUSION if value is None else value
         raise self.refuse(declared, value, f"a Fusion or one of {', '.join(get_args(Method))}")
@@ -127,6 +127,22 @@ class SearchOptions(RankingOptions, total=False):
     snippets: SnippetChoice
 
 
+ChosenCollections = Annotated[
+    tuple[str, ...] | None,
+    Names("Only these collections; every one by default.", option="-c/--collection", metavar="NAME"),
+]
+ChosenDocuments = Annotated[
+    Filters | None,
+    FilterField(
+        "Only documents that match: kind=page, tag=policy, language=de, date>=2024-05, metadata.year>=2020, …",
+        option="--filter",
+        metavar="KEY=VALUE",
+        example={"tags": ["policy"], "language": "en"},
+    ),
+]
+Unredacted = Annotated[bool, Switch("Show personal data and secrets also of collections that redact them.")]
+
+
 @dataclass(frozen=True, slots=True)
 class SearchRequest(Request):
     """A search whose options are checked."""
@@ -140,24 +156,13 @@ class SearchRequest(Request):
             example="How long do batteries last?",
         ),
     ]
-    collections: Annotated[
-        tuple[str, ...] | None,
-        Names("Only these collections; every one by default.", option="-c/--collection", metavar="NAME"),
-    ] = None
+    collections: ChosenCollections = None
     limit: Annotated[
         int, Whole("Maximum number of passages.", option="-n/--limit", metavar="NUMBER", least=1, most=MOST_RESULTS)
     ] = 5
     mode: Annotated[Mode, Choice("Vector and keyword search (hybrid), or one of them.")] = "hybrid"
     offset: Annotated[int, Whole("Number of passages before this page.", metavar="NUMBER", most=LARGEST_OFFSET)] = 0
-    filters: Annotated[
-        Filters | None,
-        FilterField(
-            "Only documents that match: kind=page, tag=policy, language=de, date>=2024-05, metadata.year>=2020, …",
-            option="--filter",
-            metavar="KEY=VALUE",
-            example={"tags": ["policy"], "language": "en"},
-        ),
-    ] = None
+    filters: ChosenDocuments = None
     generation: Annotated[
         tuple[int, ...],
         Numbers("Search these generations instead of the active ones of their collections.", metavar="ID", least=1),
@@ -233,7 +238,7 @@ class SearchRequest(Request):
         ),
     ] = ()
     explain: Annotated[bool, Switch("Show words, weights, times and plans of the search.", panel=_SHOWN)] = False
-    unredacted: Annotated[bool, Switch("Show personal data and secrets also of collections that redact them.")] = False
+    unredacted: Unredacted = False
     log: Annotated[bool, Switch("Keep the query in the log of the collections that have one.")] = True
 
     @classmethod

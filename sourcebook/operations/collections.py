@@ -90,7 +90,7 @@ def change_collection(
 
 
 def delete_collection(knowledge: Opened, name: str, *, actor: str | None = None) -> None:
-    """Take a collection out of search and ingest at once; its rows go with the next nightly retention or `purge`.
+    """Take a collection of the API out of search and ingest at once; its rows go with the nightly retention or `purge`.
 
     Args:
         name: of the collection.

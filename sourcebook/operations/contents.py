@@ -99,22 +99,36 @@ def documents(
         DatabaseError: the database is out of reach.
     """
     from sourcebook.admin.items import list_items
+    from sourcebook.contract.listing import DocumentsRequest
 
+    request = DocumentsRequest.of(
+        collections=collections,
+        failed=failed,
+        removed=removed,
+        failure=failure,
+        processing=processing,
+        limit=limit,
+        offset=offset,
+        states=states,
+        kinds=kinds,
+        text=text,
+        types=types,
+    )
     with knowledge.database.connection() as connection:
         return list_items(
             connection,
-            listed_names(collections),
+            listed_names(request.collections),
             failed=failed,
             removed=removed,
-            failure_class=failure,
+            failure_class=request.failure,
             processing=processing,
             limit=limit,
             offset=offset,
             after=after,
-            states=states,
-            kinds=kinds,
-            text=text,
-            types=types,
+            states=request.states,
+            kinds=request.kinds,
+            text=request.text,
+            types=request.types,
         )
 
 
@@ -144,7 +158,7 @@ def show(
 def status(knowledge: Opened, collections: Sequence[str] | str | None = None) -> list[CollectionStatus]:
     """Return the state of each collection: its contents, stale items, failures, damage, sources and generations.
 
-    Sources are compared with the ledger by name, size and time: the folders must be those of this machine.
+    Folders are compared with the ledger by name, size and time, on the machine of the knowledge base.
 
     Args:
         collections: names, or one name; every collection where None.

@@ -20,6 +20,14 @@ def collection_names(knowledge: Opened) -> list[str]:
         return collection_names(connection)
 
 
+def collections_of_the_api(knowledge: Opened) -> list[str]:
+    """Return the names of the collections that the API has made, in alphabetical order."""
+    from sourcebook.admin.collections import collections_of_the_api
+
+    with knowledge.database.connection() as connection:
+        return collections_of_the_api(connection)
+
+
 def overviews(knowledge: Opened, names: Sequence[str]) -> list[CollectionOverview]:
     """Return what collections hold, where it comes from, and what waits."""
     from sourcebook.admin.overview import collection_overviews

@@ -84,16 +84,23 @@ def similar(
         QueryError: the document or the passage is not searchable, or an argument is not allowed.
         DatabaseError: the database is out of reach.
     """
-    from sourcebook.contract.search import SearchRequest
+    from sourcebook.contract.similar import SimilarRequest
     from sourcebook.search.on_replica import search_results
-    from sourcebook.search.similar import SimilarRequest, similar_on
+    from sourcebook.search.similar import similar_on
 
-    checked = SearchRequest.checked("similar", collections, limit, filters=filters, literal=True)
-    found = show(knowledge, document, collection).item.document_id
+    request = SimilarRequest.of(
+        document=document,
+        passage=passage,
+        collection=collection,
+        collections=collections,
+        limit=limit,
+        filters=filters,
+        unredacted=unredacted,
+    )
+    found = show(knowledge, request.document, request.collection).item.document_id
     if found is None:
         raise QueryError(f"{document} is not searchable: it has not become a document yet")
-    request = SimilarRequest(found, passage, checked.collections, checked.limit, checked.filters, unredacted)
-    return search_results(knowledge._ready(), knowledge.replica, lambda resources: similar_on(resources, request))
+    return search_results(knowledge._ready(), knowledge.replica, lambda shared: similar_on(shared, found, request))
 
 
 def embed(

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from collections.abc import Callable, Coroutine
-from functools import cache
+from functools import cache, cached_property
 from types import MethodType
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
+from sourcebook import contract
 from sourcebook.contract.search import ContextRequest, SearchRequest
+from sourcebook.contract.similar import SimilarRequest
 from sourcebook.operations import answers, contents, reports, searching
 from sourcebook.operations import collections as declarations
 from sourcebook.operations import documents as single_documents
@@ -21,6 +25,16 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 Answer = TypeVar("Answer")
+
+
+class AnswerType(NamedTuple):
+    """Type of an answer."""
+
+    kind: Any
+    """Type of the answer, or of what is in the list; None for no answer."""
+    is_list: bool
+    is_optional: bool
+    """Whether there may be none."""
 
 
 class AwaitedFace:
@@ -58,6 +72,19 @@ class Operation(Generic[P, Answer]):
         """Name of the operation."""
         return self.function.__name__
 
+    @cached_property
+    def arguments(self) -> list[str]:
+        """Names of its arguments."""
+        return [*inspect.signature(self.function).parameters][1:]
+
+    @cached_property
+    def answer(self) -> AnswerType:
+        """Type of its answer."""
+        text = str(inspect.signature(self.function).return_annotation)
+        name = re.sub(r"^list\[(.*)\]$", r"\1", text.removesuffix(" | None"))
+        kind = {"None": None, "int": int}[name] if name in {"None", "int"} else getattr(contract, name)
+        return AnswerType(kind, text.startswith("list["), text.endswith(" | None"))
+
     @overload
     def __get__(self, face: None, kind: type[Any]) -> Callable[..., Any]: ...
     @overload
@@ -81,7 +108,7 @@ class Operations:
     """The operations of every knowledge base: open here, behind a server, or awaited."""
 
     search = Operation(searching.search, "read", "POST /v1/search", request=SearchRequest)
-    similar = Operation(searching.similar, "read", "POST /v1/similar")
+    similar = Operation(searching.similar, "read", "POST /v1/similar", request=SimilarRequest)
     context = Operation(searching.context, "read", "POST /v1/context", request=ContextRequest)
     prewarm = Operation(searching.prewarm, "read", "POST /v1/search")
 

@@ -1,17 +1,54 @@
-"""Upkeep of a knowledge base by those who have its machine: generations, deletion, and its health."""
+"""Upkeep by those who have the machine: settings of the file, generations, export, deletion, and health."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from sourcebook.admin.collections import Applied
     from sourcebook.admin.health import Finding, Thresholds
+    from sourcebook.config.loading import Configuration
     from sourcebook.contract.documents import Purged
     from sourcebook.contract.generations import GenerationState
     from sourcebook.operations.opened import Opened
+    from sourcebook.transfer.export import Exported
+
+
+def apply(knowledge: Opened, configuration: Configuration, *, dry_run: bool = False) -> Applied:
+    """Record the collections and sources of a configuration, or say only what that would change."""
+    from sourcebook.admin.collections import apply
+
+    with knowledge.database.connection() as connection, connection.transaction(force_rollback=dry_run):
+        return apply(connection, configuration)
+
+
+def export(
+    knowledge: Opened,
+    folder: str,
+    collections: Sequence[str] = (),
+    formats: Sequence[str] = (),
+    *,
+    progress: Callable[[str, int, int], None] = lambda collection, done, total: None,
+    unredacted: bool = False,
+) -> Exported:
+    """Write collections as files, every one where none is named; see `transfer.export`.
+
+    Raises:
+        QueryError: a collection does not exist.
+        TransferError: it cannot be written, or may not.
+    """
+    from sourcebook.admin.collections import check_collections, collection_names
+    from sourcebook.transfer.export import DEFAULT_FORMATS, export_collections
+
+    with knowledge.database.connection() as connection:
+        check_collections(connection, collections)
+        names = collections or collection_names(connection)
+    return export_collections(
+        knowledge.database, folder, names, formats or DEFAULT_FORMATS, progress=progress, unredacted=unredacted
+    )
 
 
 def activate_generation(knowledge: Opened, number: int) -> GenerationState:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from psycopg import Connection, sql
 
-from sourcebook.contract.filters import Filters
 from sourcebook.contract.search_results import SearchResults
+from sourcebook.contract.similar import SimilarRequest
 from sourcebook.database.queries import queries
 from sourcebook.errors import QueryError
 from sourcebook.search.page.best_part import with_snippet
@@ -30,28 +29,13 @@ _FIRST_DEPTH, _STEP = 100, 4
 """Passages that are compared at first, and the factor from one depth to the next."""
 
 
-@dataclass(frozen=True, slots=True)
-class SimilarRequest:
-    """Request for documents that are similar to one."""
-
-    document_id: int
-    ordinal: int | None
-    """Place of the passage within the document, counted from 0; None for the whole document."""
-    collections: Sequence[str] | None
-    """None: every collection."""
-    limit: int
-    filters: Filters | None
-    unredacted: bool = False
-    """Whether personal data and secrets are shown also of collections that redact them."""
-
-
-def similar_on(resources: SearchResources, request: SimilarRequest) -> SearchResults:
+def similar_on(resources: SearchResources, document: int, request: SimilarRequest) -> SearchResults:
     """Return what `find_similar` does, over one of the connections that searches share."""
     with resources.connections.hold() as held:
-        return find_similar(held.connection, request)
+        return find_similar(held.connection, document, request)
 
 
-def find_similar(connection: Connection, request: SimilarRequest) -> SearchResults:
+def find_similar(connection: Connection, document: int, request: SimilarRequest) -> SearchResults:
     """Return the documents most similar to one, best first: each with the passage that is nearest.
 
     The vector of a document is the mean of those of its passages, of length 1. Collections whose passages are embedded
@@ -59,6 +43,7 @@ def find_similar(connection: Connection, request: SimilarRequest) -> SearchResul
 
     Args:
         connection: in autocommit mode, set as `sourcebook.database.database` sets it.
+        document: id of the document.
         request: what is asked for.
 
     Raises:
@@ -66,10 +51,10 @@ def find_similar(connection: Connection, request: SimilarRequest) -> SearchResul
     """
     started = time.perf_counter()
     scope = find_scope(connection, request.collections)
-    model, vector = _vector(connection, request)
+    model, vector = _vector(connection, document, request.passage)
     generations = [each for each in scope.generations if each.model == model]
     left_out = sorted({each.collection for each in scope.generations if each.model != model})
-    candidates = _nearest_documents(connection, generations, vector, request) if generations else []
+    candidates = _nearest_documents(connection, document, generations, vector, request) if generations else []
     results = tuple(
         with_snippet(result, ()) for result in read_results(connection, [each.id for each in generations], candidates)
     )
@@ -88,15 +73,13 @@ def find_similar(connection: Connection, request: SimilarRequest) -> SearchResul
     )
 
 
-def _vector(connection: Connection, request: SimilarRequest) -> tuple[str, NDArray[np.float32]]:
+def _vector(connection: Connection, document: int, passage: int | None) -> tuple[str, NDArray[np.float32]]:
     """Return the model and the vector of the document or passage, of shape (dimensions,) and length 1."""
     import numpy as np
 
-    rows = connection.execute(
-        queries["vectors_of_document"], {"document": request.document_id, "ordinal": request.ordinal}
-    ).fetchall()
-    if not rows and request.ordinal is not None:
-        raise QueryError(f"the document has no searchable passage {request.ordinal}: sourcebook show  lists them")
+    rows = connection.execute(queries["vectors_of_document"], {"document": document, "ordinal": passage}).fetchall()
+    if not rows and passage is not None:
+        raise QueryError(f"the document has no searchable passage {passage}: sourcebook show  lists them")
     if not rows:
         raise QueryError("the document is not searchable: it has no passage with a vector")
     total = np.sum([vector.to_numpy().astype(np.float32) for _, vector in rows], axis=0)
@@ -110,6 +93,7 @@ def _of_same_uri(connection: Connection, document: int) -> list[int]:
 
 def _nearest_documents(
     connection: Connection,
+    document: int,
     generations: Sequence[ScopedGeneration],
     vector: NDArray[np.float32],
     request: SimilarRequest,
@@ -118,7 +102,7 @@ def _nearest_documents(
     # SQL here: a condition within the statements of the vector leg
     others = EntryCondition(
         sql.SQL("entry.document_id <> ALL(%(similar_to)s::bigint[])"),
-        {"similar_to": _of_same_uri(connection, request.document_id)},
+        {"similar_to": _of_same_uri(connection, document)},
     )
     filtered = condition_of(request.filters)
     condition = EntryCondition.all_of([others, *([filtered] if filtered is not None else [])])

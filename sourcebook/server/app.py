@@ -34,6 +34,7 @@ from sourcebook.server.page.security_headers import SecurityHeaders
 from sourcebook.server.problems import add_problems, failures
 from sourcebook.server.rate_limiting import RateLimiting
 from sourcebook.server.rate_limits import RateLimits
+from sourcebook.server.routes.plain import plain_routes
 from sourcebook.server.work_events import WorkEvents
 from sourcebook.telemetry.measurements import Part
 
@@ -119,7 +120,8 @@ def create_app(
     app.state.registry.register(ProcessCollector(totals))
     app.state.registry.register(ReplicaCollector(knowledge))
     api = APIRouter(prefix="/v1", responses=_FAILURES, dependencies=[Security(KEY_SCHEME)])
-    for router in (*routers(routes), embeddings.router):
+    by_hand = [*routers(routes), embeddings.router]
+    for router in (*by_hand, plain_routes(by_hand)):
         api.include_router(router)
     app.include_router(api)
     app.include_router(health.router)

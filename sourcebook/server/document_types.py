@@ -33,12 +33,6 @@ _Tag = Annotated[
 """A tag of one line that is not only spaces."""
 
 
-class RemovedDocuments(BaseModel):
-    """A document that was removed, once for each collection that had it."""
-
-    removed: list[RemovedItem]
-
-
 class RestoredDocuments(BaseModel):
     """A document that was restored, and the work that makes it searchable again."""
 

@@ -40,6 +40,7 @@ from sourcebook.errors import (
     WithheldError,
 )
 from sourcebook.model.problem_types import ProblemType
+from sourcebook.server.request_models import place_in
 from sourcebook.server.visibility import NO_COLLECTION, NotFoundError
 
 MEDIA_TYPE: Final = "application/problem+json"
@@ -191,7 +192,7 @@ def _kind_of_missing(error: Exception) -> ProblemType:
 async def _on_invalid_request(_: Request, error: Exception) -> Response:
     if not isinstance(error, RequestValidationError):
         raise error
-    said = list(dict.fromkeys(_sentence(each) for each in error.errors()))
+    said = list(dict.fromkeys(_sentence(each, error.body) for each in error.errors()))
     return problem(400 if any(each["type"] == "json_invalid" for each in error.errors()) else 422, "; ".join(said[:10]))
 
 
@@ -249,12 +250,12 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(held)
 
 
-def _sentence(error: dict[str, Any]) -> str:
+def _sentence(error: dict[str, Any], body: Any) -> str:
     """Return what is wrong with a field of a request, without its value; an unknown field is not named."""
-    place = [str(part) for part in error["loc"][1:] if isinstance(part, str | int)]
     if error["type"] == "json_invalid":
         return "the body is no JSON"
+    part, *place = error["loc"]
     if error["type"] == "extra_forbidden":
-        inside = ".".join(place[:-1])
-        return f"{inside or error['loc'][0]} has a field that does not exist"
-    return f"{'.'.join(place) or 'the ' + str(error['loc'][0])}: {_MESSAGES.get(error['type'], error['msg'])}"
+        return f"{place_in(body, place[:-1]) or part} has a field that does not exist"
+    named = place_in(body, place, error["type"]) if part == "body" else ".".join(map(str, place))
+    return f"{named or f'the {part}'}: {_MESSAGES.get(error['type'], error['msg'])}"

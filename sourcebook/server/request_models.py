@@ -1,7 +1,7 @@
 """Types of requests as FastAPI and the SDK of MCP read them, made of the fields that the contract declares."""
 
 import dataclasses
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, Self, TypeVar, cast, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, create_model
@@ -9,8 +9,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, 
 from sourcebook.contract import fields, search
 from sourcebook.contract.fields import Declared, declared
 from sourcebook.contract.filters import Filters
-from sourcebook.contract.fusion import FIRST_DEPTH, Method
-from sourcebook.contract.reranking import MOST_RERANKED
+from sourcebook.contract.fusion import Fusion, Method
+from sourcebook.contract.reranking import Reranking
 from sourcebook.model.access import Scope
 
 _CONDITIONS: Final = ", ".join(each.name for each in dataclasses.fields(Filters))
@@ -26,33 +26,26 @@ Number = Annotated[float, Field(strict=True)]
 Share = Annotated[Number, Field(ge=0, le=1)]
 
 
+def place_in(sent: Any, place: Sequence[Any], error: str = "") -> str:
+    """Return the path of a wrong value as its sender wrote it: pydantic names the types that it tried there as well.
+
+    Args:
+        sent: the request.
+        place: the place of an error in it, as pydantic tells it.
+        error: type of the error; of a missing field the name was not sent.
+    """
+    named = []
+    for part in place:
+        if (isinstance(sent, dict) and part in sent) or (isinstance(sent, list) and part in range(len(sent))):
+            sent = sent[part]
+            named.append(str(part))
+    return ".".join([*named, str(place[-1])] if error == "missing" else named)
+
+
 class Sent(BaseModel):
     """A request: unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class FusionSettings(Sent):
-    """How the rankings of vector and keyword search are joined."""
-
-    method: Method = "weighted"
-    vector: Number = Field(default=1.0, ge=0, description="Weight of the vector leg; 0 leaves it out.")
-    keyword: Number = Field(default=1.0, ge=0, description="Weight of the keyword leg; 0 leaves it out.")
-    k: Whole = Field(default=60, ge=1, le=10_000, description="Constant of reciprocal rank fusion.")
-    depth: Whole = Field(default=FIRST_DEPTH, ge=10, le=1_000, description="Entries of each leg fused at first.")
-    by_language: StrictBool = True
-
-
-class RerankingSettings(Sent):
-    """Reranking of the first candidates by a cross encoder that is installed on the server."""
-
-    model: str
-    top: Whole = Field(default=50, ge=1, le=MOST_RERANKED, description="Candidates that are reranked.")
-    batch_size: Whole = Field(default=16, ge=1, le=MOST_RERANKED)
-    timeout: Annotated[Number, Field(gt=0, le=60)] | None = Field(
-        default=2.0, description="Seconds; null for no limit."
-    )
-    max_length: Annotated[int, Field(strict=True, ge=8), BeforeValidator(as_whole)] | None = None
 
 
 class Carried(Sent):
@@ -82,7 +75,7 @@ Made = TypeVar("Made", bound=Carried)
 
 
 def carrying(
-    request: type, only: Collection[str] | None = None, *, without: Collection[str] = ()
+    request: type, only: Collection[str] | None = None, *, without: Collection[str] = (), in_url: bool = False
 ) -> Callable[[type[Made]], type[Made]]:
     """Return the decorator that gives a type the fields of a request, beside those that it has itself.
 
@@ -90,12 +83,13 @@ def carrying(
         request: the request of the contract.
         only: names of the fields that it gets; every one by default.
         without: names of those that it does not get.
+        in_url: whether its fields are parameters of a URL: a list is its name in the singular, repeated.
     """
 
     def complete(made: type[Made]) -> type[Made]:
         made.carried = request
         values: dict[str, Any] = {
-            name: _field(each)
+            name: _parameter(each) if in_url else _field(each)
             for name, each in declared(request).items()
             if name not in made.model_fields and (only is None or name in only) and name not in without
         }
@@ -113,6 +107,18 @@ def _field(each: Declared) -> tuple[Any, Any]:
         found = found | None
     examples = None if each.field.example is None else [each.field.example]
     return found, Field(default=default, description=_description(each), examples=examples)
+
+
+def _parameter(each: Declared) -> tuple[Any, Any]:
+    """Return the type of a field in a URL, and its default with what describes it."""
+    match each.field:
+        case fields.Switch():
+            return bool, Field(default=each.default, description=each.field.help)
+        case fields.Choices() | fields.Names() | fields.Texts():
+            kind: Any = cast("Any", Literal)[each.choices] if each.choices else str
+            named = Field(default=None, alias=each.name.removesuffix("s"), description=each.field.help)
+            return list[kind] | None, named
+    return _field(each)
 
 
 def _description(each: Declared) -> str:
@@ -134,7 +140,10 @@ def _type(each: Declared) -> Any:
         case fields.Numbers():  # without bounds: an id that none has does not exist, as another's
             return Whole | list[Whole]
         case fields.Whole(least=least, most=most):
-            return Annotated[int, Field(strict=True, ge=least, le=most), BeforeValidator(as_whole)]
+            bound = None if most == fields.LARGEST else most
+            return Annotated[int, Field(strict=True, ge=least, le=bound), BeforeValidator(as_whole)]
+        case fields.Amount():
+            return Annotated[Number, Field(ge=0)]
         case fields.Share():
             return Share
         case fields.Switch():
@@ -144,6 +153,12 @@ def _type(each: Declared) -> Any:
             return tuple[choice, ...] | choice if isinstance(each.field, fields.Choices) else choice
         case fields.Names():
             return list[str] | str
+        case fields.Name():
+            return str
+        case fields.Phrase(most=most):
+            return Annotated[str, Field(max_length=most)]
+        case fields.DocumentName():
+            return str | Whole
         case search.FilterField():
             return dict[str, Any]
         case search.FusionField():
@@ -153,3 +168,18 @@ def _type(each: Declared) -> Any:
         case search.TokenizerField():
             return Annotated[str, Field(max_length=100)]
     raise TypeError(f"{each.name} has no type in JSON")
+
+
+@carrying(Fusion)
+class FusionSettings(Carried):
+    """How the rankings of vector and keyword search are joined."""
+
+
+@carrying(Reranking, without={"device"})
+class RerankingSettings(Carried):
+    """Reranking of the first candidates by a cross encoder that is installed on the server."""
+
+    model: str
+    timeout: Annotated[Number, Field(gt=0, le=60)] | None = Field(
+        default=2.0, description=declared(Reranking)["timeout"].field.help
+    )

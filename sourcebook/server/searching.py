@@ -58,7 +58,7 @@ def _allowed(knowledge: KnowledgeBase, grant: Grant, asked: Carried, rerankers: 
     options = asked.options()
     options["collections"] = searched_collections(knowledge, grant, asked.collections, asked.generation)
     if isinstance(asked.fusion, FusionSettings):
-        options["fusion"] = Fusion(**asked.fusion.model_dump())
+        options["fusion"] = Fusion(**asked.fusion.options())
     if asked.rerank is not None:
         settings = RerankingSettings(model=asked.rerank) if isinstance(asked.rerank, str) else asked.rerank
         if settings.model not in rerankers:

@@ -11,7 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 from sourcebook.contract.documents import Item, Passage
 from sourcebook.contract.search import ContextRequest, SearchRequest
 from sourcebook.contract.search_results import SearchResult, SearchResults
-from sourcebook.server.request_models import Carried, Whole, carrying
+from sourcebook.contract.similar import SimilarRequest
+from sourcebook.server.request_models import Carried, carrying
 
 
 @carrying(SearchRequest)
@@ -23,15 +24,11 @@ class SearchQuery(Carried):
     )
 
 
-@carrying(SearchRequest, only={"collections", "limit", "filters", "unredacted"})
+@carrying(SimilarRequest)
 class SimilarQuery(Carried):
     """A search for documents similar to one; every option of `KnowledgeBase.similar`."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"document": "handbook/power.md"}]})
-
-    document: str | Whole = Field(description="Its id, its URI or the end of its path.")
-    passage: Whole | None = Field(default=None, description="Place of a passage within it, counted from 0.")
-    collection: str | None = Field(default=None, description="Its collection, where several have it.")
 
 
 @carrying(ContextRequest)

@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from sourcebook.admin.overview import KeptSource
+from sourcebook.contract.collections import CollectionSources, CollectionSummary
 from sourcebook.contract.documents import Document, Item
-from sourcebook.contract.status import SourceStatus
+from sourcebook.contract.status import CollectionStatus, SourceStatus
 from sourcebook.errors import AmbiguousDocumentError, QueryError, SourcebookError, UnknownDocumentError, WithheldError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
@@ -100,6 +101,19 @@ def visible_document(
     """
     check_unredacted(grant, unredacted)
     return shown_document(grant, existing_document(knowledge, grant, document, collection, unredacted=unredacted))
+
+
+def shown(grant: Grant, found: Any) -> Any:
+    """Return what an operation answers without what is of collections that do not exist for the caller."""
+    if isinstance(found, list):
+        return [shown(grant, each) for each in found if _owner(each) is None or grant.sees(_owner(each))]
+    if isinstance(found, CollectionStatus | CollectionSources):
+        return replace(found, sources=shown_sources(grant, found.sources))
+    return found
+
+
+def _owner(found: Any) -> Any:
+    return found.name if isinstance(found, CollectionSummary) else getattr(found, "collection", None)
 
 
 def shown_document(grant: Grant, document: Document) -> Document:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import fields
 from importlib import import_module
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import typer.main
@@ -42,6 +42,7 @@ from sourcebook.contract.documents import Item
 from sourcebook.contract.explanation import Explanation, LegExplanation
 from sourcebook.contract.fields import declared
 from sourcebook.contract.fusion import Fusion
+from sourcebook.contract.listing import ItemKind, ItemState
 from sourcebook.contract.reranking import MOST_RERANKED, Reranking
 from sourcebook.contract.search import LARGEST_OFFSET, MOST_CHARACTERS, MOST_RESULTS, SearchRequest
 from sourcebook.contract.search_results import OtherPassage, SearchResult, SearchResults
@@ -175,7 +176,7 @@ def test_every_word_of_the_tables_is_in_the_glossary() -> None:
     explained |= set(re.findall(r"`(\w+)`", _read("glossary.md")))
     headings = {column.heading for column in (*status.COLUMNS, *documents.COLUMNS)}
     singular = {heading if heading in explained else heading.removesuffix("s") for heading in headings}
-    words = {*singular, *documents.State, *documents.Kind, "keyword search", "vector search", "stale", "parked"}
+    words = {*singular, *get_args(ItemState), *get_args(ItemKind), "keyword search", "vector search", "stale", "parked"}
     assert sorted(words - explained - {"id", "uri", "title", "version", "state"}) == []
 
 

@@ -22,16 +22,18 @@ def add(
 
     The file and the collection are made where they are missing; comments and order stay. A source that
     the collection has already is not added again. `sourcebook ingest` with the same arguments adds and reads.
+    With `--server` web sites are added to a collection of the server.
 
     **Example:** `sourcebook add ./docs https://docs.example.com/ -c handbook`
     """
     from sourcebook.admin.additions import is_place
-    from sourcebook.cli.sources import add_places, added_line
+    from sourcebook.cli.sources import add_places, add_sites, added_line
 
-    context = CommandContext.of(ctx)
+    context = CommandContext.of(ctx, may_be_served=True)
     # A word alone is a path here: `add` has nothing to do with collections that exist.
     written = [place if is_place(place) else f"./{place}" for place in places]
-    named = add_places(context, written, as_text(collection) if collection is not None else None)
+    name = as_text(collection) if collection is not None else None
+    named = add_places(context, written, name) if context.server is None else add_sites(context, written, name)
     if as_json:
         found = [
             {"collection": each.collection, "place": place, "added": each.source is not None}
@@ -42,5 +44,8 @@ def add(
     for place, each in zip(places, named, strict=True):
         known = f"The collection {each.collection} has {place} already"
         console().print(safe(known if each.source is None else added_line(context, each)), soft_wrap=True)
+    if context.server is not None:
+        console().print("The next ingest of the server reads it.")
+        return
     names = " ".join(dict.fromkeys(each.collection for each in named))
     console().print(safe(f"Next: sourcebook ingest {names}"), soft_wrap=True)

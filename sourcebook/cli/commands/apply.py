@@ -30,19 +30,16 @@ def apply(
 
     **Example:** `sourcebook apply ./sourcebook.yaml`
     """
-    from sourcebook.admin.collections import apply as apply_configuration
     from sourcebook.admin.usability import check_usable
+    from sourcebook.knowledge_base import KnowledgeBase
+    from sourcebook.operations import upkeep
 
     context = CommandContext.of(ctx)
     context = context if file is None else CommandContext(file)
     configuration = context.configuration
     warnings = check_usable(configuration)
-    with (
-        context.open_unchanged() if dry_run else context.open_database() as database,
-        database.connection() as connection,
-        connection.transaction(force_rollback=dry_run),
-    ):
-        applied = apply_configuration(connection, configuration)
+    with context.open_unchanged() if dry_run else context.open_database() as database:
+        applied = upkeep.apply(KnowledgeBase(database), configuration, dry_run=dry_run)
     if as_json:
         print_json({**asdict(applied), "warnings": warnings})
     else:

@@ -1,15 +1,15 @@
 """`sourcebook documents`: the documents of the knowledge base and their states."""
 
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from sourcebook.cli.context import CommandContext
-from sourcebook.cli.options import Collections, Json, as_text
+from sourcebook.cli.options import Json
 from sourcebook.cli.output import one_line, print_json, retry_note, safe, say, wraps
+from sourcebook.cli.request_options import Asked, with_options
 from sourcebook.cli.tables import Column, Row, show_table
-from sourcebook.errors import FailureClass
+from sourcebook.contract.listing import DocumentsRequest
 from sourcebook.model.counted import counted
 
 if TYPE_CHECKING:
@@ -27,44 +27,8 @@ COLUMNS = (
 STYLES = {"failed": "red", "skipped": "yellow", "pending": "yellow", "processing": "cyan", "removed": "dim"}
 
 
-State = StrEnum("State", "ready processing pending failed skipped removed")
-Kind = StrEnum("Kind", "file page recording source")
-
-
-def documents(
-    ctx: typer.Context,
-    collections: Collections = None,
-    states: Annotated[
-        list[State] | None, typer.Option("--state", help="Only items in this state; may be repeated.")
-    ] = None,
-    kinds: Annotated[
-        list[Kind] | None, typer.Option("--kind", help="Only items of this kind; may be repeated.")
-    ] = None,
-    types: Annotated[
-        list[str] | None,
-        typer.Option("--type", metavar="TYPE", help="Only documents of this type, such as adr; may be repeated."),
-    ] = None,
-    text: Annotated[
-        str | None, typer.Option("--text", metavar="TEXT", help="Only items with this in their title or URI.")
-    ] = None,
-    failed: Annotated[bool, typer.Option("--failed", help="Only failed and skipped items, with the reason.")] = False,
-    removed: Annotated[bool, typer.Option("--removed", help="Removed documents as well.")] = False,
-    failure: Annotated[
-        FailureClass | None,
-        typer.Option("--failure", help="Only items that failed in this way.", show_choices=True),
-    ] = None,
-    processing: Annotated[
-        bool, typer.Option("--processing", help="Only items that a process works on now, with the process.")
-    ] = False,
-    limit: Annotated[
-        int | None,
-        typer.Option("-n", "--limit", min=1, metavar="NUMBER", help="Only the first items; all by default."),
-    ] = None,
-    offset: Annotated[
-        int, typer.Option("--offset", min=0, metavar="NUMBER", help="Number of items before the first one shown.")
-    ] = 0,
-    as_json: Json = False,
-) -> None:
+@with_options(DocumentsRequest)
+def documents(ctx: typer.Context, asked: Asked, as_json: Json = False) -> None:
     """List documents with their state, and files and pages that are no documents.
 
     The states: *ready* (searchable), *processing* (a process works on it), *pending* (searchable after the next
@@ -76,30 +40,21 @@ def documents(
     - `sourcebook documents --kind page --text leave --limit 20 --offset 20`: the second twenty pages about leave
     """
     context = CommandContext.of(ctx, may_be_served=True)
+    DocumentsRequest.of(**asked)
     items: list[Item] = []
+    collections, limit, offset = asked["collections"], asked["limit"], asked["offset"]
     if not context.is_empty(collections or ()):
+        more = {} if limit is None else {"limit": limit + 1}  # one more tells whether there is a next page
         with context.knowledge() as knowledge:
-            items = knowledge.documents(
-                collections or None,
-                failed=failed,
-                removed=removed,
-                failure=failure,
-                processing=processing,
-                limit=None if limit is None else limit + 1,  # one more tells whether there is a next page
-                offset=offset,
-                states=[state.value for state in states or ()],
-                kinds=[kind.value for kind in kinds or ()],
-                text=as_text(text) if text is not None else None,
-                types=[as_text(name) for name in types or ()],
-            )
+            items = knowledge.documents(**asked | more)
     is_last = limit is None or len(items) <= limit
     items = items if is_last else items[:limit]
     if as_json:
         print_json({"documents": [item.as_dict() for item in items]})
         return
-    if processing:
+    if asked["processing"]:
         _show_processing(items)
-    elif failed or failure is not None:
+    elif asked["failed"] or asked["failure"] is not None:
         _show_reasons(items)
     else:
         _show(items)

@@ -45,16 +45,11 @@ def export(
     context = CommandContext.of(ctx)
     if context.is_empty(collections or ()):
         raise QueryError("there is nothing to export: nothing was ingested yet")
-    from sourcebook.admin.collections import check_collections, collection_names
-    from sourcebook.transfer.export import DEFAULT_FORMATS, export_collections
+    from sourcebook.operations import upkeep
 
-    with context.open_database() as database:
-        with database.connection() as connection:
-            check_collections(connection, collections or ())
-            names = collections or collection_names(connection)
-        chosen = [each.value for each in dict.fromkeys(formats or ())] or list(DEFAULT_FORMATS)
-        with passage_bar("exporting", quiet=as_json) as progress:
-            exported = export_collections(database, folder, names, chosen, progress=progress, unredacted=unredacted)
+    chosen = [each.value for each in dict.fromkeys(formats or ())]
+    with context.own_knowledge() as knowledge, passage_bar("exporting", quiet=as_json) as progress:
+        exported = upkeep.export(knowledge, folder, collections or (), chosen, progress=progress, unredacted=unredacted)
     if as_json:
         print_json(exported.as_dict())
         return

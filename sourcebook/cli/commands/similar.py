@@ -1,29 +1,19 @@
 """`sourcebook similar`: documents like one of the knowledge base."""
 
-from typing import Annotated
-
 import typer
 
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Document, Json
 from sourcebook.cli.output import print_json
 from sourcebook.cli.request_options import Asked, with_options
-from sourcebook.contract.search import SearchRequest
+from sourcebook.contract.similar import SimilarRequest
 
 
-@with_options(
-    SearchRequest,
-    only=("collections", "limit", "filters", "unredacted"),
-    said={"limit": "Maximum number of documents."},
-)
+@with_options(SimilarRequest, only=("collections", "limit", "filters", "unredacted", "passage"))
 def similar(
     ctx: typer.Context,
     document: Document,
     asked: Asked,
-    passage: Annotated[
-        int | None,
-        typer.Option("--passage", metavar="NUMBER", help="Like this passage; `show` lists them, counted from 0."),
-    ] = None,
     as_json: Json = False,
 ) -> None:
     """Find the documents most similar to one, best first, each with its nearest passage.
@@ -34,7 +24,7 @@ def similar(
     **Example:** `sourcebook similar leave.md -n 3`
     """
     with CommandContext.of(ctx, may_be_served=True).knowledge(document) as knowledge:
-        results = knowledge.similar(document, passage=passage, **asked)
+        results = knowledge.similar(document, **asked)
     if as_json:
         print_json(results.as_dict())
     else:

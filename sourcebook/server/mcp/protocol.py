@@ -145,7 +145,7 @@ def _answer(
     try:
         asked = tool.arguments.model_validate(arguments)
     except ValidationError as error:
-        return _failed(refusal(tool, error))
+        return _failed(refusal(tool, error, arguments))
     try:
         answer = plain(tool.run(knowledge(), grant, asked, **options))
     except Exception as error:  # noqa: BLE001 - whatever went wrong, the model is told a sentence

@@ -1,7 +1,7 @@
 """Errors as sentences for a model: what is wrong with what it asked for, or why there is no answer now."""
 
 import logging
-from typing import Final
+from typing import Any, Final
 
 from pydantic import ValidationError
 
@@ -20,6 +20,7 @@ from sourcebook.errors import (
     UploadSpaceError,
 )
 from sourcebook.server.mcp.catalogue import OfferedTool
+from sourcebook.server.request_models import place_in
 from sourcebook.server.visibility import NO_COLLECTION, NotFoundError
 
 _log = logging.getLogger(__name__)
@@ -27,11 +28,11 @@ _MOST: Final = 10
 """Mistakes that one answer names."""
 
 
-def refusal(tool: OfferedTool, error: ValidationError) -> str:
-    """Return what is wrong with the arguments of a tool."""
+def refusal(tool: OfferedTool, error: ValidationError, sent: dict[str, Any]) -> str:
+    """Return what is wrong with the arguments that were sent to a tool."""
     said = []
     for each in error.errors(include_url=False, include_input=False):
-        name = ".".join(str(part) for part in each["loc"])
+        name = place_in(sent, each["loc"], each["type"])
         if each["type"] == "extra_forbidden":
             said.append(f"there is no argument {name!r}")
         elif each["type"] == "missing":

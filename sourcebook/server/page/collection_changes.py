@@ -11,6 +11,7 @@ from sourcebook.server.page.collections import shown_collections
 from sourcebook.server.page.forms import AdministratorForm, WriterForm, redirect_to
 from sourcebook.server.page.rendering import web_address
 from sourcebook.server.routes import collection_changes
+from sourcebook.server.routes.plain import answer_for
 
 router = APIRouter(include_in_schema=False)
 _NO_ADDRESS = "the address of a site begins with http:// or https://"
@@ -37,7 +38,7 @@ def delete_collection(name: str, knowledge: Knowledge, form: AdministratorForm) 
     """Take a collection out of search and ingest, and lead to the others."""
     if form.one("name").strip() != name:
         raise SettingsError("write the name of the collection to delete it")
-    collection_changes.delete_collection(name, knowledge, form.visitor)
+    answer_for(form.visitor, knowledge, "delete_collection", name=name)
     return redirect_to("/collections")
 
 

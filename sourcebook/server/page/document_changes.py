@@ -13,6 +13,7 @@ from sourcebook.server.access import Knowledge
 from sourcebook.server.document_types import DocumentNumber
 from sourcebook.server.page.forms import Form, WriterForm, redirect_to
 from sourcebook.server.routes import document_changes
+from sourcebook.server.routes.plain import answer_for
 from sourcebook.server.visibility import visible_document
 
 router = APIRouter(include_in_schema=False)
@@ -39,7 +40,7 @@ def change_metadata(document: DocumentNumber, knowledge: Knowledge, form: Writer
 @router.post("/documents/{document}/remove")
 def remove_document(document: DocumentNumber, knowledge: Knowledge, form: WriterForm) -> Response:
     """Remove a document until it is restored, and lead back to it."""
-    document_changes.remove_document(document, knowledge, form.visitor)
+    answer_for(form.visitor, knowledge, "remove_document", document=document)
     return redirect_to(f"/documents/{document}")
 
 

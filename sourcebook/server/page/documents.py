@@ -6,6 +6,7 @@ from typing import Annotated, Final, get_args
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
+from sourcebook.contract.listing import ItemKind, ItemState
 from sourcebook.errors import QueryError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
@@ -16,14 +17,14 @@ from sourcebook.server.page.forms import WriterForm, redirect_to
 from sourcebook.server.page.rendering import render
 from sourcebook.server.page.visitors import Visitor
 from sourcebook.server.routes.document_changes import retried
-from sourcebook.server.routes.documents import Kind, State, list_documents
+from sourcebook.server.routes.documents import DocumentsQuery, list_documents
 from sourcebook.server.visibility import known_collections, seen_collections
 
 router = APIRouter(include_in_schema=False)
 _A_PAGE: Final = 50
 """Documents of a page."""
-_STATES: Final[tuple[State, ...]] = get_args(State)
-_KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
+_STATES: Final = get_args(ItemState)
+_KINDS: Final = get_args(ItemKind)
 
 
 @router.get("/documents")
@@ -42,16 +43,9 @@ def show_documents(
     kinds = [each for each in _KINDS if each == kind]
     if (state and not states) or (kind and not kinds):
         raise QueryError("there is no such state or kind of documents")
-    page = list_documents(
-        knowledge,
-        visitor,
-        names=[collection] if collection else None,
-        state=states,
-        kind=kinds,
-        text=text or None,
-        limit=_A_PAGE,
-        cursor=cursor or None,
-    )
+    chosen = {"collection": [collection]} if collection else {}
+    query = DocumentsQuery.of(**chosen, state=states, kind=kinds, text=text, limit=_A_PAGE)
+    page = list_documents(knowledge, visitor, query.model_copy(update={"cursor": cursor or None}))
     names = known_collections(knowledge, visitor)
     asked = {"collection": collection, "state": state, "kind": kind, "text": text}
     return render(

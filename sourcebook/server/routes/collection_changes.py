@@ -113,13 +113,6 @@ def change_collection(
     return _answer(changed, grant)
 
 
-@router.delete("/{name}", status_code=204, responses=_CONFLICT, operation_id="delete_collection")
-def delete_collection(name: _Changed, knowledge: Knowledge, grant: Administrator) -> None:
-    """Take a collection that the API has made out of search and ingest, at once; its rows are deleted at night."""
-    seen_collections(knowledge, grant, [name])
-    knowledge.delete_collection(name, actor=grant.actor)
-
-
 @router.post(
     "/{name}/sources",
     response_model=CollectionDeclaration,

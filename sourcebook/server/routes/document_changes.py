@@ -18,7 +18,6 @@ from sourcebook.server.document_types import (
     MOST_RETRIED,
     DocumentNumber,
     DocumentPatch,
-    RemovedDocuments,
     RestoredDocuments,
     RetryAnswer,
     RetryRequest,
@@ -94,18 +93,6 @@ def change_document(
 
     content, tag = document_answer(shown_document(grant, relabel(knowledge, number, labels, actor=grant.actor)))
     return Response(content, media_type="application/json", headers={"ETag": tag})
-
-
-@router.delete("/{document:number}", operation_id="remove_document")
-def remove_document(document: DocumentNumber, knowledge: Knowledge, grant: Writer) -> RemovedDocuments:
-    """Remove a document although its source still has it; no ingest brings it back until it is restored.
-
-    It leaves the collections that take it by its tags, too. Its rows are kept, with the time of the removal, until a
-    purge.
-    """
-    found = own_document(knowledge, grant, document)
-    removed = knowledge.remove_document(document, found.item.collection, actor=grant.actor)
-    return RemovedDocuments(removed=[item for item in removed if grant.sees(item.collection)])
 
 
 @router.post("/{document:number}/restore", status_code=202, operation_id="restore_document")

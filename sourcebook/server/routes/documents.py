@@ -4,19 +4,21 @@ import hashlib
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Header, Query
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import Response
 
 from sourcebook.admin.related import MOST
 from sourcebook.config.document_types import TypeName
 from sourcebook.config.relation_kinds import RelationKind
 from sourcebook.contract.documents import Document
+from sourcebook.contract.listing import DocumentsRequest
 from sourcebook.contract.relations import RelatedDocument
-from sourcebook.errors import FailureClass, QueryError
+from sourcebook.errors import QueryError
 from sourcebook.model.cursors import cursor_of, place_of
 from sourcebook.server.access import Knowledge, Reader, Unredacted
 from sourcebook.server.document_types import DocumentNumber
-from sourcebook.server.routes.collections import Cursor, Named
+from sourcebook.server.request_models import Carried, carrying
+from sourcebook.server.routes.collections import Cursor
 from sourcebook.server.types import ChunkList, DocumentAnswer, DocumentPage
 from sourcebook.server.visibility import existing_document, seen_collections, shown_items, visible_document
 
@@ -24,8 +26,6 @@ router = APIRouter(prefix="/documents", tags=["documents"])
 
 MOST_BEFORE = 1_000_000
 """Items before a page, at most."""
-State = Literal["ready", "pending", "failed", "skipped", "removed", "processing"]
-Kind = Literal["file", "page", "recording", "source"]
 LONGEST_NAME = 4_000
 """Characters of a name, at most: the line of a request holds them, each of twelve bytes, and the longest path."""
 
@@ -36,56 +36,37 @@ class RelatedAnswer(BaseModel):
     related: list[RelatedDocument]
 
 
-@router.get("", operation_id="list_documents")
-def list_documents(
-    knowledge: Knowledge,
-    grant: Reader,
-    names: Named = None,
-    state: Annotated[list[State] | None, Query(description="Only items in one of these states.")] = None,
-    kind: Annotated[list[Kind] | None, Query(description="Only items of one of these kinds.")] = None,
-    type_: Annotated[
-        list[TypeName] | None, Query(alias="type", description="Only documents of one of these types.")
-    ] = None,
-    text: Annotated[
-        str | None, Query(max_length=1_000, description="Only items with this text in their title or URI, in any case.")
-    ] = None,
-    failed: Annotated[
-        bool, Query(description="Only failed and skipped items, with the sources that cannot be listed.")
-    ] = False,
-    removed: Annotated[bool, Query(description="Removed documents as well.")] = False,
-    failure: Annotated[FailureClass | None, Query(description="Only items that failed in this way.")] = None,
-    processing: Annotated[bool, Query(description="Only items that a process works on now.")] = False,
-    limit: Annotated[int, Query(ge=1, le=1_000)] = 50,
-    offset: Annotated[
-        int,
-        Query(
-            ge=0,
-            le=MOST_BEFORE,
-            description="Items before the first one: the way on where `failed`, `failure`, `processing` or the kind "
-            "`source` limits the list, which has no cursor then.",
-        ),
-    ] = 0,
-    cursor: Cursor = None,
-) -> DocumentPage:
-    """Return documents, and files and pages that are no documents, by collection and URI."""
-    found = knowledge.documents(
-        seen_collections(knowledge, grant, names),
-        states=state or (),
-        kinds=kind or (),
-        text=_storable(text),
-        types=type_ or (),
-        failed=failed,
-        removed=removed,
-        failure=failure,
-        processing=processing,
-        limit=limit + 1,
-        offset=offset,
-        after=None if cursor is None else place_of(cursor),
+@carrying(DocumentsRequest, in_url=True)
+class DocumentsQuery(Carried):
+    """A list of documents; every option of `KnowledgeBase.documents`."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    types: list[TypeName] | None = Field(
+        default=None, alias="type", description="Only documents of this type, such as adr."
     )
-    is_ordered = not (failed or failure or processing or "source" in (kind or ()))  # these come behind the others
-    last = found[limit - 1] if is_ordered and len(found) > limit else None
+    limit: int = Field(default=50, ge=1, le=1_000)
+    offset: int = Field(
+        default=0,
+        ge=0,
+        le=MOST_BEFORE,
+        description="Items before the first one: the way on where `failed`, `failure`, `processing` or the kind "
+        "`source` limits the list, which has no cursor then.",
+    )
+    cursor: Cursor = None
+
+
+@router.get("", operation_id="list_documents")
+def list_documents(knowledge: Knowledge, grant: Reader, asked: Annotated[DocumentsQuery, Query()]) -> DocumentPage:
+    """Return documents, and files and pages that are no documents, by collection and URI."""
+    options = {name: value for name, value in asked.options().items() if value is not None}
+    options |= {"collections": seen_collections(knowledge, grant, asked.collections), "limit": asked.limit + 1}
+    found = knowledge.documents(**options, after=None if asked.cursor is None else place_of(asked.cursor))
+    # These come behind the others, in no order of theirs.
+    has_no_order = asked.failed or asked.failure or asked.processing or "source" in (asked.kinds or ())
+    last = found[asked.limit - 1] if not has_no_order and len(found) > asked.limit else None
     return DocumentPage(
-        documents=shown_items(grant, found[:limit]),
+        documents=shown_items(grant, found[: asked.limit]),
         next_cursor=None if last is None else cursor_of(last.collection, last.uri),
     )
 
@@ -184,8 +165,3 @@ def names_tag(header: str | None, tag: str) -> bool:
 def etag(content: bytes) -> str:
     """Return the entity tag of an answer, by its content."""
     return f'"{hashlib.sha256(content).hexdigest()[:32]}"'
-
-
-def _storable(text: str | None) -> str | None:
-    """Return a text that the database can be asked for."""
-    return None if text is None else text.replace("\0", " ").encode("utf-8", "replace").decode()

@@ -3,19 +3,17 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, ConfigDict, Field
 from starlette.requests import Request
 
 from sourcebook.admin.judgments import HIGHEST_GRADE
-from sourcebook.contract.judgments import RecordedJudgment
 from sourcebook.contract.search import MOST_CHARACTERS
 from sourcebook.errors import QueryError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
-from sourcebook.server.access import Knowledge, Reader, Writer
+from sourcebook.server.access import Knowledge, Writer
 from sourcebook.server.request_models import Sent, Whole, as_whole
-from sourcebook.server.routes.collections import Named
-from sourcebook.server.visibility import NotFoundError, seen_collections, visible_document
+from sourcebook.server.visibility import NotFoundError, visible_document
 
 router = APIRouter(prefix="/judgments", tags=["judgments"])
 
@@ -36,18 +34,6 @@ class JudgmentSent(Sent):
         description="0 where the document does not answer, above 0 the better it does; null deletes the judgment.",
     )
     collection: str | None = Field(default=None, description="Its collection, where several have it.")
-
-
-class JudgmentList(BaseModel):
-    """The recorded judgments."""
-
-    judgments: list[RecordedJudgment]
-
-
-@router.get("", operation_id="list_judgments")
-def list_judgments(knowledge: Knowledge, grant: Reader, names: Named = None) -> JudgmentList:
-    """Return the recorded judgments, query by query."""
-    return JudgmentList(judgments=knowledge.judgments(seen_collections(knowledge, grant, names)))
 
 
 @router.post("", status_code=204, operation_id="judge")

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import BaseModel
 
-from sourcebook.contract.llm_log import CallStatistics, LoggedCall
+from sourcebook.contract.llm_log import LoggedCall
 from sourcebook.server.access import Administrator, Knowledge
 from sourcebook.server.routes.collections import Named
 from sourcebook.server.routes.reports import Since, as_duration
@@ -18,18 +18,6 @@ class LoggedCalls(BaseModel):
     """Calls of language models, the newest first."""
 
     calls: list[LoggedCall]
-
-
-class LlmStatistics(BaseModel):
-    """Sums of the calls of language models."""
-
-    models: list[CallStatistics]
-
-
-class ForgottenCalls(BaseModel):
-    """The extent of a deletion."""
-
-    calls: int
 
 
 @router.get("", operation_id="list_llm_calls")
@@ -53,19 +41,3 @@ def list_llm_calls(
         limit=limit,
     )
     return LoggedCalls(calls=found)
-
-
-@router.get("/statistics", operation_id="llm_statistics")
-def llm_statistics(
-    knowledge: Knowledge, grant: Administrator, names: Named = None, since: Since = None
-) -> LlmStatistics:
-    """Return the sums of the logged calls by origin, service and model."""
-    seen = seen_collections(knowledge, grant, names)
-    return LlmStatistics(models=knowledge.llm_statistics(seen, since=as_duration(since)))
-
-
-@router.delete("", operation_id="forget_llm_calls")
-def forget_llm_calls(knowledge: Knowledge, grant: Administrator, names: Named = None) -> ForgottenCalls:
-    """Delete the logged calls that asked no other collections than the named ones; return their number."""
-    seen = seen_collections(knowledge, grant, names)
-    return ForgottenCalls(calls=knowledge.forget_llm_calls(seen, actor=grant.actor))

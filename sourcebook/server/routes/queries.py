@@ -20,12 +20,6 @@ class QueryList(BaseModel):
     queries: list[LoggedQuery]
 
 
-class Forgotten(BaseModel):
-    """The extent of a deletion."""
-
-    searches: int
-
-
 @router.get("", operation_id="list_queries")
 def list_queries(
     knowledge: Knowledge,
@@ -39,10 +33,3 @@ def list_queries(
     seen = seen_collections(knowledge, grant, names)
     found = knowledge.queries(seen, without_results=without_results, since=as_duration(since), limit=limit)
     return QueryList(queries=found)
-
-
-@router.delete("", operation_id="forget_queries")
-def forget_queries(knowledge: Knowledge, grant: Administrator, names: Named = None) -> Forgotten:
-    """Delete the query log of collections; return the number of searches that it held."""
-    seen = seen_collections(knowledge, grant, names)
-    return Forgotten(searches=knowledge.forget_logged_queries(seen, actor=grant.actor))

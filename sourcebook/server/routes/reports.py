@@ -1,6 +1,6 @@
 """Routes that say what a knowledge base holds, has used, and would do next."""
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from datetime import timedelta
 from typing import Annotated, Final, Literal
 
@@ -9,12 +9,11 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel
 from starlette.responses import Response
 
-from sourcebook.contract.collections import CollectionSources, CollectionStatistics
 from sourcebook.contract.plans import CollectionPlan
 from sourcebook.contract.usage import Usage
 from sourcebook.server.access import Knowledge, Reader
 from sourcebook.server.routes.collections import Named
-from sourcebook.server.visibility import seen_collections, shown_detail, shown_sources
+from sourcebook.server.visibility import seen_collections, shown_detail
 
 router = APIRouter(tags=["collections"])
 _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
@@ -23,18 +22,6 @@ Since = Annotated[
     Query(pattern=r"^[1-9][0-9]{0,4}[smhd]$", description="Only what happened in this last time.", examples=["7d"]),
 ]
 Dimension = Literal["day", "collection", "provider", "model", "operation"]
-
-
-class StatisticsList(BaseModel):
-    """The counts of each collection."""
-
-    collections: list[CollectionStatistics]
-
-
-class SourcesList(BaseModel):
-    """The sources of each collection."""
-
-    collections: list[CollectionSources]
 
 
 class PlanList(BaseModel):
@@ -47,19 +34,6 @@ class UsageList(BaseModel):
     """Sums of the usage of models."""
 
     usage: list[Usage]
-
-
-@router.get("/statistics", operation_id="statistics")
-def statistics(knowledge: Knowledge, grant: Reader, names: Named = None) -> StatisticsList:
-    """Return counts of each collection: documents by state, kind, media type and language, failures by class."""
-    return StatisticsList(collections=knowledge.statistics(seen_collections(knowledge, grant, names)))
-
-
-@router.get("/sources", operation_id="sources")
-def sources(knowledge: Knowledge, grant: Reader, names: Named = None) -> SourcesList:
-    """Return the folders, sites and other sources of each collection, as their last listing or crawl left them."""
-    found = knowledge.sources(seen_collections(knowledge, grant, names))
-    return SourcesList(collections=[replace(each, sources=shown_sources(grant, each.sources)) for each in found])
 
 
 @router.get("/plan", response_model=PlanList, operation_id="plan")

@@ -34,16 +34,12 @@ def similar(asked: SimilarQuery, request: Request, knowledge: Knowledge, grant: 
     request.state.sent = [asked.document, asked.collection, asked.collections, asked.filters]
     check_unredacted(grant, asked.unredacted)
     document = visible_document(knowledge, grant, asked.document, asked.collection)
-    found = knowledge.similar(
-        document.item.document_id or 0,
-        passage=asked.passage,
-        collection=document.item.collection,
-        collections=searched_collections(knowledge, grant, asked.collections, None),
-        limit=asked.limit,
-        filters=asked.filters,
-        unredacted=asked.unredacted,
-    )
-    return _answer(found)
+    known = {
+        "document": document.item.document_id or 0,
+        "collection": document.item.collection,
+        "collections": searched_collections(knowledge, grant, asked.collections, None),
+    }
+    return _answer(knowledge.similar(**asked.options() | known))
 
 
 def _answer(found: SearchResults | ContextResult) -> Response:

@@ -115,6 +115,23 @@ def test_changes_are_made_there(served: list[str], tmp_path: Path) -> None:
     assert run(*served, "queries", "--forget").out == "Deleted 0 searches from the log.\n"
 
 
+def test_sites_are_added_there(served: list[str]) -> None:
+    """To a collection that is made where it is missing; the server reads no folder of this machine."""
+    url = "https://tides.example/tables"
+    added = {"sources": [{"collection": "tides.example", "place": url, "added": True}]}
+    assert run(*served, "add", url, "--json").json == added
+    again = run(*served, "add", url, "https://tides.example/moons", "-c", "tides.example", "--json").json
+    assert [each["added"] for each in again["sources"]] == [False, True]
+    kept = next(
+        each for each in run(*served, "status", "--json").json["collections"] if each["name"] == "tides.example"
+    )
+    assert len(kept["sources"]) == 2
+    refused = run(*served, "add", url, ".")
+    assert (refused.code, refused.out) == (2, "")
+    assert "a server reads no folder of this machine" in refused.err
+    assert "declare" in run(*served, "add", url, "-c", "boat").err
+
+
 def test_documents_are_removed_all_or_none(served: list[str]) -> None:
     """One that the server does not know stops the others, too."""
     assert run(*served, "remove", "battery.md", "nowhere.md").code == 2

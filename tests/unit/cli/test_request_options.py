@@ -55,7 +55,7 @@ def test_a_field_is_an_option() -> None:
 
 
 def test_a_wrong_value_is_told_as_it_is_declared() -> None:
-    assert "the days is 0; it must be 1 to" in tell("Delfzijl", "--days", "0")
+    assert "the days is 0; it must be 1 or more" in tell("Delfzijl", "--days", "0")
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ def test_each_entry_comes_once_and_the_best_first(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "sum"}, "the fusion is 'sum'; it must be one of weighted, rrf"),
+        ({"method": "sum"}, "the method of the fusion is 'sum'; it must be one of weighted, rrf"),
         ({"vector": -1}, "must be 0 or more"),
         ({"keyword": float("nan")}, "must be 0 or more"),
         ({"keyword": float("inf")}, "must be 0 or more"),

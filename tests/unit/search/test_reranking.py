@@ -327,12 +327,13 @@ def test_a_model_that_fails_is_an_error(tmp_path: Path, reranker: Reranker) -> N
     ("settings", "reason"),
     [
         ({"model": " "}, "name or the folder"),
-        ({"top": 0}, "first 1 to 1,000 candidates, not 0"),
-        ({"top": 1001}, "not 1,001"),
-        ({"batch_size": 0}, "at least one pair"),
+        ({"top": 0}, "the top of reranking is 0; it must be 1 to 1,000"),
+        ({"top": "50"}, "the top of reranking is '50'"),
+        ({"top": 1001}, "the top of reranking is 1001"),
+        ({"batch_size": 0}, "batch_size of reranking is 0; it must be 1 or more"),
         ({"timeout": 0}, "must be above 0"),
         ({"timeout": float("nan")}, "must be above 0"),
-        ({"max_length": 7}, "at least 8 tokens"),
+        ({"max_length": 7}, "max_length of reranking is 7; it must be 8 or more, or None"),
     ],
 )
 def test_settings_out_of_range_are_refused(settings: dict[str, object], reason: str) -> None:

@@ -11,6 +11,12 @@ from fastapi.routing import APIRoute
 
 from sourcebook.operations.table import OPERATIONS, Operation
 from sourcebook.server.app import create_app
+from sourcebook.server.routes.plain import plain_routes
+
+
+def test_what_no_url_can_say_needs_a_route_by_hand() -> None:
+    with pytest.raises(TypeError, match=r"^search: query is not plain: write its route by hand$"):
+        plain_routes([])
 
 
 def shape(path: str) -> str:
