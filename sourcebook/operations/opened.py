@@ -6,10 +6,10 @@ import threading
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from sourcebook.database.location import DatabaseLocation
+from sourcebook.model.closing import Closing
 
 if TYPE_CHECKING:
     from sourcebook.context.context_cache import ContextCache
@@ -25,7 +25,7 @@ _SEARCHES_AT_ONCE = 16
 """Keyword legs that run at the same time, at most; further ones wait."""
 
 
-class Opened:
+class Opened(Closing):
     """State that operations share. Thread-safe; what a search needs is made by the first one."""
 
     folders: Iterable[str | Path] | None = None
@@ -112,16 +112,6 @@ class Opened:
         for opened in (pool, replica):
             if opened is not None:
                 opened.close()
-
-    def __enter__(self) -> Self:
-        """Return the knowledge base; leaving the block closes it."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        """Close it."""
-        self.close()
 
     def _ready(self) -> SearchResources:
         """Return the resources that searches share, made by the first one so that opening costs little."""
