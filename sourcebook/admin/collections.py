@@ -9,7 +9,6 @@ from psycopg import Connection
 from psycopg.types.json import Jsonb
 
 from sourcebook.config.collection import CollectionSettings, FilesSource
-from sourcebook.config.document_types import DEFAULT_TYPES
 from sourcebook.config.field_types import Settings
 from sourcebook.config.loading import Configuration
 from sourcebook.config.membership import TakenDocuments
@@ -111,7 +110,7 @@ def check_collections(connection: Connection, names: Sequence[str]) -> None:
         raise UnknownCollectionError(unknown_collections(missing, known))
 
 
-_LATER_LISTS: Final = ("taken", "repositories")
+_LATER_PARTS: Final = ("taken", "repositories", "usage", "answering", "relations", "types")
 _LATER: Final = {
     "chunking": ("context",),
     "embedding": ("dimensions", "device"),
@@ -133,19 +132,10 @@ def record_collection(
         settings: the settings.
         written: of a collection of the API, its settings as they were written; None for one of the configuration file.
     """
-    unset: dict[str, Any] = {name: True for name in _LATER_LISTS if not getattr(settings, name)}
+    unset: dict[str, Any] = {name: True for name in _LATER_PARTS if getattr(settings, name) == _default(settings, name)}
     for part, names in _LATER.items():
         held: Settings = getattr(settings, part)
-        defaults = {name: type(held).model_fields[name].get_default(call_default_factory=True) for name in names}
-        unset[part] = {name for name in names if getattr(held, name) == defaults[name]}
-    if not settings.usage.prices:
-        unset["usage"] = True
-    if settings.answering is None:
-        unset["answering"] = True
-    if settings.relations == type(settings.relations)():
-        unset["relations"] = True
-    if settings.types == DEFAULT_TYPES:
-        unset["types"] = True
+        unset[part] = {name for name in names if getattr(held, name) == _default(held, name)}
     values = {
         "name": name,
         "settings": Jsonb(settings.model_dump(mode="json", by_alias=True, exclude=unset)),
@@ -182,6 +172,10 @@ def record_collection(
     return touched > 0
 
 
+def _default(settings: Settings, name: str) -> Any:
+    return type(settings).model_fields[name].get_default(call_default_factory=True)
+
+
 def _record_source(
     connection: Connection,
     collection: str,
@@ -201,7 +195,7 @@ def _record_source(
             "include": list(source.include),
             "exclude": list(source.exclude),
             "tags": list(source.tags),
-            "max_bytes": source.max_bytes,
+            "max_bytes": (source.request if isinstance(source, SiteSource) else source).max_bytes,
             "settings": Jsonb({**kept, "anonymous": True} if anonymous else kept),
         },
     ).rowcount

@@ -110,8 +110,8 @@ class Visitor:
 
     async def _visit(self, claimed: ClaimedUrl) -> Outcome:
         try:
-            if self._settings.respect_robots and not (await self.rules.of(claimed.url)).allowed(claimed.url):
-                agent = self._settings.user_agent.partition("/")[0]
+            if not await self.rules.allow(claimed.url):
+                agent = self._settings.request.user_agent.partition("/")[0]
                 return Refused(claimed, f"robots.txt of {host_of(claimed.url)} forbids it to {agent}", "robots")
             if self._settings.renders_every_page and claimed.role == "page" and _may_be_html(claimed.url):
                 with suppress(NotAPageError):
@@ -136,9 +136,7 @@ class Visitor:
 
     async def _fetch_allowed(self, url: str) -> Response | None:
         """Return the response of another URL of the site; None where robots.txt or the patterns exclude it."""
-        if not self._discovery.scope.takes(url):
-            return None
-        if self._settings.respect_robots and not (await self.rules.of(url)).allowed(url):
+        if not self._discovery.scope.takes(url) or not await self.rules.allow(url):
             return None
         return await self._fetch(Request(url))
 
@@ -171,7 +169,7 @@ class Visitor:
         if status in {401, 403}:
             return Failed(
                 claimed,
-                f"the server answers {status}: it wants to know who asks; see `login` and `headers` of the site",
+                f"the server answers {status}: it wants to know who asks; see the site's `login` and `request.headers`",
                 False,
                 failure_class=FailureClass.FORBIDDEN,
             )
@@ -255,7 +253,7 @@ class Visitor:
         """Return the entries of a sitemap or llms.txt, or the text of an llms-full.txt; None for any other response."""
         if looks_like_sitemap(response.body):
             try:
-                read = partial(read_sitemap, response.body, claimed.url, max_bytes=self._settings.max_bytes)
+                read = partial(read_sitemap, response.body, claimed.url, max_bytes=self._settings.request.max_bytes)
                 sitemap = await asyncio.get_running_loop().run_in_executor(self._cleaners, read)
             except SitemapError as error:
                 return Failed(claimed, str(error), transient=False, failure_class=FailureClass.CORRUPT)
@@ -329,9 +327,9 @@ class Visitor:
 
     def _asked_by(self, response: Response, cleaned: CleanedPage | None = None) -> frozenset[str]:
         """Return the directives for robots of a page, in its header and its HTML: noindex, nofollow."""
-        if not self._settings.respect_robots:
+        if not self._settings.politeness.respect_robots:
             return frozenset()
-        asked = tag_directives(response.headers.get("x-robots-tag", ""), self._settings.user_agent)
+        asked = tag_directives(response.headers.get("x-robots-tag", ""), self._settings.request.user_agent)
         if cleaned is not None:
             asked |= {"noindex"} if cleaned.noindex else set()
             asked |= {"nofollow"} if cleaned.nofollow else set()

@@ -129,6 +129,10 @@ class HostRules:
         self._postponed: dict[str, tuple[str, FailureClass, float]] = {}
         self._asking: dict[str, asyncio.Lock] = {}
 
+    async def allow(self, url: str) -> bool:
+        """Return whether a URL may be fetched: the rules, which `of` may fail to read, allow it or are not kept."""
+        return not self._settings.politeness.respect_robots or (await self.of(url)).allowed(url)
+
     async def of(self, url: str) -> RobotsRules:
         """Return the rules for a URL's host.
 
@@ -154,25 +158,24 @@ class HostRules:
                 reason = f"{url}: {error}, so what may be fetched is not known"
                 self._postpone(origin, reason, max(error.retry_after or WAIT, WAIT), FailureClass.SERVER)
             raise
-        rules = (
-            RobotsRules() if response is None else rules_of(response.status, response.body, self._settings.user_agent)
-        )
+        agent = self._settings.request.user_agent
+        rules = RobotsRules() if response is None else rules_of(response.status, response.body, agent)
         if response is not None and rules.unavailable:
             reason = f"{url} answers with status {response.status}, so what may be fetched is not known"
             self._postpone(origin, reason, WAIT, FailureClass.SERVER)
-        if rules.crawl_delay and self._settings.respect_robots:
+        if rules.crawl_delay and self._settings.politeness.respect_robots:
             self._obey(origin, rules.crawl_delay)
         return rules
 
     def _obey(self, origin: str, delay: float) -> None:
         """Keep the Crawl-delay in seconds of a host, or postpone the host where it is too long."""
-        longest = self._settings.max_crawl_delay
+        longest = self._settings.politeness.max_crawl_delay
         if delay > longest.total_seconds():
             wait = min(self._settings.refresh, LONGEST_WAIT)
             reason = (
-                f"{origin}/robots.txt asks for a Crawl-delay of {delay:,.10g} seconds, more than the site's "
-                f"`max_crawl_delay` of {longest.total_seconds():,.10g} seconds: raise that to crawl so slowly, or set "
-                f"`respect_robots: false` where the site is your own"
+                f"{origin}/robots.txt asks for a Crawl-delay of {delay:,.10g} seconds, more than "
+                f"`politeness.max_crawl_delay` of {longest.total_seconds():,.10g} seconds: raise that to crawl so slowly, "
+                "or set `respect_robots: false` beside it where the site is your own"
             )
             self._postpone(origin, reason, wait, FailureClass.FORBIDDEN)
         self._limiter.slow_down(urlsplit(origin).hostname or "", delay)
