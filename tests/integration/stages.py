@@ -101,8 +101,17 @@ class Stages:
 
     def configure_sites(self, *sites: dict[str, Any]) -> Applied:
         """The same over several sites."""
-        base = {"requests_per_second": "unlimited", "render": "never", "timeout": "5s"}
-        entries = [{**base, **site, "url": self.address(site["url"])} for site in sites]
+        politeness, request = {"requests_per_second": "unlimited"}, {"timeout": "5s"}
+        entries = [
+            {
+                "render": "never",
+                **site,
+                "url": self.address(site["url"]),
+                "politeness": politeness | site.get("politeness", {}),
+                "request": request | site.get("request", {}),
+            }
+            for site in sites
+        ]
         return self.configure(json.dumps({"collections": {self.collection: {"sites": entries}}}))
 
     def address(self, path: str) -> str:

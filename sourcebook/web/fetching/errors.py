@@ -62,7 +62,7 @@ def fetch_error(
                 f"{host} did not answer within {seconds:g} seconds", failure_class=FailureClass.TIMEOUT
             )
         reason = (
-            f"the response did not end within `request.timeout`, {seconds:g} seconds; it sent {received:,} bytes"
+            f"the response did not end within {seconds:g} seconds (`request.timeout`); it sent {received:,} bytes"
         )
         return FetchError(reason, transient=True, failure_class=FailureClass.TIMEOUT)
     if isinstance(error, aiohttp.ClientResponseError) and _has_long_line(error):

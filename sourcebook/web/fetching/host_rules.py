@@ -173,9 +173,9 @@ class HostRules:
         if delay > longest.total_seconds():
             wait = min(self._settings.refresh, LONGEST_WAIT)
             reason = (
-                f"{origin}/robots.txt asks for a Crawl-delay of {delay:,.10g} seconds, more than "
-                f"`politeness.max_crawl_delay` of {longest.total_seconds():,.10g} seconds: raise that to crawl so slowly, "
-                "or set `respect_robots: false` beside it where the site is your own"
+                f"{origin}/robots.txt asks for a Crawl-delay of {delay:,.10g} seconds, more than the site's "
+                f"`politeness.max_crawl_delay` of {longest.total_seconds():,.10g} seconds: raise that to crawl so "
+                "slowly, or set `respect_robots: false` beside it where the site is your own"
             )
             self._postpone(origin, reason, wait, FailureClass.FORBIDDEN)
         self._limiter.slow_down(urlsplit(origin).hostname or "", delay)
