@@ -110,6 +110,7 @@ def check_collections(connection: Connection, names: Sequence[str]) -> None:
         raise UnknownCollectionError(unknown_collections(missing, known))
 
 
+_Source = FilesSource | SiteSource | RepositorySource | TakenDocuments
 _LATER_PARTS: Final = ("taken", "repositories", "usage", "answering", "relations", "types")
 _LATER: Final = {
     "chunking": ("context",),
@@ -149,26 +150,14 @@ def record_collection(
     if touched and embedding.provider is not None:
         reached = {"collection": name, "provider": embedding.provider, "model": embedding.model}
         connection.execute(queries["follow_connection"], {**reached, "connection": Jsonb(embedding.connection)})
-    for source in settings.files:
-        touched += _record_source(connection, name, "files", source)
-    for site in settings.sites:
-        touched += _record_source(connection, name, "site", site)
-    for repository in settings.repositories:
-        touched += _record_source(connection, name, "files", repository, anonymous=written is not None)
-    for rule in settings.taken:
-        touched += _record_rule(connection, name, rule)
-    touched += connection.execute(
-        queries["remove_sources"],
-        {
-            "collection": name,
-            "folders": [
-                *(source.location for source in settings.files),
-                *(repository.location for repository in settings.repositories),
-            ],
-            "sites": [site.location for site in settings.sites],
-            "collections": [rule.location for rule in settings.taken],
-        },
-    ).rowcount
+    places: dict[str, list[str]] = {"files": [], "site": [], "collection": []}
+    sources: list[_Source] = [*settings.files, *settings.sites, *settings.repositories, *settings.taken]
+    for source in sources:
+        row = _source_row(source, anonymous=written is not None)
+        touched += connection.execute(queries["record_source"], {"collection": name, **row}).rowcount
+        places[row["kind"]].append(source.location)
+    kept = {"folders": places["files"], "sites": places["site"], "collections": places["collection"]}
+    touched += connection.execute(queries["remove_sources"], {"collection": name, **kept}).rowcount
     return touched > 0
 
 
@@ -176,55 +165,23 @@ def _default(settings: Settings, name: str) -> Any:
     return type(settings).model_fields[name].get_default(call_default_factory=True)
 
 
-def _record_source(
-    connection: Connection,
-    collection: str,
-    kind: str,
-    source: FilesSource | SiteSource | RepositorySource,
-    *,
-    anonymous: bool = False,
-) -> int:
-    """Record one source; a repository of the API is read without the server's logins."""
-    kept = _kept_settings(source)
-    return connection.execute(
-        queries["record_source"],
-        {
-            "collection": collection,
-            "kind": kind,
-            "location": source.location,
-            "include": list(source.include),
-            "exclude": list(source.exclude),
-            "tags": list(source.tags),
-            "max_bytes": (source.request if isinstance(source, SiteSource) else source).max_bytes,
-            "settings": Jsonb({**kept, "anonymous": True} if anonymous else kept),
-        },
-    ).rowcount
+def _source_row(source: _Source, *, anonymous: bool) -> dict[str, Any]:
+    """Return the columns of a source; a repository of the API is read without the server's logins.
 
-
-def _kept_settings(source: FilesSource | SiteSource | RepositorySource) -> dict[str, Any]:
-    """Return the settings of a source that have no column of their own."""
+    A membership rule is a source whose location is the other collection.
+    """
+    kind, limit = "files", 0
     match source:
         case SiteSource():
-            return source.model_dump(mode="json")
+            kind, limit, kept = "site", source.request.max_bytes, source.model_dump(mode="json")
         case RepositorySource():
-            named = source.model_dump(mode="json", include={"url", "revision", "path", "refresh", "timeout"})
-            return {**named, "link": source.link, "root": source.root}
+            kept = source.model_dump(mode="json", include={"url", "revision", "path", "refresh", "timeout"})
+            kept |= {"link": source.link, "root": source.root, **({"anonymous": True} if anonymous else {})}
+            limit = source.max_bytes
         case FilesSource():
-            return source.model_dump(mode="json", include={"root", "follow_links"})
-
-
-def _record_rule(connection: Connection, collection: str, rule: TakenDocuments) -> int:
-    """Record a membership rule as a source: its location is the other collection."""
-    return connection.execute(
-        queries["record_source"],
-        {
-            "collection": collection,
-            "kind": "collection",
-            "location": rule.location,
-            "include": [],
-            "exclude": [],
-            "tags": [],
-            "max_bytes": 0,
-            "settings": Jsonb(rule.model_dump(mode="json", include={"tags", "tags_all"})),
-        },
-    ).rowcount
+            limit, kept = source.max_bytes, source.model_dump(mode="json", include={"root", "follow_links"})
+        case TakenDocuments():
+            kind, kept = "collection", source.model_dump(mode="json", include={"tags", "tags_all"})
+    is_rule = isinstance(source, TakenDocuments)
+    lists = {name: [] if is_rule else list(getattr(source, name)) for name in ("include", "exclude", "tags")}
+    return {"kind": kind, "location": source.location, "max_bytes": limit, "settings": Jsonb(kept), **lists}

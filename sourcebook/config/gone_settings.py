@@ -29,7 +29,7 @@ def without_gone(settings: Mapping[str, Any], above: str = "") -> dict[str, Any]
         settings: those of a collection, or of a mapping within them.
         above: name of that mapping, such as `embedding`.
     """
-    kept = {
+    kept: dict[str, Any] = {
         name: without_gone(value, name) if isinstance(value, dict) else value
         for name, value in settings.items()
         if f"{above}.{name}" not in GONE

@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit, urlunsplit
 
-from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
+from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 from pydantic_core import PydanticCustomError
 
 from sourcebook.config.browser import BrowserSettings
@@ -24,16 +24,14 @@ from sourcebook.config.site_types import (
 
 _SECRET_FIELD = re.compile(r"pass|pwd|pin$|secret|token|otp|code|credential|(^|[-_a-z])key$", re.IGNORECASE)
 """Names of form fields whose values are secrets."""
-
-
-_SECRET = re.compile(
+_SECRET_HEADER = re.compile(
     r"authoriz|authent|(^|[-_])auth([-_]|$)|cookie|token|secret|passw|credential|session|signature|(^|[-_a-z])key$",
     re.IGNORECASE,
 )
 """Names of headers whose values are secrets."""
 
 
-def _check_secret(value: str, info: ValidationInfo, *inside: str) -> None:
+def _refuse_literal(value: str, info: ValidationInfo, *inside: str) -> None:
     """Refuse a literal secret in a configuration file, which the database would contain in clear.
 
     Settings in the ledger may have one: an earlier version accepted it.
@@ -42,18 +40,37 @@ def _check_secret(value: str, info: ValidationInfo, *inside: str) -> None:
         raise PydanticCustomError("secret", "a secret is kept in the environment", {"inside": inside})
 
 
-def _basic(value: str) -> str:
+def _secrets(names: re.Pattern[str]) -> AfterValidator:
+    """Return the check of a mapping in which a value is a secret where its name says so."""
+
+    def check(values: dict[str, str], info: ValidationInfo) -> dict[str, str]:
+        for name in filter(names.search, values):
+            _refuse_literal(values[name], info, name)
+        return values
+
+    return AfterValidator(check)
+
+
+def _basic(value: str, info: ValidationInfo) -> str:
     user, colon, password = value.partition(":")
     if not (user and colon and password):
         raise PydanticCustomError("basic", "it names a user and a password with a colon between them")
+    _refuse_literal(password, info)
     return value
+
+
+def _proxy_account(proxy: str, info: ValidationInfo) -> str:
+    account = proxy.rpartition("@")[0].partition("://")[2]
+    if ":" in account:
+        _refuse_literal(account.rpartition(":")[2], info)
+    return proxy
 
 
 class LoginSettings(Settings):
     """How a crawl logs in: with a form, with a stored state of a browser, or with HTTP basic authentication."""
 
     form: SiteUrl | None = Field(default=None, description="the URL of the page with the login form")
-    fields: dict[Text, HeaderValue] = Field(
+    fields: Annotated[dict[Text, HeaderValue], _secrets(_SECRET_FIELD)] = Field(
         default_factory=dict,
         description='a mapping of the form\'s field names to values such as {user: "${DOCS_USER}"}; '
         "${NAME} is read from the environment",
@@ -64,20 +81,6 @@ class LoginSettings(Settings):
     basic: Annotated[HeaderValue, AfterValidator(_basic)] | None = Field(
         default=None, description='user and password such as "${DOCS_USER}:${DOCS_PASSWORD}"'
     )
-
-    @field_validator("fields")
-    @classmethod
-    def _no_password_in_clear(cls, fields: dict[str, str], info: ValidationInfo) -> dict[str, str]:
-        for name in filter(_SECRET_FIELD.search, fields):
-            _check_secret(fields[name], info, name)
-        return fields
-
-    @field_validator("basic")
-    @classmethod
-    def _no_basic_in_clear(cls, basic: str | None, info: ValidationInfo) -> str | None:
-        if basic is not None:
-            _check_secret(basic.partition(":")[2], info)
-        return basic
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
@@ -95,7 +98,7 @@ USER_AGENT = "Sourcebook/0.1"
 class RequestSettings(Settings):
     """A request to a site: its headers, its way through the network, and the limits of its response."""
 
-    headers: dict[HeaderName, HeaderValue] = Field(
+    headers: Annotated[dict[HeaderName, HeaderValue], _secrets(_SECRET_HEADER)] = Field(
         default_factory=dict,
         description='a mapping such as {Authorization: "Bearer ${DOCS_TOKEN}"}; ${NAME} is read from the environment',
     )
@@ -103,7 +106,7 @@ class RequestSettings(Settings):
         default=False, strict=True, description="true or false: whether a crawl sends the cookies that the site sets"
     )
     user_agent: HeaderValue = Field(default=USER_AGENT, description="one line of text")
-    proxy: ProxyUrl | None = Field(
+    proxy: Annotated[ProxyUrl, AfterValidator(_proxy_account)] | None = Field(
         default=None,
         description="a URL such as http://proxy.example.com:3128, or none; unset: HTTPS_PROXY, HTTP_PROXY and NO_PROXY",
     )
@@ -114,21 +117,6 @@ class RequestSettings(Settings):
     max_bytes: ByteCount = Field(
         default=20_000_000, description="a size from 1 to 1TiB, as a whole number of bytes or as 20MB"
     )
-
-    @field_validator("headers")
-    @classmethod
-    def _no_secret_in_clear(cls, headers: dict[str, str], info: ValidationInfo) -> dict[str, str]:
-        for name in filter(_SECRET.search, headers):
-            _check_secret(headers[name], info, name)
-        return headers
-
-    @field_validator("proxy")
-    @classmethod
-    def _no_proxy_password_in_clear(cls, proxy: str | None, info: ValidationInfo) -> str | None:
-        account = (proxy or "").rpartition("@")[0].partition("://")[2]
-        if ":" in account:
-            _check_secret(account.rpartition(":")[2], info)
-        return proxy
 
 
 class PolitenessSettings(Settings):

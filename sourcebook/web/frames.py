@@ -11,7 +11,7 @@ from sourcebook.errors import FailureClass
 from sourcebook.model.media_types import HTML
 from sourcebook.parsing.html.frames import Frame, FrameHead, read_frame_head
 from sourcebook.web.discovery import Discovery
-from sourcebook.web.fetching.host_rules import HostRules, tag_directives
+from sourcebook.web.fetching.host_rules import HostRules
 from sourcebook.web.http_types import FetchError, Request, Response
 from sourcebook.web.outcome import MOST_REDIRECTS
 from sourcebook.web.page_content import media_type_of
@@ -143,13 +143,10 @@ class FrameReader:
 
     def _as_asked(self, response: Response, frame: Frame, head: FrameHead) -> _Read | None:
         """Apply the directives for robots of a frame, in its header and its HTML."""
-        if not self._settings.politeness.respect_robots:
-            return frame, head
-        asked = tag_directives(response.headers.get("x-robots-tag", ""), self._settings.request.user_agent)
-        if head.noindex or "noindex" in asked:
+        asked = self._rules.asked_by(response, head)
+        if "noindex" in asked:
             return None
-        follow = not (head.nofollow or "nofollow" in asked)
-        return Frame(frame.url, frame.body, frame.content_type, follow), head
+        return Frame(frame.url, frame.body, frame.content_type, "nofollow" not in asked), head
 
     def _belongs(self, url: str | None) -> bool:
         return url is not None and self._discovery.scope.takes(url)

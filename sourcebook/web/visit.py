@@ -22,7 +22,7 @@ from sourcebook.web.cleaners import PageCleaner
 from sourcebook.web.discovery import Discovery
 from sourcebook.web.fetch_times import PageRenderer
 from sourcebook.web.fetching.breaker import CircuitBreaker
-from sourcebook.web.fetching.host_rules import HostRules, tag_directives
+from sourcebook.web.fetching.host_rules import HostRules
 from sourcebook.web.fetching.politeness import HostLimiter
 from sourcebook.web.fetching.retries import Fetcher, fetch_with_retries
 from sourcebook.web.frames import FrameReader
@@ -264,7 +264,7 @@ class Visitor:
             if "llms-full" not in claimed.url:
                 return self._discovery.listed(claimed, ((url, None) for url in urls))
             # It holds the text of the pages.
-            asked = self._asked_by(response)
+            asked = self.rules.asked_by(response)
             if "noindex" in asked:
                 return not_to_be_indexed(claimed)
             follows = self._settings.follow_links and "nofollow" not in asked
@@ -311,7 +311,7 @@ class Visitor:
     def _store(self, claimed: ClaimedUrl, response: Response, media_type: str, cleaned: CleanedPage | None) -> Outcome:
         is_whole = cleaned is None or not self._frames.wanted(cleaned.frames)
         page = page_of(response, media_type, cleaned, is_whole=is_whole)
-        asked = self._asked_by(response, cleaned)
+        asked = self.rules.asked_by(response, cleaned)
         links = self._links_of_way if "noindex" in asked else self._links
         found = () if "nofollow" in asked else links(claimed, page.links)
         if claimed.is_start and cleaned is not None and self._discovery.follow_links and "nofollow" not in asked:
@@ -324,16 +324,6 @@ class Visitor:
         if page.canonical_url is not None:
             found += self._discovery.canonical(claimed, page.canonical_url)
         return Stored(claimed, page, found)
-
-    def _asked_by(self, response: Response, cleaned: CleanedPage | None = None) -> frozenset[str]:
-        """Return the directives for robots of a page, in its header and its HTML: noindex, nofollow."""
-        if not self._settings.politeness.respect_robots:
-            return frozenset()
-        asked = tag_directives(response.headers.get("x-robots-tag", ""), self._settings.request.user_agent)
-        if cleaned is not None:
-            asked |= {"noindex"} if cleaned.noindex else set()
-            asked |= {"nofollow"} if cleaned.nofollow else set()
-        return asked
 
     def _links(self, claimed: ClaimedUrl, links: Iterable[str]) -> tuple[FoundUrl, ...]:
         return self._discovery.links(claimed.url, claimed.depth, links)

@@ -10,6 +10,8 @@ from protego import Protego
 
 from sourcebook.config.sites import SiteSource
 from sourcebook.errors import FailureClass
+from sourcebook.parsing.html.cleaner import CleanedPage
+from sourcebook.parsing.html.frames import FrameHead
 from sourcebook.parsing.text.decode import decode
 from sourcebook.web.fetching.breaker import CircuitBreaker
 from sourcebook.web.fetching.politeness import HostLimiter
@@ -132,6 +134,13 @@ class HostRules:
     async def allow(self, url: str) -> bool:
         """Return whether a URL may be fetched: the rules, which `of` may fail to read, allow it or are not kept."""
         return not self._settings.politeness.respect_robots or (await self.of(url)).allowed(url)
+
+    def asked_by(self, response: Response, page: CleanedPage | FrameHead | None = None) -> frozenset[str]:
+        """Return the directives for robots of a page, in its header and its HTML: noindex, nofollow."""
+        if not self._settings.politeness.respect_robots:
+            return frozenset()
+        asked = tag_directives(response.headers.get("x-robots-tag", ""), self._settings.request.user_agent)
+        return asked | {name for name in ("noindex", "nofollow") if getattr(page, name, False)}
 
     async def of(self, url: str) -> RobotsRules:
         """Return the rules for a URL's host.
