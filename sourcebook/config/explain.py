@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
@@ -84,8 +84,7 @@ def _problem(details: ErrorDetails, text: ConfigurationText, model: type[BaseMod
     written = _written(text.content, at)
     match details["type"]:
         case "extra_forbidden":
-            unknown = _unknown_key(at, _keys(model, at[:-1]))
-            return text.position(written, of_key=True), f"{describe(written)}: {unknown}"
+            return text.position(written, of_key=True), f"{describe(written)}: {_unknown_key(model, at)}"
         case "missing":
             parent = describe(written[:-1]) or "the file"
             return text.position(written[:-1]), f"{parent}: the key {at[-1]} is missing; it holds {_allowed(model, at)}"
@@ -128,13 +127,20 @@ def _gone(at: KeyPath) -> str | None:
     return advice and f"this setting is gone: {advice}"
 
 
-def _unknown_key(at: KeyPath, known: list[str]) -> str:
+def _unknown_key(model: type[BaseModel], at: KeyPath) -> str:
     if gone := _gone(at):
         return gone
-    key = str(at[-1])
-    near = difflib.get_close_matches(key.lower(), known, n=1)
-    meant = f" (did you mean {near[0]}?)" if near else ""
+    known = dict.fromkeys(_keys(model, at[:-1]), "")
+    inner = {name: f"{key}." for key in known for name in _inner_keys(model, (*at[:-1], key))}
+    key = str(at[-1]).lower()
+    near = difflib.get_close_matches(key, known, n=1) or difflib.get_close_matches(key, inner, n=1)
+    meant = f" (did you mean {(inner | known)[near[0]]}{near[0]}?)" if near else ""
     return f"there is no such key{meant}; allowed: {', '.join(known)}"
+
+
+def _inner_keys(model: type[BaseModel], at: KeyPath) -> Iterable[str]:
+    annotation, _ = _declaration(model, at)
+    return _fields(annotation) if isinstance(annotation, type) and issubclass(annotation, BaseModel) else ()
 
 
 def _allowed(model: type[BaseModel], at: KeyPath) -> str:

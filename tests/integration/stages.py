@@ -101,15 +101,10 @@ class Stages:
 
     def configure_sites(self, *sites: dict[str, Any]) -> Applied:
         """The same over several sites."""
-        politeness, request = {"requests_per_second": "unlimited"}, {"timeout": "5s"}
+        groups: Row = {"politeness": {"requests_per_second": "unlimited"}, "request": {"timeout": "5s"}}
         entries = [
-            {
-                "render": "never",
-                **site,
-                "url": self.address(site["url"]),
-                "politeness": politeness | site.get("politeness", {}),
-                "request": request | site.get("request", {}),
-            }
+            {"render": "never", **site, "url": self.address(site["url"])}
+            | {name: group | site.get(name, {}) for name, group in groups.items()}
             for site in sites
         ]
         return self.configure(json.dumps({"collections": {self.collection: {"sites": entries}}}))
@@ -263,11 +258,8 @@ class Stages:
 
     def item(self, name: str) -> Row:
         """Return what a person is told of one file."""
-        (row,) = self.rows(
-            "SELECT * FROM item WHERE uri = %(uri)s AND collection = %(collection)s AND state <> 'removed'",
-            uri=self.uri(name),
-            collection=self.collection,
-        )
+        where = "uri = %(uri)s AND collection = %(collection)s AND state <> 'removed'"
+        (row,) = self.rows(f"SELECT * FROM item WHERE {where}", uri=self.uri(name), collection=self.collection)
         return row
 
     def chunk_ids(self, name: str) -> dict[str, int]:

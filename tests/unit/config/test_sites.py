@@ -147,6 +147,7 @@ class TestReading:
                 ["sites[0].login.fields.Password", "found a literal value", "${NAME}"],
             ),
             (with_setting("follow: []"), ["sites[0].follow", "such as"]),
+            (with_setting("timout: 3s"), ["there is no such key (did you mean request.timeout?)"]),
             (with_setting("max_page: 3"), ["there is no such key (did you mean max_pages?)"]),
             (with_setting("request: {timout: 3s}"), ["request.timout: there is no such key (did you mean timeout?)"]),
             (
