@@ -169,7 +169,8 @@ class Visitor:
         if status in {401, 403}:
             return Failed(
                 claimed,
-                f"the server answers {status}: it wants to know who asks; see the site's `login` and `request.headers`",
+                f"the server answers {status}: it wants to know who asks; see `login` and "
+                "`request.headers` of the site",
                 False,
                 failure_class=FailureClass.FORBIDDEN,
             )

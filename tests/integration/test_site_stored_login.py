@@ -105,7 +105,7 @@ def test_basic_and_bearer(stages: Stages, settings: dict[str, Any], expected: st
     stages.web.route("/", page)
     stages.configure_site()
     stages.crawl()
-    assert "see the site's `login` and `request.headers`" in (stages.site_error() or "")
+    assert "see `login` and `request.headers` of the site" in (stages.site_error() or "")
     stages.configure_site(**settings)
     stages.crawl()
     assert stages.pages() == {"/"}
