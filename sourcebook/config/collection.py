@@ -155,6 +155,14 @@ class EmbeddingSettings(ProviderSettings):
         return self
 
 
+_IDENTITIES: Final = {
+    "files": ("root", "this root already"),
+    "sites": ("url", "this URL already"),
+    "repositories": ("url", "this URL and path already; another revision is for another collection"),
+}
+"""Key of each kind of source that names its place, and the words where another one has it."""
+
+
 class CollectionSettings(Settings):
     """One collection: its sources and the settings of every stage."""
 
@@ -220,43 +228,17 @@ class CollectionSettings(Settings):
         description="a mapping such as {patterns: [{match: 'RFC (\\d+)', target: 'rfc-{1}'}], fields: {…}}",
     )
 
-    @field_validator("files")
+    @field_validator("files", "sites", "repositories")
     @classmethod
-    def _each_root_once(cls, files: tuple[FilesSource, ...]) -> tuple[FilesSource, ...]:
+    def _each_source_once(cls, sources: tuple[Any, ...], info: ValidationInfo) -> tuple[Any, ...]:
+        key, identity = _IDENTITIES[str(info.field_name)]
         first: dict[str, int] = {}
-        for index, source in enumerate(files):
-            if first.setdefault(source.location.rstrip("/"), index) != index:
-                same = first[source.location.rstrip("/")]
-                raise PydanticCustomError(
-                    "same_root", "files[{same}] has this root already", {"same": same, "inside": (index, "root")}
-                )
-        return files
-
-    @field_validator("sites")
-    @classmethod
-    def _each_site_once(cls, sites: tuple[SiteSource, ...]) -> tuple[SiteSource, ...]:
-        first: dict[str, int] = {}
-        for index, site in enumerate(sites):
-            if first.setdefault(site.location, index) != index:
-                raise PydanticCustomError(
-                    "same_site",
-                    "sites[{same}] has this URL already",
-                    {"same": first[site.location], "inside": (index, "url")},
-                )
-        return sites
-
-    @field_validator("repositories")
-    @classmethod
-    def _each_repository_once(cls, repositories: tuple[RepositorySource, ...]) -> tuple[RepositorySource, ...]:
-        first: dict[str, int] = {}
-        for index, repository in enumerate(repositories):
-            if first.setdefault(repository.location, index) != index:
-                raise PydanticCustomError(
-                    "same_repository",
-                    "repositories[{same}] has this URL and path already; another revision is for another collection",
-                    {"same": first[repository.location], "inside": (index, "url")},
-                )
-        return repositories
+        for index, source in enumerate(sources):
+            place = source.location.rstrip("/") if key == "root" else source.location
+            if (same := first.setdefault(place, index)) != index:
+                known = f"{info.field_name}[{same}] has {identity}"
+                raise PydanticCustomError("same_source", "{known}", {"known": known, "inside": (index, key)})
+        return sources
 
     @model_validator(mode="after")
     def _some_source(self) -> Self:

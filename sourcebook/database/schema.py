@@ -13,7 +13,7 @@ import psycopg
 from psycopg import Connection
 from psycopg.types.json import Jsonb
 
-from sourcebook.config.gone_settings import without_gone
+from sourcebook.config.gone_settings import regrouped, without_gone
 from sourcebook.database.queries import queries
 from sourcebook.errors import DatabaseError
 
@@ -132,6 +132,8 @@ def _take_over(connection: Connection) -> None:
         settings, overruled, written = (None if each is None else Jsonb(without_gone(each)) for each in stored)
         kept = {"name": name, "settings": settings, "overruled": overruled, "written": written}
         connection.execute(queries["store_settings"], kept)
+    for number, site in connection.execute(queries["stored_sites"]).fetchall():
+        connection.execute(queries["store_site"], {"id": number, "settings": Jsonb(regrouped(site))})
     for number, embedding in connection.execute(queries["stored_embeddings"]).fetchall():
         shortened = Jsonb(without_gone(embedding, "embedding"))
         connection.execute(queries["store_embedding"], {"id": number, "embedding": shortened})

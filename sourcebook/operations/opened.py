@@ -68,7 +68,7 @@ class Opened(Closing):
             home: the state folder; without it SOURCEBOOK_HOME, else `.sourcebook/` beside the configuration.
             max_connections: the most connections held. A search uses two at once where two are free, else one.
             query_embedder: embeds queries in place of the model of each generation.
-            lock_timeout: longest wait of a search for a lock, in seconds; without it SOURCEBOOK_LOCK_TIMEOUT, else 2.
+            lock_timeout: longest wait of a search for a lock, in seconds; without it 2.
             statement_timeout: longest run of each statement of a search, in seconds; without it
                 SOURCEBOOK_STATEMENT_TIMEOUT, else 3.5.
 

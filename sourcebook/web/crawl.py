@@ -114,6 +114,7 @@ class Crawl:
         patience: Patience | None = None,
     ) -> None:
         self._site = site
+        self._most_visits = site.settings.politeness.concurrency
         self._frontier = frontier
         self._database = database
         self._visitor = visitor
@@ -169,7 +170,7 @@ class Crawl:
         """
         exhausted = False
         while True:
-            if not exhausted and not self._ends_early and len(self._claims) < self._site.settings.concurrency:
+            if not exhausted and not self._ends_early and len(self._claims) < self._most_visits:
                 exhausted = not await self._claim(first=first)
             self._start_visits()
             if self._write_task is None and self._is_worth_writing():
@@ -217,7 +218,7 @@ class Crawl:
     @property
     def _together(self) -> int:
         """Pages per transaction; those that wait take the place of visits."""
-        return max(1, self._site.settings.concurrency // 4)
+        return max(1, self._most_visits // 4)
 
     async def _claim(self, *, first: bool) -> bool:
         live, visits = self._live, len(self._visits)
@@ -226,8 +227,7 @@ class Crawl:
     def _start_visits(self) -> None:
         # After a kill, a page that is not written is fetched again, so their number is limited.
         unwritten = _fetched(self._outcomes) + self._writing
-        most = self._site.settings.concurrency
-        while self._claims and len(self._visits) + unwritten < most and not self._ends_early:
+        while self._claims and len(self._visits) + unwritten < self._most_visits and not self._ends_early:
             claimed = self._claims.next()
             self._times.expect(claimed.url)
             self._visits.add(asyncio.create_task(self._visitor.visit(claimed)))

@@ -95,7 +95,7 @@ def why_login(site: Site, result: CrawlResult) -> ItemFailure:
 def why_nothing(site: Site, result: CrawlResult) -> ItemFailure:
     """Return the reason why a crawl ended without any page."""
     if forbidden := result.counts["forbidden"]:
-        agent = site.settings.user_agent.partition("/")[0]
+        agent = site.settings.request.user_agent.partition("/")[0]
         reason = f"0 pages because robots.txt forbids them to {agent} ({forbidden:,} URLs)"
         return ItemFailure(site.location, reason, FailureClass.FORBIDDEN)
     if result.failures:

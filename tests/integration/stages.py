@@ -101,8 +101,12 @@ class Stages:
 
     def configure_sites(self, *sites: dict[str, Any]) -> Applied:
         """The same over several sites."""
-        base = {"requests_per_second": "unlimited", "render": "never", "timeout": "5s"}
-        entries = [{**base, **site, "url": self.address(site["url"])} for site in sites]
+        groups: Row = {"politeness": {"requests_per_second": "unlimited"}, "request": {"timeout": "5s"}}
+        entries = [
+            {"render": "never", **site, "url": self.address(site["url"])}
+            | {name: group | site.get(name, {}) for name, group in groups.items()}
+            for site in sites
+        ]
         return self.configure(json.dumps({"collections": {self.collection: {"sites": entries}}}))
 
     def address(self, path: str) -> str:
@@ -254,11 +258,8 @@ class Stages:
 
     def item(self, name: str) -> Row:
         """Return what a person is told of one file."""
-        (row,) = self.rows(
-            "SELECT * FROM item WHERE uri = %(uri)s AND collection = %(collection)s AND state <> 'removed'",
-            uri=self.uri(name),
-            collection=self.collection,
-        )
+        where = "uri = %(uri)s AND collection = %(collection)s AND state <> 'removed'"
+        (row,) = self.rows(f"SELECT * FROM item WHERE {where}", uri=self.uri(name), collection=self.collection)
         return row
 
     def chunk_ids(self, name: str) -> dict[str, int]:

@@ -31,12 +31,13 @@ from sourcebook.config.collection import (
 )
 from sourcebook.config.document_types import DocumentType
 from sourcebook.config.evaluation import MEASURES, EvaluationSettings, GenerationSettings
+from sourcebook.config.field_types import Settings
 from sourcebook.config.membership import TakenDocuments
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.config.redaction import RedactionSettings
 from sourcebook.config.relations import RelationSettings
 from sourcebook.config.repositories import RepositorySource
-from sourcebook.config.sites import LoginSettings, SiteSource
+from sourcebook.config.sites import LoginSettings, PolitenessSettings, RequestSettings, SiteSource
 from sourcebook.config.speech import SpeechSettings
 from sourcebook.contract.documents import Item
 from sourcebook.contract.explanation import Explanation, LegExplanation
@@ -83,6 +84,8 @@ def test_every_setting_is_in_the_docs() -> None:
     keys += [f"sites[].{name}" for name in SiteSource.model_fields]
     keys += [f"sites[].login.{name}" for name in LoginSettings.model_fields]
     keys += [f"sites[].browser.{name}" for name in BrowserSettings.model_fields]
+    keys += [f"sites[].politeness.{name}" for name in PolitenessSettings.model_fields]
+    keys += [f"sites[].request.{name}" for name in RequestSettings.model_fields]
     keys += [f"repositories[].{name}" for name in RepositorySource.model_fields]
     keys += [f"from[].{name}" for name in TakenDocuments.model_fields]
     keys.append("shards")
@@ -115,8 +118,17 @@ def test_every_default_of_a_site_is_in_the_docs() -> None:
         == defaults
     )
     assert len(told) == len(SiteSource.model_fields) - len(
-        {"url", "follow_links", "follow", "keep", "login", "proxy", "browser"}
+        {"url", "follow_links", "follow", "keep", "login", "browser"}
     )
+
+
+@pytest.mark.parametrize(("group", "settings"), [("politeness", PolitenessSettings()), ("request", RequestSettings())])
+def test_every_default_of_a_sites_group_is_in_the_docs(group: str, settings: Settings) -> None:
+    """The default that docs/configuration.md gives for a setting of the group is the one that holds."""
+    rows = re.findall(rf"^\| `sites\[\]\.{group}\.(\w+)` \| `([^|]+)` \|", _read("configuration.md"), re.MULTILINE)
+    told = {name: YAML(typ="safe", pure=True).load(value) for name, value in rows}
+    assert type(settings)(**told) == settings
+    assert set(told) == set(type(settings).model_fields) - {"proxy"}
 
 
 def test_every_default_of_a_sites_browser_is_in_the_docs() -> None:

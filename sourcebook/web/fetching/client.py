@@ -87,7 +87,7 @@ class Body:
 
 def _too_large(what: str, max_bytes: int) -> FetchError:
     return FetchError(
-        f"{what} than the site's max_bytes allows ({max_bytes:,})",
+        f"{what} than the site's request.max_bytes allows ({max_bytes:,})",
         transient=False,
         failure_class=FailureClass.TOO_LARGE,
     )
