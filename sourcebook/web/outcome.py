@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from sourcebook.config.sites import SiteSource
+from sourcebook.database.refusals import Refusal
 from sourcebook.errors import FailureClass
 from sourcebook.model.document import Block, JsonValue
 from sourcebook.web.http_types import Response
@@ -211,6 +212,11 @@ def asks_login(claimed: ClaimedUrl, settings: SiteSource, what: str) -> Outcome:
     """Return the outcome of a URL that shows a login in place of a document; the stored page stays."""
     reason = login_reason(settings, what)
     return Failed(claimed, reason, transient=False, failure_class=FailureClass.FORBIDDEN, asks_login=True)
+
+
+def refused_by_database(claimed: ClaimedUrl, refusal: Refusal) -> Failed:
+    """Return the outcome of a page with a value that the database does not take."""
+    return Failed(claimed, refusal.reason, transient=False, failure_class=refusal.failure_class)
 
 
 MOST_REDIRECTS = 10

@@ -10,6 +10,7 @@ WHERE document.collection = %(collection)s AND document.removed_at IS NULL
   AND (indexed.document_id IS NULL
        OR indexed.input_hash <> document.content_hash
        OR indexed.config_hash <> %(config_hash)s
+       OR (%(only_failed)s AND indexed.failure IS NOT NULL)
        OR (%(force)s AND (cardinality(%(documents)s::text[]) = 0 OR document.uri = ANY(%(documents)s))))
 ORDER BY document.id;
 
@@ -59,7 +60,26 @@ LEFT JOIN (
 ON CONFLICT (generation_id, document_id) DO UPDATE SET
     input_hash = excluded.input_hash, config_hash = excluded.config_hash,
     chunk_count = excluded.chunk_count, uncovered = excluded.uncovered, prepared_digest = excluded.prepared_digest,
+    failure = NULL, failure_class = NULL,
     published_config = NULL;           -- the published chunks are no longer the prepared ones
+
+-- name: record_refused_passages
+-- Record why prepared documents cannot be embedded or published, and return their URIs with the reasons.
+UPDATE indexed_document indexed
+SET failure = refused.failure, failure_class = refused.failure_class
+FROM unnest(%(documents)s::bigint[], %(failures)s::text[], %(failure_classes)s::text[])
+    AS refused (document_id, failure, failure_class)
+JOIN document ON document.id = refused.document_id
+WHERE indexed.generation_id = %(generation)s AND indexed.document_id = refused.document_id
+RETURNING document.uri, refused.failure, refused.failure_class;
+
+-- name: mark_refused_documents
+-- Mark documents that the database refused in a generation, so that they are tried again.
+INSERT INTO changed_document (collection, document_id)
+SELECT document.collection, document.id
+FROM indexed_document indexed JOIN document ON document.id = indexed.document_id
+WHERE indexed.generation_id = %(generation)s AND indexed.failure IS NOT NULL
+  AND (cardinality(%(documents)s::text[]) = 0 OR document.uri = ANY(%(documents)s));
 
 -- name: count_chunks
 -- Return the number of chunks of a generation's live documents: entries of the unchanged, chunks of the changed ones.

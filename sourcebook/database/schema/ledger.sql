@@ -373,7 +373,7 @@ RETURN CASE WHEN NOT coalesce(metadata ?| ARRAY['tags', 'keywords'], false) THEN
         ) found
         GROUP BY 1
     ) counted
-    WHERE word <> '' AND word <> ALL(of_source)
+    WHERE word <> '' AND word <> ALL(of_source) AND octet_length(word) <= 2000  -- what is longer is prose, and fits no index
     ORDER BY place) END;
 
 -- The link to a document of a Git repository in the web view of its commit; NULL for other documents, and without a web
@@ -526,8 +526,9 @@ BEGIN
         INSERT INTO relation_mark (collection, document_id)
         SELECT added.collection, added.id
         FROM gone JOIN added ON added.id = gone.id
-        WHERE (gone.uri, gone.title, gone.metadata, gone.content_hash, gone.removed_at IS NULL)
-            IS DISTINCT FROM (added.uri, added.title, added.metadata, added.content_hash, added.removed_at IS NULL);
+        WHERE (gone.uri, gone.title, gone.metadata, gone.content_hash, gone.removed_at IS NULL, gone.failure IS NULL)
+            IS DISTINCT FROM
+            (added.uri, added.title, added.metadata, added.content_hash, added.removed_at IS NULL, added.failure IS NULL);
     END IF;
     RETURN NULL;
 END

@@ -8,6 +8,7 @@ from typing import Any, Self
 from sourcebook.errors import FailureClass, ParseError, TemporaryParseError, failure_class_of
 from sourcebook.files.reading import file_name, read_file
 from sourcebook.model.document import ParsedDocument, blocks_of
+from sourcebook.model.storable import storable_text
 from sourcebook.parsing.media_type import HEAD_BYTES, detect_media_type
 from sourcebook.parsing.parser_pool import ParserPool
 from sourcebook.parsing.registry import file_type, parser_identity
@@ -35,10 +36,12 @@ class Failure:
     def of(cls, error: OSError | ParseError) -> Self:
         """Return the failure of an item that cannot be read or parsed."""
         if isinstance(error, ParseError):
-            return cls(str(error), error.failure_class, isinstance(error, TemporaryParseError))
+            return cls(storable_text(str(error)), error.failure_class, isinstance(error, TemporaryParseError))
         if isinstance(error, FileNotFoundError):
             return cls("it vanished between listing and reading", FailureClass.MISSING, is_temporary=True)
-        return cls(f"it cannot be read: {error.strerror or error}", failure_class_of(error), is_temporary=True)
+        return cls(
+            storable_text(f"it cannot be read: {error.strerror or error}"), failure_class_of(error), is_temporary=True
+        )
 
 
 @dataclass(slots=True)

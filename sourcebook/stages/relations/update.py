@@ -19,8 +19,8 @@ from psycopg.rows import dict_row
 from sourcebook.config.document_types import DEFAULT_TYPES, DocumentType
 from sourcebook.config.relations import RelationSettings
 from sourcebook.database.batches import batched
-from sourcebook.database.failures import despite_deadlocks
 from sourcebook.database.queries import queries
+from sourcebook.database.refusals import write_in_halves
 from sourcebook.model.relation import DocumentName, WrittenRelation
 from sourcebook.stages.relations.names import names_of
 from sourcebook.stages.relations.types import type_of
@@ -75,7 +75,8 @@ def read_relations(connection: Connection, collection: str, document: int) -> No
     """
     rules = _rules(connection, collection)
     if rules.is_settled:
-        _read(connection, collection, [document], rules)
+        with connection.transaction():
+            _read(connection, collection, [document], rules)
 
 
 def update_relations(connection: Connection, collection: str, *, thorough: bool = False) -> int:
@@ -101,7 +102,11 @@ def update_relations(connection: Connection, collection: str, *, thorough: bool 
     else:
         numbers = [row[0] for row in connection.execute(queries["documents_of_collection"], scope)]
     for batch in batched(numbers, _BATCH):
-        despite_deadlocks(partial(_read, connection, collection, batch, rules))
+        _, refused = write_in_halves(connection, batch, partial(_read, connection, collection, rules=rules))
+        for document, refusal in refused:
+            reason = f"its relations cannot be recorded: {refusal.reason}"
+            values = {"document": document, "failure": reason, "failure_class": refusal.failure_class}
+            connection.execute(queries["record_relation_failure"], values)
     if rules.is_settled and not marks:
         return len(numbers)
     with connection.transaction():
@@ -119,7 +124,7 @@ def _read(connection: Connection, collection: str, documents: Sequence[int], rul
     relations: list[tuple[int, WrittenRelation]] = []
     typed: list[tuple[int, str | None, list[str]]] = []
     scope: dict[str, Any] = {"collection": collection, "documents": list(documents)}
-    with connection.transaction(), connection.cursor(row_factory=dict_row) as cursor:
+    with connection.cursor(row_factory=dict_row) as cursor:
         for row in cursor.stream(queries["writing_documents"], scope):  # one text in memory at a time
             own = names_of(row["uri"], row["title"], row["metadata"])
             writing = WritingDocument(row["uri"], _root(row), row["metadata"], row["markdown"], row["container"])
