@@ -73,7 +73,10 @@ def refusals_as(failure: Callable[[str, FailureClass], Exception]) -> Iterator[N
 
 
 def write_in_halves(
-    connection: Connection, items: Sequence[Item], write: Callable[[Sequence[Item]], Result]
+    connection: Connection,
+    items: Sequence[Item],
+    write: Callable[[Sequence[Item]], Result],
+    failed: Callable[[Item, Refusal], Item] | None = None,
 ) -> tuple[list[Result], list[tuple[Item, Refusal]]]:
     """Write items in one transaction; where the database refuses a value, write each half in its own, and so on.
 
@@ -83,6 +86,7 @@ def write_in_halves(
         connection: outside a transaction; within one, a savepoint is set.
         items: what is written together; none is written twice.
         write: writes some of them, and changes nothing outside the database.
+        failed: makes what is written in place of a refused item; where that is refused, too, nothing is.
 
     Returns:
         The results of what was written, and the items that were refused.
@@ -96,10 +100,12 @@ def write_in_halves(
         if refusal is None or connection.closed:
             raise
     if len(items) == 1:
+        if failed is not None:
+            write_in_halves(connection, [failed(items[0], refusal)], write)
         return [], [(items[0], refusal)]
     middle = len(items) // 2
-    results, refused = write_in_halves(connection, items[:middle], write)
-    others, also = write_in_halves(connection, items[middle:], write)
+    results, refused = write_in_halves(connection, items[:middle], write, failed)
+    others, also = write_in_halves(connection, items[middle:], write, failed)
     return results + others, refused + also
 
 

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import itemgetter
-from typing import Any
+from typing import Any, Self
 
 from psycopg import Connection
 from psycopg.rows import dict_row
@@ -29,7 +29,7 @@ from sourcebook.chunking.tokenizer import TokenCounter, token_counter
 from sourcebook.database.batches import batched_by_size
 from sourcebook.database.lock import in_turn
 from sourcebook.database.queries import queries
-from sourcebook.database.refusals import write_in_halves
+from sourcebook.database.refusals import Refusal, write_in_halves
 from sourcebook.database.stage_runs import refresh_statistics
 from sourcebook.indexing.mending import prove
 from sourcebook.model.document import ParsedDocument, blocks_of
@@ -42,7 +42,6 @@ from sourcebook.model.shard import is_first
 from sourcebook.model.work import cutting_work
 from sourcebook.stages.changes import changed_documents, documents_version
 from sourcebook.stages.observed_stage import observed_stage
-from sourcebook.stages.refused_documents import record_refused
 
 BATCH = 128
 """Documents per transaction."""
@@ -62,6 +61,12 @@ class _Prepared:
     has_vectors: bool
     uncovered: int
     """Characters in no passage."""
+    refusal: Refusal | None = None
+    """Reason why its passages cannot be stored; then it has none."""
+
+    def failed(self, refusal: Refusal) -> Self:
+        """Return it without the passages that the database refuses."""
+        return replace(self, chunks=(), uncovered=0, refusal=refusal)
 
 
 @observed_stage("chunks")
@@ -159,19 +164,17 @@ def _prepare(
         _Prepared(content["document_id"], content["content_hash"], chunks, has_vectors, _uncovered(document, chunks))
         for content, document, chunks, has_vectors in zip(contents, parsed, cut, embedded, strict=True)
     ]
-    store = partial(_store, connection, generation)
-    _, refused = write_in_halves(connection, prepared, store)
-    if refused:
-        write_in_halves(connection, [replace(each, chunks=(), uncovered=0) for each, _ in refused], store)
-        record_refused(connection, generation, [(each.document, refusal) for each, refusal in refused], report)
-    refusing = {each.document for each, _ in refused}
-    for each in prepared:
-        if each.document not in refusing:
-            before = published[each.document]
-            now = Counter(chunk.hash for chunk in each.chunks)
-            report.work += cutting_work(len(each.chunks))
-            report.added += (now - before).total()
-            report.removed += (before - now).total()
+    _, refused = write_in_halves(connection, prepared, partial(_store, connection, generation), _Prepared.failed)
+    refusals = {each.document: refusal for each, refusal in refused}
+    for content, each in zip(contents, prepared, strict=True):
+        if refusal := refusals.get(each.document):
+            report.fail(content["uri"], refusal.reason, refusal.failure_class)
+            continue
+        before = published[each.document]
+        now = Counter(chunk.hash for chunk in each.chunks)
+        report.work += cutting_work(len(each.chunks))
+        report.added += (now - before).total()
+        report.removed += (before - now).total()
 
 
 def _store(connection: Connection, generation: Generation, prepared: Sequence[_Prepared]) -> None:
@@ -189,6 +192,8 @@ def _store(connection: Connection, generation: Generation, prepared: Sequence[_P
             "input_hashes": [each.content_hash for each in prepared],
             "chunk_counts": [len(each.chunks) for each in prepared],
             "uncovered": [each.uncovered for each in prepared],
+            "failures": [each.refusal and each.refusal.reason for each in prepared],
+            "failure_classes": [each.refusal and each.refusal.failure_class for each in prepared],
             "config_hash": chunking_config_hash(generation),
         },
     )

@@ -163,7 +163,7 @@ def _publish_first(
 def _publish(
     connection: Connection, generation: Generation, batch: Sequence[_Waiting], *, in_graph: bool
 ) -> tuple[int, int, int]:
-    """Publish some documents, in a transaction of the caller; return the numbers of entries added, changed and removed."""
+    """Publish some documents, in a transaction; return the numbers of entries added, changed and removed."""
     added = changed = removed = 0
     every = {
         "generation": generation.id,

@@ -33,7 +33,7 @@ Result = TypeVar("Result")
 def clean_fetched_page(
     body: bytes, url: str, content_type: str, keep: HtmlPart, frames: Mapping[str, Frame]
 ) -> CleanedPage:
-    """Clean a page as `clean_page` does, as it can be stored; give back what pages needed, up to 25 times their size."""
+    """Clean a page, as it can be stored, and give back what pages needed, up to 25 times their size."""
     try:
         return storable_content(clean_page(body, url=url, content_type=content_type, keep=keep, frames=frames))
     finally:

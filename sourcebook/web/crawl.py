@@ -22,6 +22,7 @@ from sourcebook.web.outcome import (
     Listed,
     Outcome,
     Postponed,
+    Recorded,
     Redirected,
     Refused,
     Stored,
@@ -78,8 +79,8 @@ class CrawlFrontier(ClaimableUrls, Protocol):
     def skip_unchanged(self, cleaner: str) -> int:
         """Mark URLs as fetched that the sitemap declares unchanged; return their number."""
 
-    def record(self, outcomes: Sequence[Outcome], cleaner: str, seconds: Mapping[int, float]) -> int:
-        """Record outcomes and the URLs they found; return the number of new URLs."""
+    def record(self, outcomes: Sequence[Outcome], cleaner: str, seconds: Mapping[int, float]) -> Recorded:
+        """Record outcomes and the URLs they found."""
 
     def recover(self) -> int:
         """Queue the URLs that are claimed; return their number."""

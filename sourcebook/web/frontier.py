@@ -25,6 +25,7 @@ from sourcebook.web.outcome import (
     Listed,
     Outcome,
     Postponed,
+    Recorded,
     Redirected,
     Refused,
     Stored,
@@ -132,9 +133,7 @@ class Frontier:
             new += sum(is_new for (is_new,) in rows)
         return new
 
-    def record(
-        self, outcomes: Sequence[Outcome], cleaner: str, seconds: Mapping[int, float]
-    ) -> tuple[int, list[tuple[Outcome, Failed]]]:
+    def record(self, outcomes: Sequence[Outcome], cleaner: str, seconds: Mapping[int, float]) -> Recorded:
         """Record outcomes and the URLs they found in one transaction.
 
         One that the database refuses is recorded as failed; its stored page stays.
@@ -143,9 +142,6 @@ class Frontier:
             outcomes: outcomes of claimed URLs.
             cleaner: identity of the cleaner that made the pages.
             seconds: seconds of the response by the id of its URL.
-
-        Returns:
-            The number of new URLs, and the outcomes that were refused, each with the failure in its place.
         """
 
         def write(some: Sequence[Outcome]) -> int:
@@ -158,10 +154,8 @@ class Frontier:
                 for url in outcome.found
             )
 
-        new, refused = write_in_halves(self._connection, outcomes, write)
-        failed = [refused_by_database(outcome.claimed, refusal) for outcome, refusal in refused]
-        write_in_halves(self._connection, failed, write)
-        return sum(new), [(outcome, failure) for (outcome, _), failure in zip(refused, failed, strict=True)]
+        new, refused = write_in_halves(self._connection, outcomes, write, refused_by_database)
+        return sum(new), [(outcome, refused_by_database(outcome, refusal)) for outcome, refusal in refused]
 
     def _record_pages(self, stored: Sequence[Stored], cleaner: str) -> None:
         if stored:

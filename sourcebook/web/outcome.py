@@ -179,6 +179,9 @@ class Postponed:
 
 Outcome = Stored | Unchanged | Listed | Redirected | Gone | Refused | Failed | Postponed
 
+Recorded = tuple[int, list[tuple[Outcome, Failed]]]
+"""Number of new URLs, and the outcomes that the database refused, each with the failure in its place."""
+
 
 def nearest_urls(found: Iterable[FoundUrl]) -> Iterable[FoundUrl]:
     """Keep one entry per URL, the nearest to the start: a statement may touch a row only once."""
@@ -214,9 +217,9 @@ def asks_login(claimed: ClaimedUrl, settings: SiteSource, what: str) -> Outcome:
     return Failed(claimed, reason, transient=False, failure_class=FailureClass.FORBIDDEN, asks_login=True)
 
 
-def refused_by_database(claimed: ClaimedUrl, refusal: Refusal) -> Failed:
-    """Return the outcome of a page with a value that the database does not take."""
-    return Failed(claimed, refusal.reason, transient=False, failure_class=refusal.failure_class)
+def refused_by_database(outcome: Outcome, refusal: Refusal) -> Failed:
+    """Return what a visit whose outcome the database does not take comes to."""
+    return Failed(outcome.claimed, refusal.reason, transient=False, failure_class=refusal.failure_class)
 
 
 MOST_REDIRECTS = 10

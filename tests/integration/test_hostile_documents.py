@@ -1,8 +1,32 @@
 """Documents whose values the database refuses, or cannot hold: each fails alone, or is cleaned."""
 
-from tests.integration.stages import Stages
+import json
+
+from sourcebook.model.report import StageReport
+from tests.integration.stages import Stages, html
 
 RTF = rb"{\rtf1\ansi \trowd\cellx1000 \u0 ?Lower\cell\row\pard x\par}"
+ADDRESSES = {"changed_item", "item_processing", "document_name"}
+"""Tables that hold the address of an item, which every other row of it repeats."""
+REFUSE = """
+CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql SET search_path = sourcebook, public AS $$
+DECLARE
+    held jsonb := to_jsonb(NEW);
+BEGIN
+    IF held ->> 'failure' IS NULL AND coalesce(held ->> 'state', 'fetched') = 'fetched' AND is_victim(held) THEN
+        RAISE EXCEPTION 'integer out of range' USING ERRCODE = '22003';
+    END IF;
+    RETURN NEW;
+END
+$$;
+CREATE OR REPLACE FUNCTION is_victim(held jsonb) RETURNS boolean
+LANGUAGE sql STABLE SET search_path = sourcebook, public
+RETURN coalesce(held ->> 'url', held ->> 'uri', held::text) ~ 'victim'
+    OR (held ->> 'document_id')::bigint IN (SELECT id FROM document WHERE uri ~ 'victim')
+    OR (held ->> 'chunk_id')::bigint IN (
+        SELECT chunk.id FROM chunk JOIN document ON document.id = document_id WHERE uri ~ 'victim')
+    OR (held ->> 'text_hash')::bytea IN (SELECT embedding_hash FROM chunk WHERE text ~ 'victim');
+"""
 
 
 def test_a_nul_in_a_file_stops_nothing(stages: Stages) -> None:
@@ -13,3 +37,68 @@ def test_a_nul_in_a_file_stops_nothing(stages: Stages) -> None:
     stages.run()
     assert stages.found("flag") == {"a.md", "c.md"}
     assert stages.found("lower") == {"b.rtf"}
+
+
+def test_a_row_that_the_database_refuses_fails_its_document_alone_in_every_table(stages: Stages) -> None:
+    """The tables are those of the catalog to which a document came; a new one is tried, too.
+
+    The others of the batch are published, the failure is shown once and is not tried again, a change is.
+    """
+    _write(stages, "first")
+    site = {"url": stages.address("/sitemap.xml"), "requests_per_second": "unlimited", "render": "never", "timeout": "5s"}
+    stages.configure(json.dumps({"collections": {"handbook": {"files": [{"root": "./docs"}], "sites": [site]}}}))
+    stages.run()
+    _execute(stages, REFUSE)
+    held = [
+        name
+        for name in _tables(stages)
+        if stages.rows(f"SELECT FROM sourcebook.{name} held WHERE is_victim(to_jsonb(held)) LIMIT 1")
+    ]
+    assert {"raw_file", "frontier", "crawled_page", "parsed_content", "document", "chunk", "indexed_document"} < {*held}
+    assert {"embedding", "search_entry", "keyword_entry", "lexeme", "document_name", "document_relation"} < {*held}
+    for name in sorted({*held} - ADDRESSES):
+        _execute(
+            stages, f"CREATE TRIGGER refused BEFORE INSERT OR UPDATE ON {name} FOR EACH ROW EXECUTE FUNCTION refuse()"
+        )
+        _write(stages, f"refused{name}")
+        reports = _run(stages)
+        assert {"other", "other.md"} <= stages.found(f"refused{name}"), f"{name}: the others are published"
+        failures = {failure.uri: failure.reason for report in reports.values() for failure in report.failures}
+        assert failures, name
+        assert all("victim" in uri and "(integer out of range)" in reason for uri, reason in failures.items()), failures
+        assert stages.problems().keys() <= failures.keys() | {"/victim"}, name
+        assert stages.problems(), name
+        assert not stages.pending().work, name
+        assert not any(report.worked or report.failed for report in stages.run().values()), f"{name} is tried again"
+        _execute(stages, f"DROP TRIGGER refused ON {name}")
+        _write(stages, f"mended{name}")
+        _run(stages)
+        assert not stages.problems(), name
+        assert len(stages.found(f"mended{name}")) == 4, name
+    stages.assert_sound()
+
+
+def _execute(stages: Stages, statement: str) -> None:
+    with stages.connection() as connection:
+        connection.execute(statement.encode())
+
+
+def _write(stages: Stages, word: str) -> None:
+    for page in ("victim", "other"):
+        stages.web.page(f"/{page}", html(page, f"The {page} of the site is {word}."))
+    stages.web.sitemap("/sitemap.xml", ["/victim", "/other"])
+    stages.write("victim.md", f"# The victim\n\nThe [other](other.md) is {word}.")
+    stages.write("other.md", f"# The other\n\nThe flag is {word}.")
+
+
+def _run(stages: Stages) -> dict[str, StageReport]:
+    stages.rows("UPDATE source SET next_crawl_at = now() WHERE kind = 'site' RETURNING 1")
+    return stages.run()
+
+
+def _tables(stages: Stages) -> list[str]:
+    rows = stages.rows(
+        "SELECT relname AS name FROM pg_class WHERE relnamespace = 'sourcebook'::regnamespace "
+        "AND relkind IN ('r', 'p') AND NOT relispartition ORDER BY 1"
+    )
+    return [row["name"] for row in rows]

@@ -38,9 +38,9 @@ BEGIN
         INSERT INTO relation_mark (collection, document_id)
         SELECT added.collection, added.id
         FROM gone JOIN added ON added.id = gone.id
-        WHERE (gone.uri, gone.title, gone.metadata, gone.content_hash, gone.removed_at IS NULL, gone.failure IS NULL)
-            IS DISTINCT FROM
-            (added.uri, added.title, added.metadata, added.content_hash, added.removed_at IS NULL, added.failure IS NULL);
+        WHERE (gone.uri, gone.title, gone.metadata, gone.content_hash, gone.removed_at IS NULL)
+            IS DISTINCT FROM (added.uri, added.title, added.metadata, added.content_hash, added.removed_at IS NULL)
+            OR (gone.failure IS NOT NULL AND added.failure IS NULL);  -- they may be what could not be recorded
     END IF;
     RETURN NULL;
 END

@@ -43,12 +43,14 @@ COPY chunk (generation_id, document_id, ordinal, text, context, heading_path, an
 FROM STDIN (FORMAT binary);
 
 -- name: record_prepared_documents
--- Record from which content and by which rules the chunks of documents were cut.
+-- Record from which content and by which rules the chunks of documents were cut, or why they cannot be stored.
 INSERT INTO indexed_document
-    (generation_id, document_id, input_hash, config_hash, chunk_count, uncovered, prepared_digest)
-SELECT %(generation)s, document_id, input_hash, %(config_hash)s, chunk_count, uncovered, coalesce(cut.digest, 0)
-FROM unnest(%(documents)s::bigint[], %(input_hashes)s::bytea[], %(chunk_counts)s::int[], %(uncovered)s::int[])
-    AS prepared (document_id, input_hash, chunk_count, uncovered)
+    (generation_id, document_id, input_hash, config_hash, chunk_count, uncovered, prepared_digest, failure, failure_class)
+SELECT %(generation)s, document_id, input_hash, %(config_hash)s, chunk_count, uncovered, coalesce(cut.digest, 0),
+       failure, failure_class
+FROM unnest(%(documents)s::bigint[], %(input_hashes)s::bytea[], %(chunk_counts)s::int[], %(uncovered)s::int[],
+            %(failures)s::text[], %(failure_classes)s::text[])
+    AS prepared (document_id, input_hash, chunk_count, uncovered, failure, failure_class)
 LEFT JOIN (
     SELECT chunk.document_id, sum(chunk_seal(chunk)) AS digest
     FROM chunk
@@ -60,7 +62,7 @@ LEFT JOIN (
 ON CONFLICT (generation_id, document_id) DO UPDATE SET
     input_hash = excluded.input_hash, config_hash = excluded.config_hash,
     chunk_count = excluded.chunk_count, uncovered = excluded.uncovered, prepared_digest = excluded.prepared_digest,
-    failure = NULL, failure_class = NULL,
+    failure = excluded.failure, failure_class = excluded.failure_class,
     published_config = NULL;           -- the published chunks are no longer the prepared ones
 
 -- name: record_refused_passages

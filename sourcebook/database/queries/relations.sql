@@ -42,9 +42,10 @@ LEFT JOIN parsed_content parsed ON parsed.sha256 = document.content_sha256 AND p
 WHERE document.id = ANY(%(documents)s) AND document.removed_at IS NULL AND document.content_hash IS NOT NULL;
 
 -- name: record_relation_failure
--- Record why the relations of a document cannot be recorded; what is published of it stays.
+-- Record why the relations of a document cannot be recorded, and return its URI; what is published of it stays.
 UPDATE document SET failure = %(failure)s, failure_class = %(failure_class)s, attempts = 1, next_retry_at = NULL
-WHERE id = %(document)s;
+WHERE id = %(document)s
+RETURNING uri;
 
 -- name: record_document_types
 -- Record the types of documents, and the promised fields that they lack.

@@ -151,11 +151,7 @@ class DocumentMaker:
 
         An item that the database refuses is recorded as failed; its content is kept for others that share it.
         """
-        _, refused = write_in_halves(self._run.connection, readings, self._store)
-        for reading, refusal in refused:
-            reading.making, reading.other_bytes = None, None
-            reading.failure = Failure(refusal.reason, refusal.failure_class, is_temporary=False)
-        write_in_halves(self._run.connection, [reading for reading, _ in refused], self._store)
+        write_in_halves(self._run.connection, readings, self._store, Reading.fail)
         report, texts = self._run.report, self._run.texts
         for reading in readings:
             item, content = reading.item, reading.content

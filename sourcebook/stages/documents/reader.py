@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
+from sourcebook.database.refusals import Refusal
 from sourcebook.errors import FailureClass, ParseError, TemporaryParseError, failure_class_of
 from sourcebook.files.reading import file_name, read_file
 from sourcebook.model.document import ParsedDocument, blocks_of
@@ -66,6 +67,12 @@ class Reading:
     failure: Failure | None = None
     other_bytes: dict[str, Any] | None = None
     """New values of its inventory row, where its bytes changed since they were listed."""
+
+    def fail(self, refusal: Refusal) -> Self:
+        """Give up what the database refuses of it."""
+        self.making, self.other_bytes = None, None
+        self.failure = Failure(refusal.reason, refusal.failure_class, is_temporary=False)
+        return self
 
     @property
     def content(self) -> Content | None:

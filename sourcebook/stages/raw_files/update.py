@@ -289,10 +289,8 @@ class _Comparison:
 
 def _recorded(connection: Connection, source: Source, files: Sequence[ReadFile]) -> Sequence[ReadFile]:
     """Record files, one whose values the database refuses as failed, and return them as they were recorded."""
-    record = partial(_record, connection, source)
-    _, refused = write_in_halves(connection, files, record)
+    _, refused = write_in_halves(connection, files, partial(_record, connection, source), unstorable_file)
     failed = {file.entry.uri: unstorable_file(file, refusal) for file, refusal in refused}
-    write_in_halves(connection, list(failed.values()), record)
     return [failed.get(file.entry.uri, file) for file in files]
 
 

@@ -22,6 +22,7 @@ from sourcebook.database.batches import batched
 from sourcebook.database.queries import queries
 from sourcebook.database.refusals import write_in_halves
 from sourcebook.model.relation import DocumentName, WrittenRelation
+from sourcebook.model.report import StageReport
 from sourcebook.stages.relations.names import names_of
 from sourcebook.stages.relations.types import type_of
 from sourcebook.stages.relations.written import WritingDocument, written_relations
@@ -79,13 +80,16 @@ def read_relations(connection: Connection, collection: str, document: int) -> No
             _read(connection, collection, [document], rules)
 
 
-def update_relations(connection: Connection, collection: str, *, thorough: bool = False) -> int:
+def update_relations(
+    connection: Connection, collection: str, *, thorough: bool = False, report: StageReport | None = None
+) -> int:
     """Read the relations of changed documents, and resolve those that they touch.
 
     Args:
         connection: in autocommit mode; the caller holds the lock of the collection.
         collection: name of the collection.
         thorough: whether to read every document.
+        report: receives the documents whose relations the database refuses.
 
     Returns:
         Number of documents that were read.
@@ -106,7 +110,9 @@ def update_relations(connection: Connection, collection: str, *, thorough: bool 
         for document, refusal in refused:
             reason = f"its relations cannot be recorded: {refusal.reason}"
             values = {"document": document, "failure": reason, "failure_class": refusal.failure_class}
-            connection.execute(queries["record_relation_failure"], values)
+            row = connection.execute(queries["record_relation_failure"], values).fetchone()
+            if row is not None and report is not None:
+                report.fail(row[0], reason, refusal.failure_class)
     if rules.is_settled and not marks:
         return len(numbers)
     with connection.transaction():
