@@ -2,6 +2,23 @@
 ALTER TABLE indexed_document ADD COLUMN failure text, ADD COLUMN failure_class text;
 CREATE INDEX indexed_document_failed ON indexed_document (generation_id) WHERE failure IS NOT NULL;
 
+-- A date that programs cannot read is none: it ended every listing that it was in.
+CREATE OR REPLACE FUNCTION moment(value text) RETURNS timestamptz
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE
+    whole text := CASE length(value) WHEN 4 THEN value || '-01-01Z' WHEN 7 THEN value || '-01Z' WHEN 10 THEN value || 'Z'
+        ELSE value || CASE WHEN value ~ '(Z|[+-]\d\d(:?\d\d)?)$' THEN '' ELSE 'Z' END END;
+BEGIN
+    IF value ~ '^\d{4}(-\d\d(-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d(:?\d\d)?)?)?)?)?$'
+            AND pg_input_is_valid(whole, 'timestamptz') THEN
+        -- Programs that read it have no others, in whatever time zone.
+        RETURN CASE WHEN whole::timestamptz BETWEEN '0001-01-02Z' AND '9999-12-31Z' THEN whole::timestamptz END;
+    END IF;
+    RETURN NULL;
+END
+$$;
+UPDATE document SET updated_at = updated_at WHERE NOT dated_at BETWEEN '0001-01-02Z' AND '9999-12-31Z';
+
 -- Words that no index holds are no tags.
 CREATE OR REPLACE FUNCTION document_tags(of_source text[], metadata jsonb, media_type text) RETURNS text[]
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

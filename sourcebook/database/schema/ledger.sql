@@ -337,7 +337,8 @@ DECLARE
 BEGIN
     IF value ~ '^\d{4}(-\d\d(-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d(:?\d\d)?)?)?)?)?$'
             AND pg_input_is_valid(whole, 'timestamptz') THEN
-        RETURN whole::timestamptz;
+        -- Programs that read it have no others, in whatever time zone.
+        RETURN CASE WHEN whole::timestamptz BETWEEN '0001-01-02Z' AND '9999-12-31Z' THEN whole::timestamptz END;
     END IF;
     RETURN NULL;
 END
