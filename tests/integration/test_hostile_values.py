@@ -2,11 +2,22 @@
 
 import io
 import json
+import math
 import random
 import sqlite3
 import zipfile
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from typing import Any
 
+import psycopg
+from psycopg import Connection, sql
+from psycopg.types.json import Jsonb
+
+from sourcebook.database.refusals import write_in_halves
 from sourcebook.parsing.storable_content import LONGEST_TITLE, REPLACED
 from tests.integration.stages import Stages
 
@@ -145,3 +156,67 @@ def test_no_value_of_a_file_stops_the_collection(stages: Stages, tmp_path: Path)
     assert stages.document("numbers.md")["metadata"]["b"] == "inf"
     assert {Path(item.uri).name for item in stages.knowledge.documents(limit=100)} >= {*files}
     assert not stages.search("flag", filters={"date": {"gte": "2100-01-01"}})
+
+
+def _nested(depth: int) -> list[Any]:
+    nested: list[Any] = []
+    for _ in range(depth):
+        nested = [nested]
+    return nested
+
+
+HOSTILE: dict[str, list[Any]] = {
+    "text": ["\0", "\ud800", LONG, "\ufffe\uffff\u202e", "x" * 1_000_000],
+    "jsonb": [Jsonb({"a": value}) for value in ("\0", "\ud800", math.nan, math.inf, 10**4000, LONG)]
+    + [Jsonb(_nested(900)), Jsonb(_nested(100_000)), '{"a": 1e400000}', "[" * 50_000],
+    "bytea": [LONG.encode()],
+    "boolean": ["maybe"],
+    "smallint": [2**15, -(2**63)],
+    "integer": [2**31, 10**400],
+    "bigint": [2**63, 10**400],
+    "real": [1e308, "1e400"],
+    "double precision": ["1e400", 10**400],
+    "numeric": ["1e400000"],
+    "timestamp with time zone": ["294277-01-01", "0000-01-01", "infinity "],
+    "halfvec": ["[1e9]", "[NaN]", "[]"],
+    "sparsevec": ["{1:NaN}/3", "{1:1e40}/3"],
+    "uuid": ["\0", "flag"],
+    "date": ["0000-01-01", "6000000-01-01"],
+    "tsvector": ["'" + "x" * 2_047 + "'", " ".join(f"{LONG[:1900]}{number}" for number in range(600))],
+}
+"""Values of each type of the catalog that a column may not hold."""
+
+
+def test_whatever_a_column_refuses_is_a_refusal_of_that_value_alone(stages: Stages) -> None:
+    """The columns are those of the catalog: one of a new type needs its hostile values here."""
+    stages.write("a.md", "---\ntags: [a]\n---\n# A\n\nThe [flag](b.md) is green.")
+    stages.configure()
+    stages.run()
+    columns = stages.rows(
+        "SELECT attrelid::regclass::text AS name, attname AS column, format_type(atttypid, NULL) AS kind "
+        "FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid "
+        "WHERE relnamespace = 'sourcebook'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition "
+        "AND attnum > 0 AND NOT attisdropped AND attgenerated = '' AND attidentity = ''"
+    )
+    refused: Counter[str] = Counter()
+    with stages.connection() as connection:
+        for column in columns:
+            kind, is_array, _ = column["kind"].partition("[]")
+            for value in [[held] if is_array else held for held in HOSTILE[kind]]:
+                with suppress(psycopg.errors.ForeignKeyViolation), connection.transaction(force_rollback=True):
+                    write = partial(_put, connection, column)
+                    found = write_in_halves(connection, [None, value, None], write)[1]
+                    assert [each for each, _ in found] in ([], [value]), column
+                    refused[kind] += len(found)
+    assert refused.keys() == HOSTILE.keys()
+    assert min(refused.values()) > 0, refused
+
+
+def _put(connection: Connection, column: dict[str, str], values: Sequence[Any]) -> None:
+    """Set a column of some row to each value; None leaves it as it is."""
+    name, table = sql.Identifier(column["column"]), sql.SQL(column["name"])
+    for value in values:
+        statement = sql.SQL(
+            "UPDATE {} SET {} = coalesce(%s::{}, {}) WHERE ctid = (SELECT ctid FROM {} LIMIT 1)"
+        ).format(table, name, sql.SQL(column["kind"]), name, table)
+        connection.execute(statement, [value])

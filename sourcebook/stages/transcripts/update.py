@@ -21,7 +21,7 @@ from tempfile import NamedTemporaryFile
 from psycopg import Connection
 
 from sourcebook.database.queries import queries
-from sourcebook.database.refusals import refusals_as
+from sourcebook.database.refusals import refusals_as, write_in_halves
 from sourcebook.database.stage_runs import refresh_statistics
 from sourcebook.errors import FailureClass, RecordingError, SpeechError, TemporaryRecordingError, failure_class_of
 from sourcebook.files.confinement import open_confined
@@ -248,18 +248,20 @@ class _Stage:
             self.report.changed += 1
 
     def _fail(self, file: StaleRecording, error: RecordingError | SpeechError) -> None:
-        self.connection.execute(
-            queries["record_transcription_failure"],
-            {
-                "source_id": file.source_id,
-                "uri": file.uri,
-                "sha256": file.sha256,
-                "engine": self.engine,
-                "failure": storable_text(str(error)),
-                "failure_class": error.failure_class,
-                "most_attempts": error.failure_class.most_attempts,
-                "temporary": isinstance(error, TemporaryRecordingError),
-            },
+        row = {
+            "source_id": file.source_id,
+            "uri": file.uri,
+            "sha256": file.sha256,
+            "engine": self.engine,
+            "failure": storable_text(str(error)),
+            "failure_class": error.failure_class,
+            "most_attempts": error.failure_class.most_attempts,
+            "temporary": isinstance(error, TemporaryRecordingError),
+        }
+        write_in_halves(
+            self.connection,
+            [row],
+            lambda rows: self.connection.execute(queries["record_transcription_failure"], rows[0]),
         )
         self.report.fail(file.uri, str(error), error.failure_class)
 
