@@ -74,12 +74,19 @@ def within_index(folder: ListedFolder) -> ListedFolder:
         else FileEntry(
             base + _shortened(entry.uri[len(folder.uri) :], _LONGEST_NAME),
             entry.path,
-            skip_reason=f"its path has {len(entry.uri.encode()):,} bytes as an address, of which an index of the "
-            f"database holds {LONGEST_URI:,}; shorten the names of its folders",
+            skip_reason=too_long(len(entry.uri.encode())),
         )
         for entry in folder.entries
     ]
     return replace(folder, uri=base, entries=entries)
+
+
+def too_long(size: int) -> str:
+    """Return the reason why a file with an address of some bytes is not read."""
+    return (
+        f"its path has {size:,} bytes as an address, of which an index of the database holds {LONGEST_URI:,}; "
+        "shorten the names of its folders"
+    )
 
 
 def _shortened(text: str, most: int = LONGEST_URI - 100) -> str:

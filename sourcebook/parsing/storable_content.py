@@ -14,7 +14,7 @@ REPLACED: Final = "replaced_characters"
 
 
 class _Content(Protocol):
-    """What a reader returns: a parsed document, or a cleaned page."""
+    """Result of a reader: a parsed document, or a cleaned page."""
 
     @property
     def markdown(self) -> str: ...

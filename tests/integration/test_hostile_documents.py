@@ -1,8 +1,17 @@
 """Documents whose values the database refuses, or cannot hold: each fails alone, or is cleaned."""
 
 import json
+from collections.abc import Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
 
 from sourcebook.model.report import StageReport
+from sourcebook.model.selection import Selection
+from sourcebook.stages.embeddings import SubmittingEmbedder, embed_missing
 from tests.integration.stages import Stages, html
 
 RTF = rb"{\rtf1\ansi \trowd\cellx1000 \u0 ?Lower\cell\row\pard x\par}"
@@ -102,3 +111,46 @@ def _tables(stages: Stages) -> list[str]:
         "AND relkind IN ('r', 'p') AND NOT relispartition ORDER BY 1"
     )
     return [row["name"] for row in rows]
+
+
+@dataclass
+class _OddModel:
+    """The model, which has no finite number for some texts."""
+
+    model: SubmittingEmbedder
+    odd: str
+
+    def submit(self, texts: Sequence[str]) -> Future[NDArray[np.float32]]:
+        vectors = self.model.submit(texts).result().copy()
+        vectors[[self.odd in text for text in texts], 0] = np.nan
+        found: Future[NDArray[np.float32]] = Future()
+        found.set_result(vectors)
+        return found
+
+
+def test_a_text_without_a_finite_vector_fails_its_document_alone(stages: Stages) -> None:
+    """The weights are to blame only where no text has one; a retry by a person embeds it."""
+    stages.write("victim.md", "The victim is odd.")
+    stages.write("other.md", "The other is even.")
+    stages.configure()
+    stages.raw_files()
+    stages.documents()
+    stages.chunks()
+    with pytest.raises(FloatingPointError, match="weights are damaged"):
+        _embed(stages, "is")
+    report = _embed(stages, "victim")
+    assert [failure.uri for failure in report.failures] == [stages.uri("victim.md")]
+    assert report.extra["computed"] == 1
+    stages.search_index()
+    assert stages.found("odd even") == {"other.md"}
+    assert stages.item("victim.md")["state"] == "failed"
+    assert not stages.pending().work
+    assert not stages.run()["embeddings"].worked
+    stages.run(Selection(only_failed=True))
+    assert stages.item("victim.md")["state"] == "ready"
+    assert stages.found("odd even") == {"victim.md", "other.md"}
+
+
+def _embed(stages: Stages, odd: str) -> StageReport:
+    with stages.connection() as reader, stages.connection() as writer:
+        return embed_missing(reader, writer, stages.generation, lambda _: _OddModel(stages.embedder, odd))

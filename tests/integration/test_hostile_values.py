@@ -141,7 +141,9 @@ def test_no_value_of_a_file_stops_the_collection(stages: Stages, tmp_path: Path)
         stages.write(name, content)
     stages.write("zlast.md", "The flagship is white.")
     stages.configure()
-    stages.run()
+    (failure,) = stages.run()["documents"].failures
+    assert "files.zip/" in failure.uri
+    assert "shorten the names of its folders" in failure.reason
     assert stages.found("flagship") == {"first.md", "zlast.md"}
     states = {Path(row["uri"]).name: row["state"] for row in stages.rows("SELECT uri, state FROM item")}
     assert {name: states[name] for name in files} == dict.fromkeys(files, "ready")

@@ -14,7 +14,7 @@ from sourcebook.parsing.parser_pool import ParserPool
 from sourcebook.parsing.redacted_document import redacted_document
 from sourcebook.parsing.registry import PAGE
 from sourcebook.stages.documents.reader import Failure, ItemReader, Making, Reading
-from sourcebook.stages.documents.recording import record
+from sourcebook.stages.documents.recording import record, unindexable_attachments
 from sourcebook.stages.documents.rows import Content, ContentKey, StaleDocument, known_contents
 from sourcebook.stages.documents.run import DocumentsRun
 from sourcebook.stages.processing import Processing
@@ -156,6 +156,8 @@ class DocumentMaker:
         for reading in readings:
             item, content = reading.item, reading.content
             if reading.making is not None:
+                for uri, reason in unindexable_attachments(item, reading.making.document):
+                    report.fail(uri, reason, FailureClass.TOO_LARGE)
                 reading.making.document = None
             if content is not None:
                 self._count(item, content)
