@@ -4,7 +4,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from operator import attrgetter
 from pathlib import Path
@@ -15,7 +15,14 @@ from sourcebook.errors import FailureClass, ListingError, failure_class_of
 from sourcebook.files.source import FetchedRepository, PathFilter, Source, UploadedFile
 from sourcebook.files.store_errors import store_error
 from sourcebook.files.walk import FOLDER, WalkedFolder, walk
+from sourcebook.model.storable import storable_text
 
+LONGEST_URI = 2_500
+"""Bytes of an address, at most: a row of an index has 2,704, with the name of the collection."""
+_LONGEST_NAME = 90
+"""Bytes of the last part of an address in place of a longer one."""
+_SURE = LONGEST_URI // 4
+"""Characters of an address that is not too long, whatever they are."""
 _PLAIN = re.compile(r"[A-Za-z0-9/._~!$&'()*+,;=:@-]*").fullmatch
 
 
@@ -56,6 +63,41 @@ class ListedFolder:
     """Files that the source includes; None where the digest equals the known one."""
 
 
+def within_index(folder: ListedFolder) -> ListedFolder:
+    """Return a folder with addresses that an index of the database holds; a file with a longer one is not read."""
+    if len(folder.uri) <= _SURE and not any(len(entry.uri) > _SURE for entry in folder.entries or ()):
+        return folder
+    base = _shortened(folder.uri)
+    entries = folder.entries and [
+        entry
+        if base == folder.uri and len(entry.uri.encode()) <= LONGEST_URI
+        else FileEntry(
+            base + _shortened(entry.uri[len(folder.uri) :], _LONGEST_NAME),
+            entry.path,
+            skip_reason=too_long(len(entry.uri.encode())),
+        )
+        for entry in folder.entries
+    ]
+    return replace(folder, uri=base, entries=entries)
+
+
+def too_long(size: int) -> str:
+    """Return the reason why a file with an address of some bytes is not read."""
+    return (
+        f"its path has {size:,} bytes as an address, of which an index of the database holds {LONGEST_URI:,}; "
+        "shorten the names of its folders"
+    )
+
+
+def _shortened(text: str, most: int = LONGEST_URI - 100) -> str:
+    """Return a text of at most some bytes, which is another one for each text."""
+    whole = text.encode()
+    if len(whole) <= most:
+        return text
+    digest = blake2b(whole, digest_size=16).hexdigest()
+    return f"{whole[: most - 40].decode(errors='ignore')}~{digest}{'/' if text.endswith('/') else ''}"
+
+
 def file_uri(path: str) -> str:
     """Return the `file://` URI of an absolute local path; percent-encoding keeps every byte of a name."""
     return "file://" + _quoted(path)
@@ -93,18 +135,17 @@ class Listing:
     @property
     def error(self) -> str | None:
         """Reason why the listing is incomplete, known after the last folder; no file counts as gone then."""
-        text = "; ".join(self._errors[:3])
-        # Postgres stores no bytes that are not UTF-8, and no zero byte.
-        return text.encode("utf-8", "replace").decode().replace("\0", "?") or None
+        return storable_text("; ".join(self._errors[:3])) or None
 
     def __iter__(self) -> Iterator[ListedFolder]:
         try:
             if self._source.repository is not None:
-                yield from self._repository(self._source.repository)
+                folders = self._repository(self._source.repository)
             elif self._source.uploads is not None:
-                yield from self._uploads(self._source.uploads)
+                folders = self._uploads(self._source.uploads)
             else:
-                yield from self._local() if self._source.is_local else self._remote()
+                folders = self._local() if self._source.is_local else self._remote()
+            yield from map(within_index, folders)
         except ListingError as error:
             self._errors = [str(error)]
             self.failure_class = error.failure_class
@@ -162,7 +203,9 @@ class Listing:
             raise ListingError(f"{location} does not exist or cannot be reached", FailureClass.MISSING)
         base = root.rstrip("/")
         yield from self._by_folder(
-            FileEntry(system.unstrip_protocol(path), path, int(details.get("size") or 0), _modified(details))
+            FileEntry(
+                storable_text(system.unstrip_protocol(path)), path, int(details.get("size") or 0), _modified(details)
+            )
             for path, details in found.items()
             if self._filter.takes(path[len(base) :].lstrip("/") or Path(path).name)
         )
@@ -210,5 +253,5 @@ def _modified(details: dict[str, Any]) -> str:
     """Return the strongest modification mark that a remote store gives."""
     for key in ("ETag", "etag", "md5", "LastModified", "last_modified", "mtime", "modified", "updated", "created"):
         if details.get(key):
-            return str(details[key])
+            return storable_text(str(details[key]))
     return ""

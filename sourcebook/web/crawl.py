@@ -22,6 +22,7 @@ from sourcebook.web.outcome import (
     Listed,
     Outcome,
     Postponed,
+    Recorded,
     Redirected,
     Refused,
     Stored,
@@ -78,8 +79,8 @@ class CrawlFrontier(ClaimableUrls, Protocol):
     def skip_unchanged(self, cleaner: str) -> int:
         """Mark URLs as fetched that the sitemap declares unchanged; return their number."""
 
-    def record(self, outcomes: Sequence[Outcome], cleaner: str, seconds: Mapping[int, float]) -> int:
-        """Record outcomes and the URLs they found; return the number of new URLs."""
+    def record(self, outcomes: Sequence[Outcome], cleaner: str, seconds: Mapping[int, float]) -> Recorded:
+        """Record outcomes and the URLs they found."""
 
     def recover(self) -> int:
         """Queue the URLs that are claimed; return their number."""
@@ -282,7 +283,11 @@ class Crawl:
         self._written_at = time.monotonic()
         seconds = {each.claimed.id: self._times.take(each.claimed.url) for each in outcomes}
         taken = {number: each for number, each in seconds.items() if each is not None}
-        self._new += await self._in_database(lambda: self._frontier.record(outcomes, self._visitor.cleaner, taken))
+        cleaner = self._visitor.cleaner
+        new, refused = await self._in_database(lambda: self._frontier.record(outcomes, cleaner, taken))
+        self._new += new
+        for outcome, failed in refused:
+            self._result.take_failed(outcome, failed)
         self._claims.lists_wait |= any(_names_lists(outcome) for outcome in outcomes)
         if skips and self._trusts_lastmod and any(isinstance(outcome, Listed) for outcome in outcomes):
             self._skip(await self._in_database(self._skip_unchanged))

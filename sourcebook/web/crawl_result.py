@@ -69,6 +69,13 @@ class CrawlResult:
             case _:
                 self.unchanged += 1
 
+    def take_failed(self, outcome: Outcome, failed: Failed) -> None:
+        """Count an outcome that was counted, and could not be recorded, as failed."""
+        if isinstance(outcome, Stored):
+            self.added -= not outcome.claimed.live
+            self.changed -= outcome.claimed.live and outcome.claimed.sha256 != outcome.page.sha256
+        self.take(failed)
+
     def _take_page(self, outcome: Stored) -> None:
         if not outcome.claimed.live:
             self.added += 1

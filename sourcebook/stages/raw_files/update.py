@@ -12,6 +12,7 @@ Renamed and returned files are recognised later, by the stage `documents`, from 
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from operator import attrgetter
 
 from psycopg import Connection
@@ -20,6 +21,7 @@ from psycopg.types.json import Jsonb
 from sourcebook.database.batches import batched, batched_by_size
 from sourcebook.database.lock import in_turn
 from sourcebook.database.queries import queries
+from sourcebook.database.refusals import write_in_halves
 from sourcebook.database.stage_runs import refresh_statistics
 from sourcebook.errors import FailureClass
 from sourcebook.files.listing import FileEntry, KnownFolder, ListedFolder, Listing, folder_uri
@@ -34,7 +36,7 @@ from sourcebook.model.shard import is_first
 from sourcebook.model.work import reading_work
 from sourcebook.stages.changes import kept_count
 from sourcebook.stages.observed_stage import observed_stage
-from sourcebook.stages.raw_files.read import ReadFile, read_files
+from sourcebook.stages.raw_files.read import ReadFile, read_files, unstorable_file
 from sourcebook.stages.raw_files.rules import (
     KnownFile,
     confirmed_time,
@@ -96,8 +98,7 @@ def update_raw_files(
             report.fail(source.location, difference.error, difference.failure_class)
         done = 0
         for batch in batched(read_files(source, difference.to_read), BATCH):
-            _record(connection, source, batch)
-            for file in batch:
+            for file in _recorded(connection, source, batch):
                 _count(report, file, difference.known.get(file.entry.uri))
             done += len(batch)
             progress(done, len(difference.to_read))
@@ -286,18 +287,22 @@ class _Comparison:
         )
 
 
-def _record(connection: Connection, source: Source, files: tuple[ReadFile, ...]) -> None:
-    if source.uploads is None:
-        _record_files(connection, source, files)
-        return
-    uris = [file.entry.uri for file in files]
-    tags = [list(source.uploads[uri].tags) for uri in uris]
-    with connection.transaction():
-        _record_files(connection, source, files)
+def _recorded(connection: Connection, source: Source, files: Sequence[ReadFile]) -> Sequence[ReadFile]:
+    """Record files, one whose values the database refuses as failed, and return them as they were recorded."""
+    _, refused = write_in_halves(connection, files, partial(_record, connection, source), unstorable_file)
+    failed = {file.entry.uri: unstorable_file(file, refusal) for file, refusal in refused}
+    return [failed.get(file.entry.uri, file) for file in files]
+
+
+def _record(connection: Connection, source: Source, files: Sequence[ReadFile]) -> None:
+    _record_files(connection, source, files)
+    if source.uploads is not None:
+        uris = [file.entry.uri for file in files]
+        tags = [list(source.uploads[uri].tags) for uri in uris]
         connection.execute(queries["tag_files"], {"source_id": source.id, "uris": uris, "tags": Jsonb(tags)})
 
 
-def _record_files(connection: Connection, source: Source, files: tuple[ReadFile, ...]) -> None:
+def _record_files(connection: Connection, source: Source, files: Sequence[ReadFile]) -> None:
     connection.execute(
         queries["record_files"],
         {
