@@ -4,6 +4,9 @@ A statement begins with a line `-- name: stale_documents`, followed by a descrip
 Python refers to it as `queries["stale_documents"]` and never builds SQL from strings. Parameters are named
 (`%(collection)s`); `{braces}` are identifiers and literals for `SQL.format`. The file has the name of the stage
 or module that uses its statements.
+
+Each statement begins with a comment that names it. By this comment the triggers of schema/proof.sql know the library's
+own statements, whoever sends them; anything else that is executed on the same connection counts as somebody else's.
 """
 
 import re
@@ -12,6 +15,8 @@ from typing import LiteralString, cast
 
 from psycopg import sql
 
+_MARK = "/* sourcebook: {} */ "
+"""Beginning of a statement of the library; `is_library` in schema/proof.sql looks for it."""
 _HEADER = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
 
 
@@ -26,8 +31,13 @@ def _load() -> dict[str, sql.SQL]:
                 message = f"the query {name} is defined twice"
                 raise ValueError(message)
             # The files are source code of the package, not input.
-            found[name] = sql.SQL(cast("LiteralString", text.strip()))
+            found[name] = sql.SQL(cast("LiteralString", marked(name, text.strip())))
     return found
+
+
+def marked(name: str, text: str) -> str:
+    """Return a statement of the library with the comment that names it."""
+    return _MARK.format(name) + text
 
 
 queries: dict[str, sql.SQL] = _load()

@@ -153,28 +153,25 @@ class _Walk:
 
     def _read_lines(self, descriptor: int, folder: WalkedFolder) -> list[str]:
         lines, names = folder.lines, []
-        is_regular, is_folder = stat.S_ISREG, stat.S_ISDIR
         with os.scandir(descriptor) as children:
             for child in children:
                 name = child.name
                 try:
-                    if child.is_symlink():
+                    if child.is_file(follow_symlinks=False):
+                        status = child.stat(follow_symlinks=False)
+                        lines.append(f"{name}/{status.st_size}/{status.st_mtime_ns}/{status.st_ctime_ns} {status.st_ino}")
+                    elif child.is_symlink():
                         line = self._link_line(child, folder)
                         if line is not None:
                             lines.append(line)
-                        continue
-                    status = child.stat(follow_symlinks=False)
+                    elif child.is_dir(follow_symlinks=False):
+                        names.append(name)
+                    else:
+                        lines.append(f"{name}///{_SPECIAL}")
                 except FileNotFoundError:
                     continue  # it vanished since the folder was read
                 except OSError as error:
                     lines.append(f"{name}///{error.strerror}")
-                    continue
-                if is_regular(status.st_mode):
-                    lines.append(f"{name}/{status.st_size}/{status.st_mtime_ns}")
-                elif is_folder(status.st_mode):
-                    names.append(name)
-                else:
-                    lines.append(f"{name}///{_SPECIAL}")
         base = folder.path.rstrip("/") + "/"
         return [name for name in names if self._patterns.enters((base + name)[self._prefix :], name)]
 
