@@ -102,7 +102,8 @@ def test_a_renamed_folder_loses_nothing_and_goes_at_once(base: Stages) -> None:
     reports = base.run()
     assert reports["raw_files"].removed == 12
     assert reports["raw_files"].failed == 0
-    assert base.found("cormorant") == {f"birds/{name}" for name in NAMES}
+    live = base.rows("SELECT uri FROM document WHERE removed_at IS NULL")
+    assert {row["uri"] for row in live} == {base.uri(f"birds/{name}") for name in NAMES}
     assert not base.pending().work
 
 
