@@ -11,7 +11,6 @@ own statements, whoever sends them; anything else that is executed on the same c
 
 import re
 from importlib.resources import files
-from typing import LiteralString, cast
 
 from psycopg import sql
 
@@ -30,8 +29,8 @@ def _load() -> dict[str, sql.SQL]:
             if name in found:
                 message = f"the query {name} is defined twice"
                 raise ValueError(message)
-            # The files are source code of the package, not input.
-            found[name] = sql.SQL(cast("LiteralString", marked(name, text.strip())))
+            # The files are source code of the package, not input: to psycopg their text is a literal.
+            found[name] = sql.SQL(marked(name, text.strip()))
     return found
 
 

@@ -153,14 +153,14 @@ def compare(connection: Connection, source: Source, selection: Selection = EVERY
     if listing.error is None:
         for uris in batched(left, _FOLDERS):
             comparison.compare_absent(uris)
-    for batch in batched(comparison.confirmed, _FILES):
+    for seen in batched(comparison.confirmed, _FILES):
         connection.execute(
             queries["confirm_files"],
             {
                 "source_id": source.id,
-                "uris": [entry.uri for entry, _ in batch],
-                "hashed_at": [None if seen_ns is None else seen_ns / 1e9 for _, seen_ns in batch],
-                "touched": [entry.touched for entry, _ in batch],
+                "uris": [entry.uri for entry, _ in seen],
+                "hashed_at": [None if seen_ns is None else seen_ns / 1e9 for _, seen_ns in seen],
+                "touched": [entry.touched for entry, _ in seen],
             },
         )
     found = Difference(
