@@ -191,8 +191,8 @@ def _by_bits(connection: Connection, kept: KeptLibrary, generation: Generation, 
     for rules, shown in (({"quantization": "binary"}, True), ({}, False)):
         settings = {"rules": Jsonb(rules), "name": COLLECTION}
         connection.execute(
-            "/* sourcebook: benchmark */ UPDATE collection SET settings = settings || jsonb_build_object('generations', %(rules)s) "
-            "WHERE name = %(name)s",
+            "/* sourcebook: benchmark */ UPDATE collection "
+            "SET settings = settings || jsonb_build_object('generations', %(rules)s) WHERE name = %(name)s",
             settings,
         )
         started = time.perf_counter()

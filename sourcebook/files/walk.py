@@ -57,7 +57,7 @@ class Status(NamedTuple):
 
     @property
     def touched(self) -> str:
-        """What differs after an edit that keeps size and modification time."""
+        """Change time and inode, which an edit that keeps size and modification time changes."""
         return f"{self.changed} {self.inode}"
 
 
