@@ -24,6 +24,7 @@ from sourcebook.config.collection import (
     CollectionSettings,
     EmbeddingSettings,
     FilesSource,
+    RemovalSettings,
     RetentionSettings,
     RetrySettings,
 )
@@ -76,6 +77,7 @@ _ALLOWED: Final[dict[type[Settings], frozenset[str]]] = {
     DocumentType: frozenset({"paths", "fields"}),
     RelationPattern: frozenset({"kind", "match", "target"}),
     RelationSettings: frozenset({"patterns", "fields", "links"}),
+    RemovalSettings: frozenset({"share", "at_least"}),
     RetentionSettings: frozenset({"removed", "queries"}),
     RetrySettings: frozenset({"attempts"}),
     UsageSettings: frozenset({"prices"}),

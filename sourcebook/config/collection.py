@@ -35,6 +35,26 @@ class RetrySettings(Settings):
     )
 
 
+class RemovalSettings(Settings):
+    """The guard against emptying: how much a source may lose at once without being asked about it."""
+
+    share: float = Field(
+        default=0.3,
+        ge=0,
+        le=1,
+        allow_inf_nan=False,
+        description="a number from 0 to 1: a source that loses more than this share of its documents at once keeps "
+        "them until they are back or somebody accepts it; 1 lets every loss pass",
+    )
+    at_least: int = Field(
+        default=5, strict=True, ge=1, le=1_000_000, description="a whole number from 1: fewer documents may always go"
+    )
+
+    def hold(self, lost: int, of: int) -> bool:
+        """Return whether the loss of so many of so many documents of a source is held back."""
+        return lost >= self.at_least and lost > self.share * of
+
+
 class RetentionSettings(Settings):
     """How long removed rows and asked queries are kept."""
 
@@ -194,6 +214,9 @@ class CollectionSettings(Settings):
         default=SpeechSettings(), description="a mapping such as {engine: openai-whisper, model: base, language: auto}"
     )
     retention: RetentionSettings = Field(default=RetentionSettings(), description="a mapping such as {removed: 30d}")
+    removals: RemovalSettings = Field(
+        default=RemovalSettings(), description="a mapping such as {share: 0.3, at_least: 5}"
+    )
     retries: RetrySettings = Field(default=RetrySettings(), description="a mapping such as {attempts: 15}")
     evaluation: EvaluationSettings = Field(
         default=EvaluationSettings(),

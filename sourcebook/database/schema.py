@@ -14,7 +14,7 @@ from psycopg import Connection
 from psycopg.types.json import Jsonb
 
 from sourcebook.config.gone_settings import regrouped, without_gone
-from sourcebook.database.queries import queries
+from sourcebook.database.queries import marked, queries
 from sourcebook.errors import DatabaseError
 
 OLDEST_PGVECTOR = (0, 8, 4)
@@ -120,7 +120,7 @@ def apply_migrations(connection: Connection, after: int) -> None:
     """Apply the migrations with a version above `after`, in order."""
     for migration in migrations():
         if migration.version > after:
-            connection.execute(migration.text.encode())
+            connection.execute(marked(migration.name, migration.text).encode())
             _record(connection, migration)
 
 

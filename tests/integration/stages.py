@@ -21,6 +21,7 @@ from sourcebook.config.loading import load_configuration
 from sourcebook.contract.search_results import SearchResults
 from sourcebook.contract.status import CollectionStatus
 from sourcebook.database.database import Database
+from sourcebook.database.queries import marked
 from sourcebook.embedding.onnx.embed import OnnxEmbedder
 from sourcebook.files.listing import file_uri
 from sourcebook.indexing.generations import ensure_generation, ensure_generations
@@ -244,8 +245,9 @@ class Stages:
         return {Path(hit.uri).name for hit in self.search(word, mode="keyword", limit=50)}
 
     def rows(self, statement: str, **parameters: Any) -> list[Row]:
+        """Execute a statement as one of the library's own, and return its rows."""
         with self.connection() as connection, connection.cursor(row_factory=dict_row) as cursor:
-            return cursor.execute(statement.encode(), parameters).fetchall()
+            return cursor.execute(marked("of_a_test", statement).encode(), parameters).fetchall()
 
     def document(self, name: str) -> Row:
         """Return the row of one document, by its file's name."""

@@ -26,6 +26,7 @@ from sourcebook.config.collection import (
     CollectionSettings,
     EmbeddingSettings,
     FilesSource,
+    RemovalSettings,
     RetentionSettings,
     RetrySettings,
 )
@@ -95,6 +96,7 @@ def test_every_setting_is_in_the_docs() -> None:
     keys += [f"parsing.{name}" for name in ParsingSettings.model_fields]
     keys += [f"evaluation.{name}" for name in EvaluationSettings.model_fields]
     keys += [f"generations.{name}" for name in GenerationSettings.model_fields]
+    keys += [f"removals.{name}" for name in RemovalSettings.model_fields]
     keys += [f"retention.{name}" for name in RetentionSettings.model_fields]
     keys += [f"retries.{name}" for name in RetrySettings.model_fields]
     keys += [f"redaction.{name}" for name in RedactionSettings.model_fields]
@@ -103,7 +105,18 @@ def test_every_setting_is_in_the_docs() -> None:
     keys += [f"types{{}}.{name}" for name in DocumentType.model_fields]
     keys += [f"relations.{name}" for name in RelationSettings.model_fields]
     parts = {"files", "sites", "taken", "chunking", "embedding", "generations", "speech", "parsing", "evaluation"}
-    parts |= {"shards", "repositories", "retention", "retries", "usage", "redaction", "answering", "relations", "types"}
+    parts |= {
+        "shards",
+        "repositories",
+        "removals",
+        "retention",
+        "retries",
+        "usage",
+        "redaction",
+        "answering",
+        "relations",
+        "types",
+    }
     assert set(CollectionSettings.model_fields) == parts
     assert [key for key in keys if f"| `{key}` |" not in text] == []
 

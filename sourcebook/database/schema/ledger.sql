@@ -52,6 +52,7 @@ CREATE TABLE source (
     git_error_class text,              -- class of git_error
     next_fetch_at timestamptz,         -- of a repository: time of the next look; NULL: at once
     crawl_starts jsonb,                -- of a site: starts_of it after its last round
+    held_of integer,                   -- documents before it lacked too many at once; NULL: nothing is held back
     UNIQUE (collection, kind, location)
 );
 
@@ -76,6 +77,7 @@ CREATE TABLE raw_file (
     failure_class text,                -- class of the failure, one of FailureClass in sourcebook/errors.py
     seal bigint,                       -- raw_file_seal of the row
     tags text[] NOT NULL DEFAULT '{}', -- of an upload: its own, beside those of its source
+    touched text,                      -- change time and inode when it was read, see FileEntry; NULL: not recorded
     PRIMARY KEY (source_id, uri)
 );
 CREATE INDEX raw_file_failed ON raw_file (source_id) WHERE failure IS NOT NULL;
