@@ -20,9 +20,9 @@ _TITLED: Final = frozenset(
     {"admonition", "dropdown", "tab-item", "card", "grid-item-card", "sidebar", "topic", "details"}
 )
 """Directives whose argument is their title; that of others is a part of their text."""
-_PLACES: Final = frozenset(
-    {"tab-set", "grid", "grid-item", "margin", "aside", "epigraph", "highlights", "pull-quote", "div"}
-)
+_ASIDES: Final = frozenset({"margin", "aside", "epigraph", "highlights", "pull-quote"})
+_LAYOUTS: Final = frozenset({"tab-set", "grid", "grid-item", "div"})
+"""Directives that are places for others; their argument is no text."""
 _FILES: Final = frozenset({"include", "literalinclude"})
 _PICTURES: Final = frozenset({"figure", "image"})
 _CODE: Final = frozenset({"code", "code-block", "code-cell", "sourcecode", "mermaid", "math"})
@@ -89,7 +89,9 @@ def directive_header(line: str) -> Header | None:
         return Header(argument, name=name, is_directive=True)
     if name in _NAMED:
         return Header("" if name in _UNTITLED else shown_name(name), argument, name, is_directive=True)
-    return Header("", argument, name, is_directive=True) if name in _PLACES | _TITLED else None
+    if name in _LAYOUTS:
+        return Header(name=name, is_directive=True)
+    return Header("", argument, name, is_directive=True) if name in _ASIDES | _TITLED else None
 
 
 def colon_header(line: str) -> Header | None:

@@ -38,6 +38,12 @@ _PLACES: Final = frozenset({"inline", "end"})
 """Words of an admonition that say where it stands."""
 _TAB: Final = re.compile(r'===[!+]?[ \t]+"(.*)"[ \t]*$')
 _CALLOUT: Final = re.compile(r"\[!([\w-]+)(?:\|[^\]]*)?\][+-]?[ \t]*(.*)$")
+_FIRST: Final = frozenset("!?=:/<->{([")
+"""First signs of the blocks of tools, but fenced code."""
+_CLOSED: Final = frozenset(":/<")
+"""Those of blocks that a line of its own closes."""
+_MARKERS: Final = frozenset("-*+0123456789")
+_ESM: Final = ("import ", "export ")
 _HEADING: Final = re.compile(r"#{1,6}[ \t]+\S")
 _UNDERLINE: Final = re.compile(r"[ ]{0,3}(?:=+|-+)[ \t]*$")
 _ATTRIBUTE_LINE: Final = re.compile(
@@ -47,7 +53,7 @@ _ATTRIBUTE_LINE: Final = re.compile(
 _TARGET: Final = re.compile(r"\(([^\s()]+)\)=[ \t]*$")
 _CONTENTS: Final = re.compile(r"\[\[?_?toc_?\]\]?$", re.IGNORECASE)
 _DIRECTIVE_OPTION: Final = re.compile(r"[ \t]*:([\w-]+):(.*)$")
-_SEEN_OPTIONS: Final = frozenset({"caption", "alt", "title"})
+_SEEN_OPTIONS: Final = frozenset({"header", "title", "caption", "alt", "footer"})
 _NO_ID: Final = re.compile(r"[^a-z0-9]+")
 _DEEPEST: Final = 20
 """Blocks within blocks that are read."""
@@ -98,7 +104,7 @@ class _Reader:
     def read(self, lines: Sequence[str], *, depth: int) -> None:
         """Write the lines of the document, or of a block in it."""
         writer = self.writer
-        closing = closing_lines(lines) if depth < _DEEPEST else {}
+        closing: dict[int, int] | None = None
         place = margin = 0
         may_begin, in_code = True, False
         while place < len(lines):
@@ -110,7 +116,7 @@ class _Reader:
                 may_begin = True
                 place += 1
                 continue
-            indent = len(line.expandtabs(4)) - len(stripped.expandtabs(4)) if line[0] in " \t" else 0
+            indent = 0 if line is stripped else len(line.expandtabs(4)) - len(stripped.expandtabs(4))
             if may_begin and indent < margin:
                 margin = indent
             in_code = indent >= margin + _CODE_INDENT and (may_begin or in_code)
@@ -118,11 +124,17 @@ class _Reader:
             if in_code or depth >= _DEEPEST:
                 writer.write(line)
                 end = place + 1
-            else:
-                end = self._block(lines, place, depth, closing.get(place), is_first=may_begin)
+            elif stripped[0] in _FIRST or "```" in line or "~~~" in line or (may_begin and line.startswith(_ESM)):
+                if closing is None and stripped[0] in _CLOSED:
+                    closing = closing_lines(lines)
+                close = closing.get(place) if closing is not None else None
+                end = self._block(lines, place, depth, close, is_first=may_begin)
             if end is None:
-                self._line(lines, place)
-                if (item := _ITEM.match(line)) is not None:
+                if "{" in line or "<" in line or "![[" in line or stripped[0] == "#" or writer.given is not None:
+                    self._line(lines, place)
+                else:
+                    writer.write(line)
+                if stripped[0] in _MARKERS and (item := _ITEM.match(line)) is not None:
                     margin = len(item[0].expandtabs(4))
                 end = place + 1
             may_begin = writer.is_blank
@@ -132,12 +144,12 @@ class _Reader:
         """Write a heading or another line that begins no block; one that held nothing but tags is left out."""
         line = lines[place]
         is_heading = _HEADING.match(line.lstrip(" \t")) is not None
-        if not is_heading and place + 1 < len(lines) and line.rstrip().endswith("}"):
+        if not is_heading and place + 1 < len(lines) and (line.rstrip().endswith("}") or self.writer.given is not None):
             is_heading = _UNDERLINE.match(lines[place + 1]) is not None
         if is_heading:
             plain, own = without_attributes(line)
             self.writer.heading(self._tags.in_line(plain), own)
-        elif (plain := self._tags.in_line(line)).strip():
+        elif (plain := self._tags.in_line(line)) is line or plain.strip():
             self.writer.write(plain)
         else:
             self.writer.separate()
@@ -155,7 +167,7 @@ class _Reader:
         line = lines[place]
         if (end := code_end(lines, place)) is not None:
             return self._code(lines, place, end, depth)
-        if is_first and line.startswith(("import ", "export ")):
+        if is_first and line.startswith(_ESM):
             return self._found(
                 lambda: imported_lines(lines, place, self._tags.imported) or exported_lines(lines, place)
             )
@@ -194,8 +206,7 @@ class _Reader:
         opening = lines[place].lstrip(" \t")
         header = directive_header(opening.lstrip("`~")) if "{" in opening else None
         if header is None:
-            for line in lines[place:end]:
-                self.writer.write(line)
+            self.writer.copy(lines[place:end])
         else:
             is_closed = end - place > 1 and not lines[end - 1].strip().strip(opening[0])
             self._container(header, lines[place], lines[place + 1 : end - is_closed], depth)
@@ -242,7 +253,9 @@ class _Reader:
         indent, begin = split_indent(head)[0], 0
         words = [header.words]
         while header.is_directive and begin < len(lines) and (option := _DIRECTIVE_OPTION.match(lines[begin])):
-            words += [option[2].strip()] if option[1] in _SEEN_OPTIONS else []
+            value = option[2].strip()
+            words += [value] if option[1] in _SEEN_OPTIONS else []
+            words += [f"[{value}]({value})"] if option[1] == "link" and re.fullmatch(r"\S*[./]\S*", value) else []
             begin += 1
         if header.file:
             self.writer.write(indent + self.includes.mention(header.file, False))
@@ -289,8 +302,7 @@ class _Reader:
             end += 1
         inner = [line.lstrip(" ")[1:].removeprefix(" ") for line in lines[place:end]]
         if _SIGN.search("\n" + "\n".join(inner)) is None:
-            for line in lines[place:end]:
-                self.writer.write(line)
+            self.writer.copy(lines[place:end])
             return end
         with self.writer.within(split_indent(lines[place])[0] + "> "):
             if (callout := _CALLOUT.match(inner[0])) is not None:

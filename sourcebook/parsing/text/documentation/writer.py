@@ -1,10 +1,7 @@
 """Writes lines of plain Markdown, and knows where the headings with ids of their own are."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-
-_SIGNS = " \t>\n"
-"""Signs of a line that is blank, within a quotation or not."""
 
 
 class Writer:
@@ -20,26 +17,36 @@ class Writer:
         """Offsets of headings with the ids that they are given."""
         self._length = start
         self._prefix = ""
-        self._given: str | None = None
+        self.given: str | None = None
+        """Id for the next line, if that is a heading."""
         self._heading: int | None = None  # offset of the heading in the last line
         self.is_separated = False
         """Whether the last line is a blank one that `separate` has put in."""
-
-    @property
-    def is_blank(self) -> bool:
+        self.is_blank = True
         """Whether a block may begin: at the beginning, and behind a blank line."""
-        return not self.lines or not self.lines[-1].strip(_SIGNS)
 
     def write(self, line: str) -> None:
         """Write a line at the present indent."""
-        if line.strip():
-            self._given = None
+        self.is_blank = not line or line.isspace()
+        if not self.is_blank:
+            self.given = None
             line = self._prefix + line
         elif ">" in self._prefix:
             line = self._prefix.rstrip()
         self._heading, self.is_separated = None, False
         self.lines.append(f"{line}\n")
         self._length += len(line) + 1
+
+    def copy(self, lines: Sequence[str]) -> None:
+        """Write lines that belong together, the last of which is not blank."""
+        if self._prefix:
+            for line in lines:
+                self.write(line)
+            return
+        text = "\n".join(lines)
+        self.given, self._heading, self.is_separated, self.is_blank = None, None, False, False
+        self.lines.append(f"{text}\n")
+        self._length += len(text) + 1
 
     def separate(self) -> None:
         """Write a blank line, unless there is one."""
@@ -49,7 +56,7 @@ class Writer:
 
     def heading(self, line: str, own: str | None) -> None:
         """Write a heading; it has an id of its own, that which it was given before, or none."""
-        offset, given = self._length + len(self._prefix) + len(line) - len(line.lstrip()), own or self._given
+        offset, given = self._length + len(self._prefix) + len(line) - len(line.lstrip()), own or self.given
         self.write(line)
         self._heading = offset
         if given:
@@ -60,7 +67,7 @@ class Writer:
         if anchor and self._heading is not None:
             self.anchors.append((self._heading, anchor))
         elif anchor:
-            self._given = anchor
+            self.given = anchor
 
     def take_back(self) -> None:
         """Remove the last line."""

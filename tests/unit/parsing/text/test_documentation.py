@@ -89,6 +89,7 @@ def test_a_given_id_takes_no_number_of_others() -> None:
         ("::: {.column width=50%}\nText.\n:::", "Text."),
         ("::: code-group\n```js [a.js]\nx\n```\n:::", "```js [a.js]\nx\n```"),
         (":::{admonition} Title\n:class: tip\nText.\n:::", "**Title**\nText."),
+        ("::::{grid} 1 2\n:::{card}\n:header: Set up\n:link: a.md\nText.\n:::\n::::", "Set up [a.md](a.md)\nText."),
         ("```{note} Words\nText.\n```", "**Note**\nWords\nText."),
         ("::: pkg.module.Class\n    options:\n      members: true\n\nText.", "`pkg.module.Class`\nText."),
         ("> [!warning] Own title\n> Text.", "> **Own title**\n>\n> Text."),
