@@ -48,7 +48,7 @@ def test_fields_name_their_targets_as_people_write_them() -> None:
 
 
 def test_what_documentation_tools_write_are_links() -> None:
-    """Wiki links with a text of their own, links of Hugo, Jekyll and MyST, of components, and files that are included."""
+    """Wiki links with a text of their own, links of Hugo, Jekyll, MyST and components, and files that are included."""
     written = """# T
 
 [[Setup guide|how to set up]], [[log/Old page#Part]], ![[Embedded]], [a]({{< ref "a.md" >}}),
