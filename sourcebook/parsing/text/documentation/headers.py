@@ -44,7 +44,7 @@ _CLASS: Final = re.compile(r"\.(?:callout-)?([\w-]+)")
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What stands above the content of a block."""
+    """Title and words above the content of a block."""
 
     title: str = ""
     words: str = ""
