@@ -187,8 +187,10 @@ def name_as_title(uri: str) -> str:
     """Return the title of a document that has none: its file name, of a text or a recording without its extension.
 
     Code, data and settings keep their whole names: `_auth.py`, `uv.lock`, `.env.example`. Signs at the ends of a name
-    stay; underscores between words become spaces where the extension goes.
+    stay; underscores between words become spaces where the extension goes, and in addresses of pages without one.
     """
     name = file_name(uri)
-    stem = PurePosixPath(name).stem
-    return name if goes_by_whole_name(name) else _BETWEEN_WORDS.sub(" ", stem).strip() or name
+    is_page = "." not in name and uri.startswith(("https://", "http://"))
+    if goes_by_whole_name(name) and not is_page:
+        return name
+    return _BETWEEN_WORDS.sub(" ", PurePosixPath(name).stem).strip() or name

@@ -43,3 +43,10 @@ def test_code_data_and_settings_keep_their_whole_names(name: str, title: str) ->
 def test_texts_and_recordings_are_named_without_the_extension(name: str, title: str) -> None:
     """Underscores between words are spaces; signs at the ends are of the name."""
     assert name_as_title(f"file:///docs/{name}") == title
+
+
+def test_a_page_without_a_title_is_named_by_its_address() -> None:
+    """In words, with an ending or without one."""
+    assert name_as_title("https://example.org/docs/set_up_guide?x=1#top") == "set up guide"
+    assert name_as_title("https://example.org/docs/set_up.html") == "set up"
+    assert name_as_title("https://example.org/src/_auth.py") == "_auth.py"

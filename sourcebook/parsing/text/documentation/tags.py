@@ -26,6 +26,7 @@ _INLINE: Final = re.compile(
     rf"""
     \{{(?P<role>[A-Za-z][\w:.+-]*)\}}`(?P<said>[^`\n]{{1,1000}})`
     |(?P<code>(?P<ticks>`{{1,9}})(?!`)(?:[^\n]{{0,1000}}?[^`\n])??(?P=ticks)(?!`))(?:\{{:?[ ]*{ATTRIBUTES}[ ]*\}})?
+    |(?P<kept><(?P<html>code|kbd|samp|pre)\b[^>\n]{{0,200}}>[^\n]{{0,1000}}?</(?P=html)>)
     |(?P<math>\$\$?(?=\S)[^$\n]{{1,500}}(?<=\S)\$\$?)
     |(?P<escaped>\{{\{{[<%][ ]*/\*.{{0,500}}?\*/[ ]*[>%]\}}\}})
     |(?P<shortcode>{SHORTCODE.pattern})
@@ -85,12 +86,14 @@ class Tags:
 
     def _plain(self, found: re.Match[str], links: list[str], *, only_tags: bool) -> str:
         groups: Mapping[str, str | None] = found.groupdict()
-        if (kept := groups["code"] or groups["math"] or groups["escaped"]) is not None:
+        if (kept := groups["code"] or groups["kept"] or groups["math"] or groups["escaped"]) is not None:
             return kept
         if groups["role"] is not None:
             return _role(groups["role"], groups["said"] or "")
         if groups["shortcode"] is not None:
-            return self._shortcode(groups["name"] or "", (groups["arguments"] or "").strip(), found[0])
+            name = groups["name"] or ""
+            arguments = (groups["arguments"] or "").strip()
+            return "" if name.startswith("/") else self._call(name, arguments, found[0], is_known=True)
         if groups["liquid"] is not None:
             return self._liquid(groups["tag"] or "", (groups["values"] or "").strip(), found[0], alone=only_tags)
         if (file := groups["book"] or groups["include"] or groups["source"]) is not None:
@@ -114,14 +117,10 @@ class Tags:
         said = " ".join(seen_texts(attributes)) or _value(name, attributes)
         if is_alone:
             return said
-        target = "" if said else target_of(attributes)
+        ends_here = f"</{name}" in found.string[found.end() :]
+        target = target_of(attributes) if ends_here and not said else ""
         links.append(target)
         return "[" if target else f"{said} " if said else ""
-
-    def _shortcode(self, name: str, arguments: str, written: str) -> str:
-        if name.startswith("/"):
-            return ""
-        return self._call(name, arguments, written, is_known=True)
 
     def _liquid(self, name: str, arguments: str, written: str, *, alone: bool) -> str:
         if name in _CONTROL:
@@ -141,15 +140,10 @@ class Tags:
             return first
         if name in _INCLUDES and (file := values.get("file") or values.get("src") or ("" if "=" in first else first)):
             return self._mention(file, name != "include_relative" and written.startswith("{%"))
-        said = list(seen_texts(arguments))
-        if name in self._ended or name.removesuffix("s") in self._ended:
-            said = [*texts, *said]
-        else:
-            said = [*(text for text in texts if " " in text), *said]
+        shown = [text for text in texts if " " in text or name in self._ended]
+        said = " ".join(dict.fromkeys([*shown, *seen_texts(arguments)]))
         target = target_of(arguments)
-        return " ".join(dict.fromkeys(said)) or (
-            f"<{target}>" if target.startswith("http") else f"[{target}]({target})" if target else ""
-        )
+        return said or (f"[{target}]({target})" if target else "")
 
 
 def component_title(name: str, attributes: str) -> str:

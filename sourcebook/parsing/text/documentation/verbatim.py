@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 _FENCE: Final = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*(`{3,}(?=[^`]*$)|~{3,})")
+_HTML: Final = re.compile(r"[ ]{0,3}<(pre|script|style|textarea)(?=[\s>])", re.IGNORECASE)
 _IMPORT: Final = re.compile(r"import\s+(?:(?P<names>[\w*{}\s,$]+?)\s+from\s+)?[\"'](?P<file>[^\"'\n]+)[\"']\s*;?\s*$")
 _EXPORT: Final = re.compile(r"export\s+(?:const|let|var|function|async|default|class)\b|export\s*[{*]")
 _MARKDOWN: Final = re.compile(r"\.mdx?$", re.IGNORECASE)
@@ -41,10 +42,11 @@ class RawBlock(NamedTuple):
 
 
 def code_end(lines: Sequence[str], place: int) -> int | None:
-    """Return the line behind the fenced code that begins at a line; None where none does."""
+    """Return the line behind the fenced code, or code in HTML, that begins at a line; None where none does."""
     line = lines[place]
     if "```" not in line and "~~~" not in line:
-        return None
+        html = _HTML.match(line) if "<" in line else None
+        return None if html is None else _html_end(lines, place, f"</{html[1].lower()}>")
     found = _FENCE.match(line)
     if found is None:
         return None
@@ -52,6 +54,13 @@ def code_end(lines: Sequence[str], place: int) -> int | None:
     for end in range(place + 1, len(lines)):
         closing = lines[end].strip()
         if closing.startswith(fence) and not closing.strip(fence[0]):
+            return end + 1
+    return len(lines)
+
+
+def _html_end(lines: Sequence[str], place: int, closing: str) -> int:
+    for end in range(place, len(lines)):
+        if closing in lines[end].lower():
             return end + 1
     return len(lines)
 

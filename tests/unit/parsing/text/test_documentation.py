@@ -120,6 +120,7 @@ def test_titles_of_blocks_stay_and_their_marks_go(written: str, seen: str) -> No
         ("{% highlight ruby %}\n{% if x %}\n{% endhighlight %}", "```ruby\n{% if x %}\n```"),
         ('{% hint style="info" %}\nText.\n{% endhint %}', "Text."),
         ('{% tab title="Linux" %}\nText.\n{% endtab %}', "Linux\nText."),
+        ('<Link to="/a">over</Link> <Link to="/b">two\nlines</Link>', "[over](/a) two\nlines"),
         ("{% raw %}\n`{{ x }}`\n{% endraw %}", "`{{ x }}`"),
         ("Sums: $x_{i=1}$, $[a]{.5}$.", "Sums: $x_{i=1}$, $[a]{.5}$."),
         ("Write {{ name }}, {name}, {a: 1}.", "Write {{ name }}, {name}, {a: 1}."),
@@ -231,6 +232,14 @@ def test_code_stays_as_it_is(fence: str, info: str, lines: list[str]) -> None:
     assert code in parsed(f"# A {{#b}}\n\n{code}\n").markdown
 
 
+def test_code_in_html_stays_as_it_is() -> None:
+    """A block of it, and a word."""
+    block = "<pre class='x'>\n!!! note\n    {% if x %}\n\n::: tip\n:::\n</pre>"
+    assert parsed(f"# A {{#b}}\n\n{block}\n\nUse <code>{{% raw %}}</code> and <kbd>[x]{{.a}}</kbd>.\n").markdown == (
+        f"# A\n\n{block}\n\nUse <code>{{% raw %}}</code> and <kbd>[x]{{.a}}</kbd>.\n"
+    )
+
+
 def test_indented_code_stays_as_it_is() -> None:
     """It shows how a block is written."""
     source = "# A {#b}\n\nWrite:\n\n    !!! note\n        Text {.x}\n\n    ::: tip\n\nEnd.\n"
@@ -252,6 +261,8 @@ def test_blocks_cover_any_mixture_of_marks(lines: list[str]) -> None:
     [
         "<A>\n" * 20_000,
         "<A\n" * 20_000,
+        "<pre>\n" * 20_000,
+        "<code>" * 1_600,
         "<A b='\n" * 20_000,
         "::: a\n" * 20_000,
         "/// a\n" * 20_000,
