@@ -14,7 +14,6 @@ from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.text.decode import decode
 from sourcebook.parsing.text.documentation.reading import plain_markdown
 from sourcebook.parsing.text.front_matter import read_front_matter
-from sourcebook.parsing.text.left_out import MOST_TEXTS
 from sourcebook.parsing.text.plain_blocks import plain_blocks
 from sourcebook.parsing.text.spans import cover, trimmed
 from sourcebook.parsing.text.titles import document_title, plain_title
@@ -29,6 +28,8 @@ _KINDS: dict[str, BlockKind] = {
     "blockquote_open": "quote",
 }
 _LINE_END = re.compile("\n")
+_MOST_NAMED = 100
+"""Files that are named as not included."""
 _SECTION = 1_000_000
 """Characters parsed at once, which bounds memory: markdown-it keeps about 400 bytes per line while it parses."""
 _LANDMARK = re.compile(
@@ -47,7 +48,7 @@ def parse_markdown(content: bytes) -> ParsedDocument:
     blocks = tuple(_anchored(markdown_blocks(text, start=front_matter.end), plain.anchors))
     noted: dict[str, JsonValue] = {"front_matter_error": front_matter.error} if front_matter.error else {}
     if plain.not_included:
-        noted["not_included"] = [*plain.not_included[:MOST_TEXTS]]
+        noted["not_included"] = [*plain.not_included[:_MOST_NAMED]]
     return ParsedDocument(
         markdown=text,
         blocks=blocks,
