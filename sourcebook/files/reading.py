@@ -3,6 +3,7 @@
 import errno
 import hashlib
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,9 +16,11 @@ from sourcebook.files.confinement import open_confined
 from sourcebook.files.source import Source, UploadedFile
 from sourcebook.files.store_errors import StoreError, store_calls, store_error
 from sourcebook.files.upload_store import open_upload
+from sourcebook.model.media_types import goes_by_whole_name
 from sourcebook.model.upload_names import SCHEME
 
 _HEAD = 4096
+_BETWEEN_WORDS = re.compile(r"(?<=[^\W_])_+(?=[^\W_])")
 _READ_WHOLE = 64_000_000
 """Bytes up to which a remote file is fetched in one request."""
 _OWN = (OSError.__module__, StoreError.__module__)
@@ -181,5 +184,13 @@ def file_name(uri: str) -> str:
 
 
 def name_as_title(uri: str) -> str:
-    """Return the title of a document that has none: its file name without the extension."""
-    return PurePosixPath(file_name(uri)).stem.replace("_", " ").strip() or file_name(uri)
+    """Return the title of a document that has none: its file name, of a text or a recording without its extension.
+
+    Code, data and settings keep their whole names: `_auth.py`, `uv.lock`, `.env.example`. Signs at the ends of a name
+    stay; underscores between words become spaces where the extension goes, and in addresses of pages without one.
+    """
+    name = file_name(uri)
+    is_page = "." not in name and uri.startswith(("https://", "http://"))
+    if goes_by_whole_name(name) and not is_page:
+        return name
+    return _BETWEEN_WORDS.sub(" ", PurePosixPath(name).stem).strip() or name

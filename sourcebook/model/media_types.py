@@ -230,6 +230,7 @@ _MEDIA_TYPES = {
     for media_type, extensions in group.items()
     for extension in extensions
 }
+_BY_WHOLE_NAMES = frozenset({JSON, JSON_LINES, YAML, TOML, *(f"text/x-{language}" for language in CODE_LANGUAGES)})
 _COMPRESSED_TAR = (".tar.gz", ".tar.bz2", ".tar.xz")
 _WHOLE_NAMES = {"dockerfile": "text/x-dockerfile", "makefile": "text/x-makefile", "gnumakefile": "text/x-makefile"}
 
@@ -256,6 +257,12 @@ def media_type_of_name(name: str) -> str | None:
     if known is None:
         known = _WHOLE_NAMES.get(name.replace("\\", "/").rsplit("/", 1)[-1].lower())
     return known
+
+
+def goes_by_whole_name(name: str) -> bool:
+    """Tell whether a file is known by its name with its extension: code, data, settings, and all unknown ones."""
+    known = media_type_of_name(name)
+    return known is None or known in _BY_WHOLE_NAMES
 
 
 def is_recording(media_type: str) -> bool:

@@ -116,7 +116,7 @@ def chapters_of(listed: JsonValue) -> tuple[Chapter, ...]:
 
 
 def most_spoken(segments: Iterable[Segment]) -> Language | None:
-    """Return the language that is spoken longest, with its mean probability; None if no segment has one."""
+    """Return the language of most speech, by seconds and probability, and its mean probability; None without any."""
     seconds: defaultdict[str, float] = defaultdict(float)
     weights: defaultdict[str, float] = defaultdict(float)
     for segment in segments:
@@ -126,5 +126,5 @@ def most_spoken(segments: Iterable[Segment]) -> Language | None:
             weights[segment.language] += length * segment.language_probability
     if not seconds:
         return None
-    code = max(sorted(seconds), key=lambda code: seconds[code])
+    code = max(sorted(seconds), key=lambda code: (weights[code], seconds[code]))
     return Language(code, round(weights[code] / seconds[code], 4))

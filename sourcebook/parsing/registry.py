@@ -32,7 +32,7 @@ class Parser:
     """Keyword arguments of the function; its only positional argument is the file's content."""
     media_types: tuple[str, ...] = ()
     revision: int = 1
-    """Number to be counted up when a change of the parser's own code changes its result."""
+    """Number to be counted up when a change of the parser's own code changes its result, or the name in its title."""
     packages: tuple[str, ...] = ()
     """Distributions on whose versions the result depends."""
     detects_language: bool = True
@@ -58,14 +58,14 @@ _RECOGNITION = ("rapidocr", "onnxruntime")
 
 # fmt: off
 PARSERS = (
-    Parser("markdown", "text.markdown:parse_markdown", (), (media.MARKDOWN,), 5, ("markdown-it-py", *_ENCODINGS)),
-    Parser("text", "text.plain_text:parse_plain_text", (), (media.PLAIN_TEXT,), 5, _ENCODINGS),
+    Parser("markdown", "text.markdown:parse_markdown", (), (media.MARKDOWN,), 6, ("markdown-it-py", *_ENCODINGS)),
+    Parser("text", "text.plain_text:parse_plain_text", (), (media.PLAIN_TEXT,), 6, _ENCODINGS),
     Parser("csv", "text.comma_separated:parse_csv", (), (media.CSV,), 5, _ENCODINGS),
-    Parser("code", "text.fenced:parse_code", ("name", "media_type"), _CODE, 3, ("tree-sitter-language-pack",), False),
-    Parser("json", "text.fenced:parse_json", (), (media.JSON,), 2, _ENCODINGS, detects_language=False),
-    Parser("jsonl", "text.fenced:parse_json_lines", (), (media.JSON_LINES,), 2, _ENCODINGS, detects_language=False),
-    Parser("yaml", "text.fenced:parse_yaml", (), (media.YAML,), 2, _ENCODINGS, detects_language=False),
-    Parser("toml", "text.fenced:parse_toml", (), (media.TOML,), 2, _ENCODINGS, detects_language=False),
+    Parser("code", "text.fenced:parse_code", ("name", "media_type"), _CODE, 4, ("tree-sitter-language-pack",), False),
+    Parser("json", "text.fenced:parse_json", (), (media.JSON,), 3, _ENCODINGS, detects_language=False),
+    Parser("jsonl", "text.fenced:parse_json_lines", (), (media.JSON_LINES,), 3, _ENCODINGS, detects_language=False),
+    Parser("yaml", "text.fenced:parse_yaml", (), (media.YAML,), 3, _ENCODINGS, detects_language=False),
+    Parser("toml", "text.fenced:parse_toml", (), (media.TOML,), 3, _ENCODINGS, detects_language=False),
     Parser("notebook", "markup.notebook:parse_notebook", (), (media.NOTEBOOK,), 3, ("markdown-it-py", *_MARKUP)),
     Parser("timed text", "text.timed_text:parse_timed_text", (), (media.SUBRIP, media.WEBVTT), 2),
     Parser("html", "html.read_html:parse_html", ("settings",), (media.HTML,), 11, (*_MARKUP, "selectolax")),

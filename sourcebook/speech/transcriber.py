@@ -2,7 +2,7 @@
 
 import math
 from bisect import bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -126,6 +126,8 @@ _BREATH = SAMPLE_RATE
 """Samples of the longest pause within a stretch that is still short."""
 _SHORT = 2 * SAMPLE_RATE
 """Samples of a short stretch: its language is uncertain."""
+_TOLD, _MOST_TOLD = round(LANGUAGE_SECONDS * SAMPLE_RATE), 28 * SAMPLE_RATE
+"""Samples that a language is told by at once, and samples of a stretch that are heard for it at most."""
 _LONG = 10 * SAMPLE_RATE
 """Samples of the longest stretch, unless it has no pause."""
 _SWITCH = 2.0
@@ -137,8 +139,8 @@ _KNOWN_SWITCH = 1.0
 """Cost between two languages that are both surely spoken in the sound, each more than once."""
 _SURE, _OFTEN = 0.9, 2
 """Probability from which a stretch is surely in a language, and the number of such stretches."""
-_CANDIDATE = 0.5
-"""Probability that a language must have in one stretch at least, unless none has it in any."""
+_LIKELY = 0.5
+"""Probability from which a stretch may be in a language, and all speech together is in one."""
 _LEAST = 0.001
 """Least probability of a language in a stretch."""
 _ISO_CODES = {"jw": "jv"}
@@ -205,7 +207,7 @@ def languages_of(
     if not stretches:
         return []
     found = _detected(engine, samples, stretches)
-    likely = {code for one in found for code, probability in one.items() if probability >= _CANDIDATE}
+    likely = {code for one in found for code, probability in one.items() if probability >= _LIKELY}
     if len(likely | ({whisper_code(before)} if before is not None else set())) > 1:
         parts = [part for span in stretches for part in _parts([one for one in speech if _is_in(one, span)])]
         known = dict(zip(stretches, found, strict=True))
@@ -215,13 +217,30 @@ def languages_of(
     return list(zip(stretches, _languages(stretches, found, before), strict=True))
 
 
-def _detected(engine: Engine, samples: Samples, stretches: Sequence[Span]) -> list[dict[str, float]]:
-    return engine.detect_languages([samples[span.start : span.start + _told_in(span)] for span in stretches])
+def _detected(engine: Engine, samples: Samples, stretches: Sequence[Span]) -> list[Mapping[str, float]]:
+    """Return the probabilities of each stretch's languages: by its beginning, or by all of it where that is unsure."""
+    found = engine.detect_languages([samples[span.start : span.start + _told_in(span)] for span in stretches])
+    rests = [
+        (place, start)
+        for place, (span, one) in enumerate(zip(stretches, found, strict=True))
+        if max(one.values(), default=0.0) < _SURE
+        for start in range(span.start + _TOLD, min(span.end, span.start + _MOST_TOLD) - _SHORT + 1, _TOLD)
+    ]
+    more = engine.detect_languages([samples[start : start + _TOLD] for _, start in rests]) if rests else []
+    heard: list[list[Mapping[str, float]]] = [[one] for one in found]
+    for (place, _), one in zip(rests, more, strict=True):
+        heard[place].append(one)
+    return [ones[0] if len(ones) == 1 else _mean(ones) for ones in heard]
+
+
+def _mean(found: Sequence[Mapping[str, float]]) -> Mapping[str, float]:
+    codes = {code for one in found for code in one}
+    return {code: sum(one.get(code, 0.0) for one in found) / len(found) for code in codes}
 
 
 def _told_in(stretch: Span) -> int:
     """Return the samples of a stretch that its language is told by."""
-    return min(stretch.end - stretch.start, round(LANGUAGE_SECONDS * SAMPLE_RATE))
+    return min(stretch.end - stretch.start, _TOLD)
 
 
 def _is_in(span: Span, stretch: Span) -> bool:
@@ -244,13 +263,15 @@ def _parts(spans: Sequence[Span]) -> list[Span]:
 def _languages(
     stretches: Sequence[Span], found: Sequence[Mapping[str, float]], before: Language | None
 ) -> list[Language]:
+    lengths = [span.end - span.start for span in stretches]
     weights = [min(_told_in(span) / _SHORT, 1.0) for span in stretches]
-    chosen = _sequence(found, weights, None if before is None else whisper_code(before))
+    earlier = None if before is None else whisper_code(before)
+    chosen = _sequence(found, weights, _spoken(found, lengths, weights, earlier), earlier)
     told: dict[str, Language] = {}
     for code in chosen:
         parts = [
-            (span.end - span.start, probabilities.get(code, 0.0))
-            for span, probabilities, other in zip(stretches, found, chosen, strict=True)
+            (length, probabilities.get(code, 0.0))
+            for length, probabilities, other in zip(lengths, found, chosen, strict=True)
             if other == code
         ]
         mean = sum(length * probability for length, probability in parts) / sum(length for length, _ in parts)
@@ -258,13 +279,25 @@ def _languages(
     return [told[code] for code in chosen]
 
 
-def _likeliest(found: Sequence[Mapping[str, float]], weights: Sequence[float]) -> str:
-    """Return the language of the largest mean probability."""
-    total: dict[str, float] = {}
-    for one, weight in zip(found, weights, strict=True):
+def _spoken(
+    found: Sequence[Mapping[str, float]], lengths: Sequence[int], weights: Sequence[float], before: str | None
+) -> list[str]:
+    """Return the languages that are spoken: the one before, each that a stretch is surely in, and that of most speech.
+
+    Noise, music and mumbling are taken for languages that nobody speaks, often for the same one, with probabilities up
+    to about 0.9. So an unsure stretch makes no language of its own. Most speech is by seconds and by the square of the
+    probability; where there is a language before, another one must also have half of the speech.
+    """
+    shares: defaultdict[str, float] = defaultdict(float)
+    for one, length in zip(found, lengths, strict=True):
         for code, probability in one.items():
-            total[code] = total.get(code, 0.0) + weight * probability
-    return max(sorted(total), key=lambda code: total[code])
+            shares[code] += length * probability**2
+    main = max(sorted(shares), key=lambda code: shares[code])
+    spoken = {code for one, weight in zip(found, weights, strict=True) for code in one if weight * one[code] >= _SURE}
+    half = sum(lengths) * _LIKELY
+    if before is None or sum(length * one.get(main, 0.0) for one, length in zip(found, lengths, strict=True)) >= half:
+        spoken.add(main)
+    return sorted(spoken if before is None else spoken | {before})
 
 
 def _origin(scores: Mapping[str, float], cost: Callable[[str, str], float], code: str) -> str:
@@ -272,11 +305,9 @@ def _origin(scores: Mapping[str, float], cost: Callable[[str, str], float], code
     return max(scores, key=lambda other: (scores[other] - cost(other, code), other == code))
 
 
-def _sequence(found: Sequence[Mapping[str, float]], weights: Sequence[float], before: str | None) -> list[str]:
-    codes = {code for one in found for code, probability in one.items() if probability >= _CANDIDATE}
-    if before is not None:
-        codes.add(before)
-    ordered = sorted(codes) or [_likeliest(found, weights)]
+def _sequence(
+    found: Sequence[Mapping[str, float]], weights: Sequence[float], ordered: Sequence[str], before: str | None
+) -> list[str]:
     sure = Counter(
         code
         for one, weight in zip(found, weights, strict=True)

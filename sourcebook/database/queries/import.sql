@@ -82,8 +82,10 @@ SET LOCAL work_mem = '64MB';
 CREATE TEMPORARY TABLE imported_entry ON COMMIT DROP AS
 SELECT chunk.id AS chunk_id, chunk.document_id, chunk.embedding_hash,
        text_search_configuration(indexed.published_language)::text AS configuration,
-       entry_lexemes(text_search_configuration(indexed.published_language), indexed.published_title, chunk.heading_path,
-                     chunk.text) AS lexemes
+       entry_lexemes(
+           text_search_configuration(indexed.published_language),
+           concat_ws(' ', indexed.published_title, CASE WHEN indexed.published_title ~ '^\S*[._]\S*$' THEN translate(indexed.published_title, '._', '  ') END),
+           chunk.heading_path, chunk.text) AS lexemes
 FROM chunk
 JOIN indexed_document indexed
     ON indexed.generation_id = chunk.generation_id AND indexed.document_id = chunk.document_id

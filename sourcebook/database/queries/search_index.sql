@@ -97,10 +97,14 @@ DELETE FROM chunk WHERE id = ANY(%(chunks)s);
 
 -- name: insert_entries
 -- Insert the entries of the chunks that have none; in a partition itself, no trigger of `search_entry` follows.
--- An entry without a vector is in no graph, and has none to wait for.
+-- An entry without a vector is in no graph, and has none to wait for. A title in one word, such as a file name, is found
+-- by its parts, too: the parser of PostgreSQL takes `_auth.py` for a host.
 INSERT INTO {table} (generation_id, chunk_id, document_id, vector, lexemes, configuration, in_graph)
 SELECT chunk.generation_id, chunk.id, chunk.document_id, embedding.vector,
-       entry_lexemes(text_search_configuration(document.language), document.title, chunk.heading_path, chunk.text),
+       entry_lexemes(
+           text_search_configuration(document.language),
+           concat_ws(' ', document.title, CASE WHEN document.title ~ '^\S*[._]\S*$' THEN translate(document.title, '._', '  ') END),
+           chunk.heading_path, chunk.text),
        text_search_configuration(document.language)::text, %(in_graph)s OR embedding.vector IS NULL
 FROM chunk
 JOIN document ON document.id = chunk.document_id
@@ -116,7 +120,9 @@ ORDER BY chunk.id;
 UPDATE search_entry entry
 SET configuration = text_search_configuration(document.language)::text,
     lexemes = entry_lexemes(
-        text_search_configuration(document.language), document.title, chunk.heading_path, chunk.text),
+        text_search_configuration(document.language),
+        concat_ws(' ', document.title, CASE WHEN document.title ~ '^\S*[._]\S*$' THEN translate(document.title, '._', '  ') END),
+        chunk.heading_path, chunk.text),
     in_graph = %(in_graph)s OR entry.vector IS NULL
 FROM chunk
 JOIN document ON document.id = chunk.document_id

@@ -1,7 +1,8 @@
-"""Front matter of Markdown files: YAML between `---` lines, or TOML between `+++` lines, at the top."""
+"""Front matter of Markdown files, at the top: YAML between `---` lines, TOML between `+++` lines, or a JSON object."""
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -22,8 +23,15 @@ _LONGEST_REASON = 200
 """Characters of the reason why it cannot be read."""
 _YAML = re.compile(r"---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _TOML = re.compile(r"\+\+\+[ \t]*\n(.*?)^\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
-_DATES = ("date", "created", "updated", "published", "modified", "lastmod")
+_DATES = frozenset(
+    {
+        *("date", "created", "updated", "published", "modified", "lastmod", "publishdate", "pubdate", "pubdatetime"),
+        *("lastupdated", "last_updated", "last_modified_at", "expirydate"),
+    }
+)
 _KEYWORDS = ("tags", "keywords", "categories")
+_DRAFT = ("published", "publish")
+"""Fields of Jekyll and Obsidian that are false for a draft."""
 _FIELD = re.compile(r"(?:[ \t]*(?:#[^\n]*)?\n)*[\w][\w .-]*[ \t]*[:=](?:[ \t]|$)", re.MULTILINE)
 """A first field: without one the lines are text between rules."""
 _TOML_LINE = re.compile(r" \(at line (\d+), column \d+\)$")
@@ -44,7 +52,8 @@ class FrontMatter:
     def title(self) -> str | None:
         """The `title` entry, where it is a text and not blank."""
         title = self.metadata.get("title")
-        return (" ".join(title.split()) or None) if isinstance(title, str) else None
+        is_text = isinstance(title, str | int | float) and not isinstance(title, bool)  # YAML reads 1984 as a number
+        return (" ".join(str(title).split()) or None) if is_text else None
 
     @property
     def language(self) -> str | None:
@@ -62,8 +71,11 @@ def read_front_matter(text: str) -> FrontMatter:
     One that begins with a field and cannot be read has an `error`, and is content, too.
 
     Dates become ISO 8601. `tags`, `keywords` and `categories` become lists of texts, and the first of them that is
-    not empty serves as `tags`. Several authors become one `author`.
+    not empty serves as `tags`; the number sign before a tag of Obsidian goes. Several authors become one `author`. What
+    Jekyll or Obsidian does not publish is a `draft`.
     """
+    if text.startswith("{"):
+        return _json_front_matter(text)
     pattern = _YAML if text.startswith("---") else _TOML if text.startswith("+++") else None
     match = pattern.match(text, 0, _LONGEST) if pattern else None
     if match is None:
@@ -81,6 +93,18 @@ def read_front_matter(text: str) -> FrontMatter:
         return FrontMatter(error=_reason(error) if _FIELD.match(match[1]) else None)
 
 
+def _json_front_matter(text: str) -> FrontMatter:
+    """Read a JSON object on lines of its own, with text behind it, as Hugo does."""
+    try:
+        values, end = json.JSONDecoder().raw_decode(text[:_LONGEST])
+        if not isinstance(values, dict) or not values or not text[end:].lstrip(" \t").startswith("\n"):
+            return FrontMatter()
+        metadata = _described(json_mapping(values)) if text[end:].strip() else None
+    except (ValueError, TypeError, RecursionError):
+        return FrontMatter()
+    return FrontMatter() if metadata is None else FrontMatter(end=text.index("\n", end) + 1, metadata=metadata)
+
+
 def _reason(error: Exception) -> str:
     """Return why front matter cannot be read; its first line is the second of the file."""
     from ruamel.yaml.error import MarkedYAMLError
@@ -96,13 +120,18 @@ def _reason(error: Exception) -> str:
 
 
 def _described(values: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    for name in _DATES:
-        value = values.get(name)
-        if isinstance(value, str):
+    for name, value in values.items():
+        if name.casefold() in _DATES and isinstance(value, str):
             values[name] = iso_date(value) or value
+    terms = values.get("taxonomies")  # of Zola
+    values.update({name: terms[name] for name in _KEYWORDS if isinstance(terms, dict) and name in terms})
+    if "draft" not in values and any(values.get(name) is False for name in _DRAFT):
+        values["draft"] = True
     for name in _KEYWORDS:
         if name in values:
-            keywords: list[JsonValue] = list(dict.fromkeys(_texts(values[name])))
+            keywords: list[JsonValue] = list(
+                dict.fromkeys(tag.removeprefix("#") or tag for tag in _texts(values[name]))
+            )
             values[name] = keywords
     tags = next((values[name] for name in _KEYWORDS if values.get(name)), None)
     if tags:

@@ -1,15 +1,18 @@
 """Markdown files: the author's text stays as it is, and each block knows its offsets in it."""
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from sourcebook.model.document import Block, BlockKind, ParsedDocument
+from sourcebook.model.document import Block, BlockKind, JsonValue, ParsedDocument
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.text.decode import decode
+from sourcebook.parsing.text.documentation.reading import plain_markdown
 from sourcebook.parsing.text.front_matter import read_front_matter
 from sourcebook.parsing.text.plain_blocks import plain_blocks
 from sourcebook.parsing.text.spans import cover, trimmed
@@ -25,6 +28,8 @@ _KINDS: dict[str, BlockKind] = {
     "blockquote_open": "quote",
 }
 _LINE_END = re.compile("\n")
+_MOST_NAMED = 100
+"""Files that are named as not included."""
 _SECTION = 1_000_000
 """Characters parsed at once, which bounds memory: markdown-it keeps about 400 bytes per line while it parses."""
 _LANDMARK = re.compile(
@@ -34,12 +39,16 @@ _LANDMARK = re.compile(
 
 
 def parse_markdown(content: bytes) -> ParsedDocument:
-    """Parse CommonMark with tables; front matter becomes metadata."""
+    """Parse CommonMark with tables, and the marks of documentation tools; front matter becomes metadata."""
     decoded = decode(content)
     text = decoded.text
     front_matter = read_front_matter(text)
-    blocks = tuple(markdown_blocks(text, start=front_matter.end))
-    noted = {"front_matter_error": front_matter.error} if front_matter.error else {}
+    plain = plain_markdown(text, front_matter.end)
+    text = plain.text
+    blocks = tuple(_anchored(markdown_blocks(text, start=front_matter.end), plain.anchors))
+    noted: dict[str, JsonValue] = {"front_matter_error": front_matter.error} if front_matter.error else {}
+    if plain.not_included:
+        noted["not_included"] = [*plain.not_included[:_MOST_NAMED]]
     return ParsedDocument(
         markdown=text,
         blocks=blocks,
@@ -47,6 +56,16 @@ def parse_markdown(content: bytes) -> ParsedDocument:
         language=front_matter.language or detect_language(text, blocks),
         metadata={**front_matter.metadata, **noted, "encoding": decoded.encoding},
     )
+
+
+def _anchored(blocks: Iterable[Block], anchors: Sequence[tuple[int, str]]) -> Iterator[Block]:
+    """Yield the blocks; a heading that was given an id has it as its anchor."""
+    places = [place for place, _ in anchors]
+    for block in blocks:
+        number = bisect_left(places, block.start) if block.level else len(places)
+        if number < len(places) and places[number] < block.end:
+            block = replace(block, anchor=anchors[number][1])
+        yield block
 
 
 def markdown_blocks(text: str, *, start: int = 0) -> Iterator[Block]:

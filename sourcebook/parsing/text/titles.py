@@ -29,6 +29,8 @@ _PLACEHOLDER = re.compile(
 _NAME_LINE = re.compile(r"[^\s,][^\n]{0,120}? (?:-{1,2}|–|—) \S")
 _MARKS = re.compile(r"[\\`*_\[\]<&!\n]")
 """Characters that may begin or end something else than text."""
+_SHOWN_AS = re.compile(r"\[\[[^\[\]|\n]+\|([^\[\]|\n]+)\]\]")
+"""A wiki link with the text that is shown for it."""
 _LONGEST_INLINE = 2000
 """Characters of a heading above which its Markdown is kept as it is."""
 
@@ -37,7 +39,7 @@ def plain_title(inline_markdown: str) -> str:
     """Return a heading's text without emphasis, links, HTML and images, cut to 300 characters, on one line."""
     text = inline_markdown
     if len(text) <= _LONGEST_INLINE and _MARKS.search(text) is not None:
-        text = "".join(_text(_inline().parseInline(text)))
+        text = "".join(_text(_inline().parseInline(_SHOWN_AS.sub(r"\1", text))))
     return cut_title(text)
 
 

@@ -31,6 +31,8 @@ _SERIES_OF_FOLDERS: Final = {
 }  # fmt: skip
 """Series of documents whose file names are numbers, by the names of their folders."""
 _ALIAS_FIELDS: Final = ("aliases", "alias", "slug")
+_ADDRESS_FIELDS: Final = (*_ALIAS_FIELDS, "permalink", "url", "redirect_from")
+"""Fields of Hugo, Jekyll and Docusaurus that may hold the path of the published page, from the root of the site."""
 _ID_FIELDS: Final = ("id", "identifier")
 
 
@@ -81,8 +83,15 @@ def joined(uri: str, link: str, root: str) -> str:
     return authority + _walked(folder, link)
 
 
-def names_of(uri: str, title: str | None, metadata: Mapping[str, Any]) -> list[DocumentName]:
-    """Return the names of a document, each once, those of least rank first."""
+def names_of(uri: str, title: str | None, metadata: Mapping[str, Any], root: str = "") -> list[DocumentName]:
+    """Return the names of a document, each once, those of least rank first.
+
+    Args:
+        uri: its URI.
+        title: its title.
+        metadata: its metadata.
+        root: the URI of the source's folder, where the paths of its published page begin.
+    """
     stem_uri, exact = normal_uri(uri)
     found = [DocumentName(stem_uri, URI, exact)]
     segments = unquote(stem_uri.partition("?")[0]).split("/")
@@ -92,6 +101,10 @@ def names_of(uri: str, title: str | None, metadata: Mapping[str, Any]) -> list[D
     if title and (own := _TITLE_ID.match(title)):
         found.append(DocumentName(normal_name(f"{own[1]}-{own[2]}"), ALIAS))
     found += [DocumentName(normal_name(value), ALIAS) for value in _texts(metadata, _ALIAS_FIELDS)]
+    for path in _texts(metadata, _ADDRESS_FIELDS):
+        if path.startswith("/") and root:
+            address, whole = normal_uri(joined(uri, path, root))
+            found.append(DocumentName(address, ALIAS, whole))
     found.append(DocumentName(stem, FILE))
     if title and len(title) <= _LONGEST_TITLE:
         found.append(DocumentName(normal_name(title), TITLE))

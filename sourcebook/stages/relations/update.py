@@ -27,7 +27,7 @@ from sourcebook.stages.relations.names import names_of
 from sourcebook.stages.relations.types import type_of
 from sourcebook.stages.relations.written import WritingDocument, written_relations
 
-REVISION: Final = 2
+REVISION: Final = 3
 """Number to be counted up when a change of this code changes what is read from a document."""
 _BATCH: Final = 64
 _MOST_ANALYZED: Final = 200
@@ -132,7 +132,7 @@ def _read(connection: Connection, collection: str, documents: Sequence[int], rul
     scope: dict[str, Any] = {"collection": collection, "documents": list(documents)}
     with connection.cursor(row_factory=dict_row) as cursor:
         for row in cursor.stream(queries["writing_documents"], scope):  # one text in memory at a time
-            own = names_of(row["uri"], row["title"], row["metadata"])
+            own = names_of(row["uri"], row["title"], row["metadata"], _root(row))
             writing = WritingDocument(row["uri"], _root(row), row["metadata"], row["markdown"], row["container"])
             kind, lacking = type_of(row["uri"], _root(row), row["metadata"], rules.types)
             if (kind, lacking or None) != (row["document_type"], row["lacking"]):

@@ -72,6 +72,56 @@ def test_languages_that_are_surely_spoken_take_less_to_change_between() -> None:
     assert codes(ENGLISH, german, ENGLISH, german, ENGLISH, french, ENGLISH)[-2] == "en"
 
 
+FRENCH, WEAKLY_FRENCH = {"fr": 0.99, "en": 0.003}, {"fr": 0.74, "br": 0.06, "en": 0.02}
+NOISE = [
+    {"th": 0.62, "km": 0.14, "en": 0.07, "fr": 0.03},
+    {"th": 0.88, "en": 0.02, "ja": 0.02, "fr": 0.01},
+    {"th": 0.3, "vi": 0.15, "fr": 0.12, "en": 0.12},
+    {"cy": 0.65, "en": 0.2, "fr": 0.001},
+]
+"""Detections of noisy French by Whisper base."""
+
+
+@pytest.mark.parametrize(
+    ("found", "chosen"),
+    [
+        ([FRENCH, WEAKLY_FRENCH, *NOISE[:3], WEAKLY_FRENCH], "fr"),
+        ([FRENCH, NOISE[0], FRENCH, NOISE[1], WEAKLY_FRENCH, NOISE[1]], "fr"),
+        ([*NOISE[1:], *NOISE[1:], FRENCH, FRENCH], "fr"),
+        ([WEAKLY_FRENCH, NOISE[3], WEAKLY_FRENCH, NOISE[2], WEAKLY_FRENCH], "fr"),
+        ([NOISE[0], NOISE[1], NOISE[2]], "th"),
+    ],
+    ids=["three in the middle", "in turns", "at the beginning", "nothing sure", "nothing else"],
+)
+def test_weak_stretches_take_the_language_around_them(found: list[dict[str, float]], chosen: str) -> None:
+    """However many there are: noise is often taken for the same wrong language, with up to .9."""
+    assert codes(*found) == [chosen] * len(found)
+
+
+def test_a_window_of_weak_stretches_keeps_the_language_before() -> None:
+    """Unless one language has half of its speech: then somebody else speaks."""
+    french = Language("fr", 0.98)
+    assert codes(*NOISE, before=french) == ["fr"] * 4
+    assert codes(NOISE[1], NOISE[1], NOISE[0], before=french) == ["th"] * 3
+
+
+def test_two_languages_that_are_surely_spoken_are_kept() -> None:
+    """Weak stretches between them go to one of them, and to no third one."""
+    found = [FRENCH, FRENCH, NOISE[1], GERMAN, GERMAN, NOISE[3], FRENCH, GERMAN]
+    told = codes(*found)
+    assert [told[place] for place in (0, 1, 3, 4, 6, 7)] == ["fr", "fr", "de", "de", "fr", "de"]
+    assert {told[2], told[5]} <= {"fr", "de"}
+
+
+def test_a_stretch_whose_beginning_is_unsure_is_heard_whole() -> None:
+    """In parts of four seconds, whose mean counts; one whose beginning is sure is not."""
+    samples: Samples = np.arange(40 * SAMPLE_RATE, dtype=np.float32) / np.float32(SAMPLE_RATE)
+    engine = Detecting([FRENCH, {"hu": 0.6, "fr": 0.1}], [FRENCH, FRENCH, FRENCH])
+    told = languages_of(cast("Engine", engine), samples, [span(0, 9), span(11, 25)], Language("fr", 0.9))
+    assert engine.heard == [[0, 11], [15, 19, 23]]
+    assert told[1] == (span(11, 25), Language("fr", round((9 * 0.99 + 14 * (0.1 + 0.99 * 3) / 4) / 23, 4)))
+
+
 def test_a_word_alone_does_not_change_the_language() -> None:
     """Half a second is too little to tell it; three seconds are not."""
     assert codes(ENGLISH, GERMAN, ENGLISH, seconds=0.5) == ["en", "en", "en"]

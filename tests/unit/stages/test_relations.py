@@ -5,6 +5,7 @@ import time
 import pytest
 
 from sourcebook.config.relations import RelationPattern, RelationSettings
+from sourcebook.parsing.text.markdown import parse_markdown
 from sourcebook.stages.relations.links import link_targets, prose, wiki_targets
 from sourcebook.stages.relations.names import joined, names_of, normal_name, normal_uri, series_of
 from sourcebook.stages.relations.written import MOST, WritingDocument, written_relations
@@ -44,6 +45,38 @@ def test_fields_name_their_targets_as_people_write_them() -> None:
     for written in ([["ADR-0002"]], "[[ADR-0002]]", "[[log/ADR-0002#Part|x]]", "ADR-0002: Cron", "ADR-2 (Cron)"):
         assert found("", supersedes=written) == old, written
     assert found("", supersedes="[[ADR-2]], [[ADR-3|three]]") == {*old, ("supersedes", False, "adr-3")}
+
+
+def test_what_documentation_tools_write_are_links() -> None:
+    """Wiki links with a text of their own, links of Hugo, Jekyll, MyST and components, and files that are included."""
+    written = """# T
+
+[[Setup guide|how to set up]], [[log/Old page#Part]], ![[Embedded]], [a]({{< ref "a.md" >}}),
+[b]({% link _docs/b.md %}), {doc}`c`, [d]({{ site.baseurl }}/d/).
+
+<Card title="E" href="/e">Text</Card>
+
+--8<-- "f.md"
+
+``` md
+[[Not this]] --8<-- "nor/this.md"
+```
+"""
+    targets = {
+        target for _, _, target in found(parse_markdown(written.encode()).markdown, uri="file:///base/docs/t.md")
+    }
+    assert targets == {"setup-guide", "old-page", "embedded"} | {
+        f"file:///base/{path}" for path in ("docs/a", "docs/_docs/b", "docs/c", "d", "e", "f")
+    }
+
+
+@pytest.mark.parametrize("field", ["permalink", "slug", "aliases", "redirect_from", "url"])
+def test_a_document_is_found_by_the_path_of_its_page(field: str) -> None:
+    """Its front matter says it, from the root of the site, which is the folder of the source."""
+    names = names_of("file:///base/_posts/2024-01-02-tides.md", "Tides", {field: "/guide/tides/"}, "file:///base")
+    (link,) = found("[a](/guide/tides/#top)", uri="file:///base/b/c.md")
+    assert link[2] in {name.name for name in names}
+    assert "2" not in {name.name for name in names_of(URI, None, {field: "two words"}, "file:///base")}
 
 
 def test_the_query_of_a_link_between_files_is_no_part_of_its_target() -> None:

@@ -14,6 +14,8 @@ ENGLISH = "The committee decided to postpone the meeting until everybody has rea
         "---\ntitle: T\ndate: 2024-05-06\ntags: [a, b]\nauthor: Ada\n---\n",
         "---\ntitle: T\ndate: May 6, 2024\ntags: a, b\nauthors: [Ada]\n...\n",
         '+++\ntitle = "T"\ndate = 2024-05-06\ntags = ["a", "b"]\nauthor = "Ada"\n+++\n',
+        '{\n  "title": "T", "date": "2024-05-06",\n  "tags": ["a", "b"], "author": "Ada"\n}\n',
+        '+++\ntitle = "T"\ndate = 2024-05-06\nauthor = "Ada"\n[taxonomies]\ntags = ["a", "b"]\n+++\n',
         '+++\ntitle = "T"\ndate = "6 May 2024"\nkeywords = ["a", "b"]\n[[authors]]\nname = "Ada"\n+++\n',
     ],
 )
@@ -38,6 +40,7 @@ def test_yaml_and_toml_say_the_same(source: str) -> None:
         ("tags: 7", ["7"]),
         ("tags: {a: 1, b: 2}", ["a", "b"]),
         ("tags:", []),
+        ("tags: ['#a', '#b/c', '#']", ["a", "b/c", "#"]),
         ("categories: [x]\nkeywords: y", ["y"]),
     ],
 )
@@ -83,3 +86,40 @@ def test_text_between_rules_is_no_front_matter() -> None:
     """It does not begin with a field."""
     document = parse_markdown(b"---\n\nThree things, and these: tides, [knots\n\n---\n\nText.\n")
     assert "front_matter_error" not in document.metadata
+
+
+@pytest.mark.parametrize(
+    ("written", "is_draft"),
+    [("draft: true", True), ("draft: false", False), ("published: false", True), ("publish: false", True)],
+)
+def test_a_draft_is_kept_and_marked(written: str, is_draft: bool) -> None:
+    """As Hugo, Jekyll and Obsidian write it; a search can leave it out."""
+    document = parse_markdown(f"---\n{written}\n---\n\nText.\n".encode())
+    assert document.metadata["draft"] is is_draft
+    assert texts(document) == ["Text."]
+
+
+def test_what_is_published_is_no_draft() -> None:
+    """A date of publication neither."""
+    for written in ("published: true", "published: 2024-05-06", "x: y"):
+        assert "draft" not in parse_markdown(f"---\n{written}\n---\n\nText.\n".encode()).metadata
+
+
+def test_fields_of_generators_keep_their_names() -> None:
+    """Dates in camel case are dates, and a title in figures is one."""
+    document = parse_markdown(
+        b"---\ntitle: 1984\npublishDate: May 6, 2024\nslug: /book\naliases: [/old]\n---\n\nText.\n"
+    )
+    assert document.title == "1984"
+    assert document.metadata["publishDate"] == "2024-05-06"
+    assert (document.metadata["slug"], document.metadata["aliases"]) == ("/book", ["/old"])
+
+
+@pytest.mark.parametrize(
+    "source", ['{"a": 1}\n', '{"a": 1} text\n', "{a}\n\ntext\n", "{}\n\ntext\n", '{"a": [1\n}\n\ntext\n']
+)
+def test_what_is_no_json_front_matter_is_content(source: str) -> None:
+    """An object alone is all that the file holds."""
+    document = parse_markdown(source.encode())
+    assert_blocks_cover(document)
+    assert document.metadata == {"encoding": "utf-8"}
