@@ -229,6 +229,12 @@ def _ensure_server_fits(connection: Connection) -> None:
             f"the encoding of the database is {encoding}, which lacks most characters",
             remedy="make one with  CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0",
         )
+    if connection.execute(queries["may_make_temporary_tables"]).fetchone() != (True,):
+        info = connection.info
+        raise DatabaseError(
+            f"the role {info.user} may not create temporary tables in the database",
+            remedy=f"as its owner, run  GRANT TEMPORARY ON DATABASE {info.dbname} TO {info.user}",
+        )
     try:
         with connection.transaction():
             connection.execute(queries["create_pgvector"])

@@ -10,6 +10,10 @@ SELECT 1 FROM pg_namespace WHERE nspname = 'sourcebook';
 -- Create the schema.
 CREATE SCHEMA sourcebook;
 
+-- name: may_make_temporary_tables
+-- Return whether the role may create temporary tables, as stages and searches do.
+SELECT has_database_privilege(current_database(), 'TEMPORARY');
+
 -- name: limit_migration
 -- Let a migration wait for tables no longer than a search waits for it: the searches behind it would fail.
 SET LOCAL lock_timeout = '1s';
