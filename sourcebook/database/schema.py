@@ -161,7 +161,8 @@ def check_version(found: int, owner: str) -> None:
     newest = newest_version()
     if found > newest:
         raise DatabaseError(
-            f"{owner} has schema version {found}, this Sourcebook knows {newest}", remedy="upgrade Sourcebook"
+            f"{owner} has schema version {found}, this Sourcebook knows {newest}",
+            remedy="upgrade Sourcebook, or restore the backup from before",
         )
     if found < _LAST_CHECKOUT:
         raise DatabaseError(

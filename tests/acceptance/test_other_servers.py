@@ -22,7 +22,7 @@ from sourcebook.database.server_account import ServerAccount
 from sourcebook.errors import DatabaseError, DatabaseUnavailableError
 from tests.acceptance.server_trial import try_out
 from tests.acceptance.workplace import Workplace
-from tests.own_server import HOST, OwnServer
+from tests.own_server import HOST, POSTGRES_16, OwnServer
 from tests.tls_front import TlsFront
 from tests.waiting import wait_until
 
@@ -47,8 +47,8 @@ SETTINGS = {
 
 @pytest.fixture(scope="module")
 def server(shared_public_folder: Path) -> Iterator[OwnServer]:
-    """A server with few connections, and a role that may create nothing but in its two schemas."""
-    with OwnServer(shared_public_folder / "own", settings={"max_connections": 20, "wal_level": "replica"}) as server:
+    """PostgreSQL 16 with few connections, and a role that may create nothing but in its two schemas."""
+    with OwnServer(shared_public_folder / "own", POSTGRES_16, {"max_connections": 20}) as server:
         server.execute("CREATE ROLE keeper LOGIN")
         yield server
 
@@ -83,7 +83,7 @@ def test_a_role_with_two_schemas_and_settings_of_its_own_over_tls(
             open_connection(psycopg.Connection, secure)
         try_out(replace(workplace, database_url=f"{secure}?{urlencode(front.parameters, quote_via=quote)}"))
     server.copy_to(public_folder / "copy")
-    with OwnServer(public_folder / "copy", settings={"hot_standby": "off"}) as copy, ThreadPoolExecutor(1) as beside:
+    with OwnServer(public_folder / "copy", POSTGRES_16, {"hot_standby": "off"}) as copy, ThreadPoolExecutor(1) as beside:
         other = replace(workplace, database_url=url.replace(str(server.port), str(copy.port)))
         with pytest.raises(DatabaseUnavailableError, match="retry later"):
             open_connection(psycopg.Connection, str(other.database_url), recovery=0.3)

@@ -17,7 +17,9 @@ SET idle_in_transaction_session_timeout = 0;
 SET idle_session_timeout = 0;
 SELECT set_config('transaction_timeout', '0', false) -- of PostgreSQL 17
 WHERE current_setting('transaction_timeout', true) IS NOT NULL;
--- Have the server end a session, and its locks, a minute after its client's machine vanished, not after two hours.
+-- Have the server end a session, and its locks, two seconds after its client's end, also during a statement, where its
+-- system can tell; and a minute after its client's machine vanished, not after two hours.
+SELECT set_config('client_connection_check_interval', '2s', false) WHERE version() ~ 'linux|darwin|bsd';
 SET tcp_keepalives_idle = 30;
 SET tcp_keepalives_interval = 10;
 SET tcp_keepalives_count = 3;
