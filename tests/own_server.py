@@ -40,7 +40,7 @@ class OwnServer:
         if not self.folder.exists():
             self.folder.mkdir(0o700)
             self._account.own(self.folder)
-            self._run("initdb", "-D", self.folder, "-U", ADMINISTRATOR, "-A", "trust", "-E", "UTF8", "--no-sync")
+            self._run("initdb", "-D", self.folder, "-U", ADMINISTRATOR, "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync")
         lines = "".join(f"{name} = '{value}'\n" for name, value in {**self._settings, "port": self.port}.items())
         with (self.folder / "postgresql.conf").open("a", encoding="utf-8") as file:
             file.write(f"\n{lines}")

@@ -230,6 +230,11 @@ def _ensure_server_fits(connection: Connection) -> None:
             f"the encoding of the database is {encoding}, which lacks most characters",
             remedy="make one with  CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0",
         )
+    if connection.execute(queries["knows_letters"]).fetchone() != (True,):
+        raise DatabaseError(
+            "the locale of the database knows no letters but those of English",
+            remedy="make one with  CREATE DATABASE … LOCALE 'C.UTF-8' TEMPLATE template0",
+        )
     if connection.execute(queries["may_make_temporary_tables"]).fetchone() != (True,):
         info = connection.info
         raise DatabaseError(

@@ -118,6 +118,9 @@ def test_a_database_that_lacks_characters_is_refused(server: OwnServer) -> None:
     server.execute("CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
     with pytest.raises(DatabaseError, match="encoding of the database is LATIN1.* ENCODING 'UTF8'"):
         Database(DatabaseLocation(server.folder.parent, server.url("latin")))
+    server.execute("CREATE DATABASE letterless LOCALE 'C' TEMPLATE template0")
+    with pytest.raises(DatabaseError, match="no letters but those of English; .* LOCALE 'C.UTF-8'"):
+        Database(DatabaseLocation(server.folder.parent, server.url("letterless")))
 
 
 @pytest.mark.parametrize("search_path", ["", "public"], ids=["none", "not its own"])

@@ -10,6 +10,10 @@ SELECT 1 FROM pg_namespace WHERE nspname = 'sourcebook';
 -- Create the schema.
 CREATE SCHEMA sourcebook;
 
+-- name: knows_letters
+-- Return whether the database's locale tells letters from other signs, and capital from small ones, as the keyword leg needs.
+SELECT to_tsvector('simple', '„Ö“')::text = '''ö'':1';
+
 -- name: may_make_temporary_tables
 -- Return whether the role may create temporary tables, as stages and searches do.
 SELECT has_database_privilege(current_database(), 'TEMPORARY');
