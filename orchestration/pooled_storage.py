@@ -106,8 +106,8 @@ def _no_place(reason: str, url: str) -> DatabaseError:
     role = conninfo_to_dict(url).get("user", "ROLE")
     return DatabaseError(
         f"Dagster's tables cannot be created: {reason}",
-        remedy=f"as the database's owner, run  CREATE SCHEMA dagster AUTHORIZATION {role}  and let its search path begin "
-        "with that schema (ALTER ROLE); or name a database of its own in SOURCEBOOK_DAGSTER_DATABASE_URL",
+        remedy=f"as the database's owner, run  CREATE SCHEMA dagster AUTHORIZATION {role}  and let its search path "
+        "begin with that schema (ALTER ROLE); or name a database of its own in SOURCEBOOK_DAGSTER_DATABASE_URL",
     )
 
 

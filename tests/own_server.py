@@ -29,7 +29,9 @@ class OwnServer:
         settings: lines of `postgresql.conf`.
     """
 
-    def __init__(self, folder: Path, programs: Path | None = None, settings: Mapping[str, object] | None = None) -> None:
+    def __init__(
+        self, folder: Path, programs: Path | None = None, settings: Mapping[str, object] | None = None
+    ) -> None:
         self.folder = folder
         self.port = free_port(HOST)
         self._programs = programs or programs_folder()
@@ -40,7 +42,8 @@ class OwnServer:
         if not self.folder.exists():
             self.folder.mkdir(0o700)
             self._account.own(self.folder)
-            self._run("initdb", "-D", self.folder, "-U", ADMINISTRATOR, "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync")
+            words = ("-U", ADMINISTRATOR, "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync")
+            self._run("initdb", "-D", self.folder, *words)
         lines = "".join(f"{name} = '{value}'\n" for name, value in {**self._settings, "port": self.port}.items())
         with (self.folder / "postgresql.conf").open("a", encoding="utf-8") as file:
             file.write(f"\n{lines}")
@@ -93,4 +96,3 @@ class OwnServer:
             code = ended.wait(120)
             output.seek(0)
             assert code == 0, f"{program}: {output.read().decode(errors='replace')[-800:]}"
-

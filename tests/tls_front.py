@@ -1,4 +1,4 @@
-"""TLS in front of a PostgreSQL server whose programs were built without it, as a proxy or a cloud's load balancer has it."""
+"""TLS in front of a PostgreSQL server whose programs were built without it, as by a balancer."""
 
 import socket
 import ssl

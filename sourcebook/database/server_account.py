@@ -55,9 +55,7 @@ class ServerAccount:
         """Whether it differs from the account of this process."""
         return self.uid != os.geteuid()
 
-    def start(
-        self, command: Sequence[str], output: IO[bytes], folder: Path = Path("/")
-    ) -> "subprocess.Popen[bytes]":
+    def start(self, command: Sequence[str], output: IO[bytes], folder: Path = Path("/")) -> "subprocess.Popen[bytes]":
         """Start a program as this account, in a folder, with its output in a file.
 
         Raises:

@@ -1,4 +1,4 @@
-"""PostgreSQL of somebody else: its roles, its settings, its limits and its copies; docs/databases.md has the versions."""
+"""PostgreSQL of somebody else: roles, settings, limits and copies; docs/deployment.md has the versions."""
 
 import os
 import shutil
@@ -79,13 +79,16 @@ def test_a_role_with_two_schemas_and_settings_of_its_own_over_tls(
         server.execute(f"ALTER ROLE keeper SET {name} = '{value}'")
     with TlsFront(public_folder / "keys & more", server.port) as front:
         secure = url.replace(str(server.port), str(front.port))
-        with pytest.raises(DatabaseUnavailableError, match="certificate required"):
+        with pytest.raises(DatabaseUnavailableError, match=r"certificate required"):
             open_connection(psycopg.Connection, secure)
         try_out(replace(workplace, database_url=f"{secure}?{urlencode(front.parameters, quote_via=quote)}"))
     server.copy_to(public_folder / "copy")
-    with OwnServer(public_folder / "copy", POSTGRES_16, {"hot_standby": "off"}) as copy, ThreadPoolExecutor(1) as beside:
+    with (
+        OwnServer(public_folder / "copy", POSTGRES_16, {"hot_standby": "off"}) as copy,
+        ThreadPoolExecutor(1) as beside,
+    ):
         other = replace(workplace, database_url=url.replace(str(server.port), str(copy.port)))
-        with pytest.raises(DatabaseUnavailableError, match="retry later"):
+        with pytest.raises(DatabaseUnavailableError, match=r"retry later"):
             open_connection(psycopg.Connection, str(other.database_url), recovery=0.3)
         workplace.write("docs/knots.md", "# Knots\n\nA bowline holds.\n")
         ingested = beside.submit(other.ingest)  # waits for the promotion
@@ -116,10 +119,10 @@ def test_what_a_role_lacks_is_named_with_its_remedy(server: OwnServer, preparati
 
 def test_a_database_that_lacks_characters_is_refused(server: OwnServer) -> None:
     server.execute("CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
-    with pytest.raises(DatabaseError, match="encoding of the database is LATIN1.* ENCODING 'UTF8'"):
+    with pytest.raises(DatabaseError, match=r"encoding of the database is LATIN1.* ENCODING 'UTF8'"):
         Database(DatabaseLocation(server.folder.parent, server.url("latin")))
     server.execute("CREATE DATABASE letterless LOCALE 'C' TEMPLATE template0")
-    with pytest.raises(DatabaseError, match="no letters but those of English; .* LOCALE 'C.UTF-8'"):
+    with pytest.raises(DatabaseError, match=r"no letters but those of English; .* LOCALE 'C.UTF-8'"):
         Database(DatabaseLocation(server.folder.parent, server.url("letterless")))
 
 
@@ -127,7 +130,7 @@ def test_a_database_that_lacks_characters_is_refused(server: OwnServer) -> None:
 def test_a_role_without_a_schema_for_dagster_is_told_so(server: OwnServer, search_path: str) -> None:
     """By the commands that open Dagster's storage."""
     url = make_database(server, f"without_{search_path}")
-    with pytest.raises(DatabaseError, match="Dagster's tables cannot be created: .* CREATE SCHEMA dagster AUTHORIZ"):
+    with pytest.raises(DatabaseError, match=r"Dagster's tables cannot be created: .* CREATE SCHEMA dagster AUTHORIZ"):
         PooledPostgresStorage(f"{url}?options=-csearch_path%3D{search_path}")
 
 
@@ -166,8 +169,8 @@ def test_a_pooler_that_lends_sessions_for_a_transaction_is_refused(
     port = free_port(HOST)
     settings = public_folder / "pgbouncer.ini"
     settings.write_text(
-        f"[databases]\n* = host={HOST} port={server.port} user=keeper\n[pgbouncer]\nlisten_addr = {HOST}\nlisten_port = {port}\n"
-        f"unix_socket_dir =\nauth_type = any\npool_mode = {mode}\n"
+        f"[databases]\n* = host={HOST} port={server.port} user=keeper\n"
+        f"[pgbouncer]\nlisten_addr = {HOST}\nlisten_port = {port}\nunix_socket_dir =\nauth_type = any\npool_mode = {mode}\n"
         "ignore_startup_parameters = extra_float_digits\n"
     )
     with TemporaryFile() as output:
@@ -178,7 +181,7 @@ def test_a_pooler_that_lends_sessions_for_a_transaction_is_refused(
             if mode == "session":
                 Database(location).close()
             else:
-                with pytest.raises(DatabaseError, match="single transactions.* pool_mode = session"):
+                with pytest.raises(DatabaseError, match=r"single transactions.* pool_mode = session"):
                     Database(location)
         finally:
             pooler.terminate()

@@ -97,9 +97,9 @@ def test_a_server_of_somebody_else_is_used_and_left(folder: Path) -> None:
 
 @pytest.mark.parametrize("locale", ["C", "tr_TR.UTF-8", "of_nowhere"])
 def test_a_path_and_a_locale_of_any_kind(public_folder: Path, monkeypatch: pytest.MonkeyPatch, locale: str) -> None:
-    """A server starts in it, and its letters are those of every language: cron has no LANG, and ssh one of elsewhere."""
+    """A server starts there with the letters of every language: cron has no LANG, and ssh one of elsewhere."""
     monkeypatch.setenv("LC_ALL", locale)
-    home = public_folder / 'a "home" of $HOME, `id` \\ and \'mine\' # 100% ü 漢'
+    home = public_folder / "a \"home\" of $HOME, `id` \\ and 'mine' # 100% ü 漢"
     server = EmbeddedServer(home / "postgres")
     with psycopg.connect(server.url("postgres")) as connection:
         (row,) = connection.execute("SELECT to_tsvector('german', 'Die „HÄFEN“ – Index')::text").fetchall()

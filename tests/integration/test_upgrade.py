@@ -1,4 +1,4 @@
-"""An upgrade of a database that is in use: searches go on, a killed one goes on where it was, the command tells of it."""
+"""An upgrade of a database in use: searches go on, a killed one goes on where it was, the command tells of it."""
 
 import subprocess
 import sys
@@ -59,7 +59,7 @@ def rows(url: str) -> dict[str, int]:
     """Return the number of rows of every table of the knowledge base but migrations and counters of searches."""
     tables = """
         SELECT oid::regclass::text FROM pg_class
-        WHERE relnamespace = 'sourcebook'::regnamespace AND relkind IN ('r', 'p') 
+        WHERE relnamespace = 'sourcebook'::regnamespace AND relkind IN ('r', 'p')
         AND relname NOT IN ('schema_migration', 'measurement')"""
     with psycopg.connect(url) as connection:
         names = [name for (name,) in connection.execute(tables)]
@@ -68,7 +68,9 @@ def rows(url: str) -> dict[str, int]:
 
 def versions(url: str) -> list[int]:
     with psycopg.connect(url) as connection:
-        return [number for (number,) in connection.execute("SELECT version FROM sourcebook.schema_migration ORDER BY 1")]
+        return [
+            number for (number,) in connection.execute("SELECT version FROM sourcebook.schema_migration ORDER BY 1")
+        ]
 
 
 @pytest.mark.parametrize("release", [*RELEASES, "checkout"])
@@ -124,7 +126,9 @@ def test_a_killed_upgrade_goes_on_where_it_was(
     before = rows(url)
     upgrade = subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path), url])
     with psycopg.connect(url, autocommit=True) as watch:
-        sleeps = "SELECT FROM pg_stat_activity WHERE query ~ 'sleep.300' AND state = 'active' AND pid <> pg_backend_pid()"
+        sleeps = (
+            "SELECT FROM pg_stat_activity WHERE query ~ 'sleep.300' AND state = 'active' AND pid <> pg_backend_pid()"
+        )
         wait_until(lambda: watch.execute(sleeps).rowcount == 1, what="the second step runs")
         upgrade.kill()
         upgrade.wait()
@@ -140,7 +144,7 @@ def test_a_killed_upgrade_goes_on_where_it_was(
 def test_the_command_says_what_it_would_do_and_does_it(
     create_database: CreateDatabase, monkeypatch: pytest.MonkeyPatch, later: Callable[[], None]
 ) -> None:
-    """Exit code 3 where there is something to do; a database that is newer than the program is refused in a sentence."""
+    """Exit code 3 where there is something to do; a database newer than the program is refused in a sentence."""
     url = create_database("template1")
     monkeypatch.setenv("SOURCEBOOK_DATABASE_URL", url)
     assert run("upgrade", "--check").out == f"There are no tables to upgrade: new ones are made in version {_NEWEST}.\n"
@@ -153,7 +157,9 @@ def test_the_command_says_what_it_would_do_and_does_it(
     assert [step["version"] for step in checked.json["steps"]][-2:] == [step.version for step in STEPS]
     told = run("upgrade", "--check")
     assert (told.code, versions(url)) == (3, before)
-    assert f"{STEPS[0].version} columns, {STEPS[1].version} index.\nMake a backup, and run: sourcebook upgrade" in told.out
+    assert (
+        f"{STEPS[0].version} columns, {STEPS[1].version} index.\nMake a backup, and run: sourcebook upgrade" in told.out
+    )
     done = run("upgrade")
     assert done.out.endswith(
         f"Applied {STEPS[0].version} columns\nApplied {STEPS[1].version} index\n"
@@ -181,7 +187,7 @@ def test_an_upgrade_that_never_gets_its_tables_names_the_remedy(
     monkeypatch.setattr(schema, "_SECONDS_FOR_LOCKS", 0.0)
     with psycopg.connect(url) as reader:
         reader.execute("SELECT count(*) FROM sourcebook.document")
-        with pytest.raises(DatabaseBusyError, match="end the programs that use it, .* sourcebook upgrade"):
+        with pytest.raises(DatabaseBusyError, match=r"end the programs that use it, .* sourcebook upgrade"):
             Database(DatabaseLocation(tmp_path, url))
 
 
