@@ -25,6 +25,8 @@ _SECONDS_BETWEEN_ATTEMPTS: Final = 0.1
 # psycopg warns of a rollback that fails after a failure; the failure itself is raised. Without a handler, Python would
 # write the warning on stderr, beside the one sentence of a command.
 logging.getLogger("psycopg").addHandler(logging.NullHandler())
+_Ping: Final = psycopg.pq.Ping
+_Timeout: Final = psycopg.errors.ConnectionTimeout
 SomeConnection = TypeVar("SomeConnection", bound=psycopg.Connection[Any])
 
 
@@ -57,27 +59,27 @@ def open_connection(
             return kind.connect(url, autocommit=True, **options)
         except psycopg.Error as error:
             failure = counted(database_error(error, connecting=True))
-            is_recovering = failure.is_temporary and accepts_nobody_yet(url, options)
-            if is_recovering and time.monotonic() < deadline:
-                time.sleep(_SECONDS_BETWEEN_ATTEMPTS)
-                continue
-            if revive is None or not failure.is_temporary or not is_first:
-                remedy = "retry later, or see  sourcebook doctor"
-                if is_recovering or not is_first:
-                    failure = type(failure)(failure.detail, remedy=remedy)
+            state = (
+                _state_of(url, options)
+                if failure.is_temporary and not isinstance(error, _Timeout)
+                else _Ping.NO_ATTEMPT
+            )
+            is_waiting = state == _Ping.REJECT and time.monotonic() < deadline
+            if not is_waiting and not (is_first and failure.is_temporary and (revive or state == _Ping.OK)):
+                if state == _Ping.REJECT or (revive and not is_first):
+                    failure = type(failure)(failure.detail, remedy="retry later, or see  sourcebook doctor")
                 raise failure from error
+        if is_waiting:
+            time.sleep(_SECONDS_BETWEEN_ATTEMPTS)
+            continue
         is_first = False
-        revive()
+        if state != _Ping.OK and revive:
+            revive()
 
 
-def accepts_nobody_yet(url: str, options: dict[str, Any]) -> bool:
-    """Whether a server answers that it starts, recovers or stops, in whatever language it says so.
-
-    Args:
-        url: PostgreSQL URL.
-        options: as of `connection_options`.
-    """
-    return psycopg.pq.PGconn.ping(make_conninfo(url, **options).encode()) == psycopg.pq.Ping.REJECT
+def _state_of(url: str, options: dict[str, Any]) -> int:
+    """Return what a server says of itself, in whatever language: REJECT where it starts, recovers or stops."""
+    return psycopg.pq.PGconn.ping(make_conninfo(url, **options).encode())
 
 
 def configure_session(connection: psycopg.Connection[Any]) -> None:

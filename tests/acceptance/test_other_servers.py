@@ -170,7 +170,8 @@ def test_a_pooler_that_lends_sessions_for_a_transaction_is_refused(
     settings = public_folder / "pgbouncer.ini"
     settings.write_text(
         f"[databases]\n* = host={HOST} port={server.port} user=keeper\n"
-        f"[pgbouncer]\nlisten_addr = {HOST}\nlisten_port = {port}\nunix_socket_dir =\nauth_type = any\npool_mode = {mode}\n"
+        f"[pgbouncer]\nlisten_addr = {HOST}\nlisten_port = {port}\n"
+        f"unix_socket_dir =\nauth_type = any\npool_mode = {mode}\n"
         "ignore_startup_parameters = extra_float_digits\n"
     )
     with TemporaryFile() as output:
