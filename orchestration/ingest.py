@@ -122,7 +122,7 @@ def _despite_restarts(runs: "_Runs", name: str) -> IngestedCollection:
     for left in reversed(range(_MOST_ATTEMPTS)):
         try:
             return _bring_up_to_date(runs, name)
-        except Exception as error:  # noqa: BLE001 - a lost database shows as errors of several drivers
+        except Exception as error:
             if not left or not _lost_database(error):
                 raise
             reason = database_failure_in(error) or error

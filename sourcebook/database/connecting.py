@@ -8,6 +8,7 @@ from typing import Any, Final, TypeVar
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.errors import ConnectionTimeout
 
 from sourcebook.database.failures import counted, database_error
 from sourcebook.database.queries import queries
@@ -26,7 +27,6 @@ _SECONDS_BETWEEN_ATTEMPTS: Final = 0.1
 # write the warning on stderr, beside the one sentence of a command.
 logging.getLogger("psycopg").addHandler(logging.NullHandler())
 _Ping: Final = psycopg.pq.Ping
-_Timeout: Final = psycopg.errors.ConnectionTimeout
 SomeConnection = TypeVar("SomeConnection", bound=psycopg.Connection[Any])
 
 
@@ -59,13 +59,11 @@ def open_connection(
             return kind.connect(url, autocommit=True, **options)
         except psycopg.Error as error:
             failure = counted(database_error(error, connecting=True))
-            state = (
-                _state_of(url, options)
-                if failure.is_temporary and not isinstance(error, _Timeout)
-                else _Ping.NO_ATTEMPT
-            )
+            if not failure.is_temporary:
+                raise failure from error
+            state = _Ping.NO_RESPONSE if isinstance(error, ConnectionTimeout) else _state_of(url, options)
             is_waiting = state == _Ping.REJECT and time.monotonic() < deadline
-            if not is_waiting and not (is_first and failure.is_temporary and (revive or state == _Ping.OK)):
+            if not is_waiting and not (is_first and (revive or state == _Ping.OK)):
                 if state == _Ping.REJECT or (revive and not is_first):
                     failure = type(failure)(failure.detail, remedy="retry later, or see  sourcebook doctor")
                 raise failure from error

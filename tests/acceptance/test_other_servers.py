@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryFile
+from typing import Any
 from urllib.parse import quote, urlencode
 
 import psycopg
@@ -148,7 +149,7 @@ def test_dagster_reads_a_url_as_searches_do(server: OwnServer, url: str) -> None
     plain, name = "a b%20c", "a%20b%2520c"
     if not server.execute(f"SELECT 1 FROM pg_database WHERE datname = '{plain}'"):
         make_database(server, plain)
-    storage = PooledPostgresStorage(
+    storage: Any = PooledPostgresStorage(
         url.format(host=HOST, port=server.port, name=name, plain=plain), should_autocreate_tables=False
     )
     with storage.run_storage.connect() as connection:

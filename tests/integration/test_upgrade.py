@@ -4,7 +4,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -49,7 +49,7 @@ Database(DatabaseLocation(Path(sys.argv[1]), sys.argv[2]))
 
 
 @pytest.fixture
-def later(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
+def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Make this process a later Sourcebook, which has two more migrations."""
     real = schema.migrations()
     return lambda: monkeypatch.setattr(schema, "migrations", lambda: [*real, *STEPS])
