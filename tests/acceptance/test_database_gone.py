@@ -112,7 +112,7 @@ def test_an_ingest_goes_on_after_a_process_of_the_server_is_killed(served: tuple
         with psycopg.connect(str(workplace.database_url)) as connection:
             others = "SELECT pid FROM pg_stat_activity WHERE datname IS NOT NULL AND pid <> pg_backend_pid()"
             (pid,) = connection.execute(others).fetchall()[0]
-            os.kill(pid, signal.SIGKILL)
+        os.kill(pid, signal.SIGKILL)
         out, err = process.communicate(timeout=240)
     assert process.returncode == 0, out + err
     assert "Traceback" not in err
