@@ -36,10 +36,11 @@ from sourcebook.config.loading import Configuration, sourcebook_home
 from sourcebook.config.membership import in_order
 from sourcebook.config.names import unknown_collections
 from sourcebook.database.database import Database
+from sourcebook.database.failures import database_failure_in
 from sourcebook.database.lock import check_shard, collection_lock, shard_count
 from sourcebook.database.queries import queries
 from sourcebook.database.stage_runs import record_stage_run
-from sourcebook.errors import ConfigurationError, ModelError, SourcebookError
+from sourcebook.errors import ConfigurationError, DatabaseUnavailableError, ModelError, SourcebookError
 from sourcebook.indexing.generations import check_first_provider, wanted_embedding
 from sourcebook.model.selection import Selection
 from sourcebook.model.shard import Shard, shards_of
@@ -54,6 +55,8 @@ __all__ = ["IngestError", "IngestEvents", "IngestedCollection", "ingest"]
 
 _SECONDS_FOR_LEFT_RUNS = 30.0
 """Seconds to wait for the record of runs that an earlier command has left."""
+_MOST_ATTEMPTS = 3
+"""Attempts at a collection while the database comes and goes."""
 _log = logging.getLogger("sourcebook.ingest")
 
 
@@ -109,22 +112,47 @@ def ingest(
                 if only:
                     yield ingest_shards(runs, name, only, workers, is_part=bool(shards))
                 continue
-            with collection_lock(database, name, waiting=lambda name=name: events.waiting(name)):  # type: ignore[misc]
-                with database.connection() as connection:
-                    before = StateBefore.of(connection, name)
-                    fetch_repositories(connection, name, sourcebook_home(configuration.path), selection)
-                    pending = find_pending(connection, name, selection)
-                    if not pending.work and not selection.force:
-                        record_whole_comparison(connection, name, selection, pending.settled_parsers)
-                        yield before.result(connection, name, pending, None, nothing_done(connection, name))
-                        continue
-                run_id, assets = runs.run_to_the_end(name, pending)
-                with database.connection() as connection:
-                    record_whole_comparison(connection, name, selection)
-                    unread = reasons(connection, "unread_sites", name)
-                    yield before.result(connection, name, pending, run_id, assets, unread)
+            yield _despite_restarts(runs, name)
         if records_beside:
             _record_left_runs(configuration, database, has_recorder=runs.has_recorder)
+
+
+def _despite_restarts(runs: "_Runs", name: str) -> IngestedCollection:
+    """Bring a collection up to date, and go on from what is done where the database's server was started again."""
+    for left in reversed(range(_MOST_ATTEMPTS)):
+        try:
+            return _bring_up_to_date(runs, name)
+        except Exception as error:
+            if not left or not _lost_database(error):
+                raise
+            reason = database_failure_in(error) or error
+            _log.warning("%s: the ingest goes on after a failure: %s", name, reason, extra={"collection": name})
+            runs.reopen()
+    raise AssertionError
+
+
+def _lost_database(error: Exception) -> bool:
+    if isinstance(error, IngestError):
+        return bool(getattr(error.__cause__, "lost_database", False))
+    return isinstance(database_failure_in(error), DatabaseUnavailableError)
+
+
+def _bring_up_to_date(runs: "_Runs", name: str) -> IngestedCollection:
+    """Bring a collection up to date under its lock."""
+    database, selection = runs.database, runs.selection
+    with collection_lock(database, name, waiting=lambda: runs.events.waiting(name)):
+        with database.connection() as connection:
+            before = StateBefore.of(connection, name)
+            fetch_repositories(connection, name, runs.home, selection)
+            pending = find_pending(connection, name, selection)
+            if not pending.work and not selection.force:
+                record_whole_comparison(connection, name, selection, pending.settled_parsers)
+                return before.result(connection, name, pending, None, nothing_done(connection, name))
+        run_id, assets = runs.run_to_the_end(name, pending)
+        with database.connection() as connection:
+            record_whole_comparison(connection, name, selection)
+            unread = reasons(connection, "unread_sites", name)
+            return before.result(connection, name, pending, run_id, assets, unread)
 
 
 @dataclass(slots=True)
@@ -146,6 +174,10 @@ class _Runs:
     def home(self) -> Path:
         """The state folder."""
         return sourcebook_home(self.configuration.path)
+
+    def reopen(self) -> None:
+        """Open Dagster's instance anew for the next run: the connections that it keeps are lost."""
+        self._instance = None
 
     def run_to_the_end(self, name: str, pending: Pending, shard: Shard | None = None) -> tuple[str, Counts]:
         """Bring a collection or a shard up to date, in several runs where crawls pause; return the last id, all counts.

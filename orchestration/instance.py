@@ -1,5 +1,6 @@
 """The Dagster instance: its storage in the server of the knowledge base, its settings from one file."""
 
+import logging
 import os
 import re
 import sys
@@ -28,6 +29,8 @@ compute_logs: # the output of a run in the process of a command goes to the term
 """The class has no public name, and Dagster's documentation gives this one. Those with a public name capture."""
 _STORAGE_MESSAGE = "Exception while writing logger call to event log"
 """Beginning of the message that Dagster writes on stderr itself where its storage fails."""
+_RETRY_MESSAGE = "Retrying failed database"
+"""Beginning of the warnings of dagster-postgres that it tries again, with SQLAlchemy's words."""
 STORAGE_VARIABLE = "SOURCEBOOK_DAGSTER_DATABASE_URL"
 
 
@@ -71,6 +74,7 @@ def open_instance(home: Path, database: Database) -> "dg.DagsterInstance":
     """Open the Dagster instance for a run in this process."""
     import dagster as dg
 
+    logging.getLogger().addFilter(_says_more)
     settings = prepare_dagster_home(home, database) / "dagster.yaml"
     folder = _own_folder(home)
     _write(folder / _IN_PROCESS, _without_compute_logs(settings) + _TO_TERMINAL)
@@ -81,6 +85,11 @@ def open_instance(home: Path, database: Database) -> "dg.DagsterInstance":
     # Without a pool each of the 200 statements of a run opens a connection, which takes half of a short run's time.
     instance.optimize_for_webserver(statement_timeout=600_000, pool_recycle=3600, max_overflow=20)
     return instance
+
+
+def _says_more(record: logging.LogRecord) -> bool:
+    """Whether a log line is none of dagster-postgres' retries: the error that they end with says the same."""
+    return not str(record.msg).startswith(_RETRY_MESSAGE)
 
 
 def _own_folder(home: Path) -> Path:

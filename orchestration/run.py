@@ -21,7 +21,7 @@ from sourcebook.admin.claimed_work import WorkStoppedError
 from sourcebook.admin.finished_runs import FinishedRun
 from sourcebook.database.database import Database
 from sourcebook.database.queries import queries
-from sourcebook.errors import SourcebookError
+from sourcebook.errors import DatabaseConnectionLostError, DatabaseUnavailableError, SourcebookError
 from sourcebook.model.selection import EVERYTHING, Selection
 
 if TYPE_CHECKING:
@@ -32,12 +32,22 @@ if TYPE_CHECKING:
 _CONNECT_SECONDS = 10
 _INTERRUPTS = {KeyboardInterrupt.__name__, "DagsterExecutionInterruptedError"}
 """Names of the errors with which Dagster ends the step that Ctrl-C reached."""
+_LOST = {DatabaseConnectionLostError.__name__, DatabaseUnavailableError.__name__}
 _QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 """Run configuration that keeps Dagster's log off the terminal."""
 
 
 class RunError(SourcebookError):
-    """A run failed; the message has the reason and the id of the run."""
+    """A run failed; the message has the reason and the id of the run.
+
+    Args:
+        message: the sentence.
+        lost_database: whether the database was out of reach, so that the run can succeed when that is back.
+    """
+
+    def __init__(self, message: str, *, lost_database: bool = False) -> None:
+        super().__init__(message)
+        self.lost_database = lost_database
 
 
 def record_run(instance: dg.DagsterInstance, database: Database, run: FinishedRun, *, configuration: "Path") -> None:
@@ -147,14 +157,13 @@ def _execute(
             run_id=run_id,
         )
     if not result.success:
-        errors = {getattr(error, "cls_name", "") for each in result.all_events if each.is_failure
-                  for error in (getattr(each.event_specific_data, "error", None),)}  # fmt: skip
-        if WorkStoppedError.__name__ in errors:
+        reason, kinds = _why(result)
+        if WorkStoppedError.__name__ in kinds:
             show_as_cancelled(instance, result.run_id)
-        elif errors & _INTERRUPTS:
+        elif kinds & _INTERRUPTS:
             show_as_cancelled(instance, result.run_id, "The command was interrupted.")
             raise KeyboardInterrupt
-        raise RunError(f"{_why(result)} (run {result.run_id})")
+        raise RunError(f"{reason} (run {result.run_id})", lost_database=bool(kinds & _LOST))
     return result
 
 
@@ -169,12 +178,14 @@ def counts_of(result: dg.ExecuteInProcessResult, asset: str) -> dict[str, Any] |
     return None
 
 
-def _why(result: dg.ExecuteInProcessResult) -> str:
-    """Return the innermost error of a failed run as one sentence."""
+def _why(result: dg.ExecuteInProcessResult) -> tuple[str, set[str]]:
+    """Return the innermost error of a failed run as one sentence, and the classes of the errors around it."""
     for event in result.all_events:
         error = getattr(event.event_specific_data, "error", None)
         if event.is_failure and error is not None:
+            kinds = {str(error.cls_name)}
             while error.cause is not None and not (error.cls_name or "").startswith("Database"):
                 error = error.cause
-            return str(error.message).strip().rpartition("Error: ")[2] or str(error.message).strip()
-    return "the run failed; see the run in the UI"
+                kinds.add(str(error.cls_name))
+            return str(error.message).strip().rpartition("Error: ")[2] or str(error.message).strip(), kinds
+    return "the run failed; see the run in the UI", set()

@@ -140,7 +140,6 @@ def claimed_work(database: Database, *, number: int | None = None) -> Iterator[C
         DatabaseError: the database is out of reach.
     """
     with database.own_connection() as connection:
-        connection.execute(queries["set_search_path"])
         with connection.transaction():
             request = claim_work(connection, worker=f"{socket.gethostname()}:{os.getpid()}", number=number)
             if request is not None:
@@ -174,7 +173,6 @@ def work_of_run(
         DatabaseError: the database is out of reach.
     """
     with database.own_connection() as connection:
-        connection.execute(queries["set_search_path"])
         with connection.cursor(row_factory=class_row(WorkRequest)) as cursor:
             values = {"id": number, "run_id": run_id, "worker": DAGSTER}
             request = cursor.execute(queries["begin_work_run"], values).fetchone()

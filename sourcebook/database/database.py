@@ -9,7 +9,13 @@ import psycopg
 from pgvector.psycopg import register_vector
 from psycopg import Connection, sql
 
-from sourcebook.database.connecting import connection_options, open_connection
+from sourcebook.database.connecting import (
+    SECONDS_OF_RECOVERY,
+    check_session,
+    configure_session,
+    connection_options,
+    open_connection,
+)
 from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.database.failures import failures_of_dagster, typed_errors
 from sourcebook.database.location import DAGSTER_DATABASE, LIBRARY_DATABASE, DatabaseLocation
@@ -35,12 +41,13 @@ class Database(Closing):
     Args:
         location: the location of the database; see `DatabaseLocation.find`.
         max_connections: maximum concurrent connections; a further caller waits.
+        upgrades: whether the schema is built, or brought to this Sourcebook's version.
 
     Raises:
         DatabaseError: the database cannot be reached, is too old, or lacks pgvector.
     """
 
-    def __init__(self, location: DatabaseLocation, *, max_connections: int = 8) -> None:
+    def __init__(self, location: DatabaseLocation, *, max_connections: int = 8, upgrades: bool = True) -> None:
         self.location = location
         self._server: EmbeddedServer | None = None
         url = location.url
@@ -54,8 +61,9 @@ class Database(Closing):
             self.watch = ServerWatch(self.url)
             """Watch over the database's server, off until `answer_requests`."""
             with self.own_connection() as connection:
-                connection.execute(queries["set_search_path"])
-                ensure_schema(connection)
+                check_session(connection, self.url)
+                if upgrades:
+                    ensure_schema(connection)
         except BaseException:
             self._close_server()
             raise
@@ -97,11 +105,12 @@ class Database(Closing):
     def own_connection(self) -> Iterator[Connection]:
         """Open a connection beside the pool, for a lock that belongs to its session."""
         self.watch.check()
-        connection = open_connection(PooledConnection, self.url, revive=self._reviver)
+        recovery = _OF_REQUESTS.lock_timeout if self.watch.is_on else SECONDS_OF_RECOVERY
+        connection = open_connection(PooledConnection, self.url, revive=self._reviver, recovery=recovery)
         connection.watch = self.watch
         try:
             with typed_errors():
-                connection.execute(queries["notice_a_vanished_client"])
+                configure_session(connection)
                 yield connection
         finally:
             connection.close()
@@ -172,7 +181,7 @@ class Database(Closing):
 
 
 def _configure(connection: Connection) -> None:
-    connection.execute(queries["configure_connection"])
+    configure_session(connection)
     register_vector(connection)
 
 

@@ -13,6 +13,7 @@ import os
 import re
 import shlex
 import shutil
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -49,6 +50,8 @@ max_connections = 200
 synchronous_commit = off
 """
 
+_LOCALE: Final = "--locale=en_US.UTF-8" if sys.platform == "darwin" else "--locale=C.UTF-8"
+"""Letters of every language, and messages in English, whatever the environment of the first command says."""
 _INCLUDE: Final = "include_if_exists = 'sourcebook.conf'"
 _PORT: Final = 5432
 _LONGEST_SOCKET: Final = 100
@@ -194,9 +197,12 @@ class EmbeddedServer:
         known = log.stat().st_size if log.exists() else 0
         options = f"-h '' -p {_PORT} -k {shlex.quote(str(socket_folder))} -c {MARK}"
         seconds = str(int(_SECONDS_TO_START))
-        command = ["pg_ctl", "start", "-w", "-t", seconds, "-D", str(self.folder), "-l", str(log), "-o", options]
+        # pg_ctl gives paths between " to a shell: those of the data folder are relative, that of the server is escaped.
+        server = re.sub(r'([\\"$`])', r"\\\1", str(self._programs / "bin" / "postgres"))
+        command = ["pg_ctl", "start", "-w", "-t", seconds, "-D", ".", "-l", log.name, "-p", server, "-o", options]
         with tempfile.TemporaryFile() as output:
-            control = self._account.start([str(self._programs / "bin" / command[0]), *command[1:]], output)
+            program = str(self._programs / "bin" / command[0])
+            control = self._account.start([program, *command[1:]], output, self.folder)
             try:
                 while control.poll() is None and time.monotonic() < deadline:
                     found = running_postmaster(self.folder)
@@ -238,7 +244,7 @@ class EmbeddedServer:
         program = str(self._programs / "bin" / "initdb")
         with tempfile.TemporaryFile() as output:
             making = self._account.start(
-                [program, "--auth=trust", "--encoding=utf8", "-U", "postgres", "-D", str(folder)], output
+                [program, "--auth=trust", "--encoding=utf8", _LOCALE, "-U", "postgres", "-D", str(folder)], output
             )
             try:
                 making.wait(_SECONDS_TO_INITIALIZE)
@@ -293,7 +299,8 @@ class EmbeddedServer:
 
     def _failure(self, reason: str) -> DatabaseError:
         log = self.folder / "log"
-        remedy = next((remedy for pattern, remedy in _REMEDIES if re.search(pattern, reason)), f"see its log {log}")
+        default = f"see its log {log}" if log.exists() else "see  sourcebook doctor"
+        remedy = next((remedy for pattern, remedy in _REMEDIES if re.search(pattern, reason)), default)
         return DatabaseError(f"the embedded PostgreSQL in {self.folder} does not start: {reason}", remedy=remedy)
 
 

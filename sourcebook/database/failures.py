@@ -117,7 +117,7 @@ def database_error(error: Exception, *, connecting: bool = False) -> DatabaseErr
         "OperationalError",
         "InterfaceError",
     }
-    if not connecting and ((is_connection and _LOST.search(reason)) or state in {"57P01", "57P02"}):
+    if not connecting and (((is_connection or not state) and _LOST.search(reason)) or state in {"57P01", "57P02"}):
         return DatabaseConnectionLostError(f"the connection to the database was lost: {reason}", remedy="retry later")
     if connecting or state in _UNAVAILABLE or state.startswith("08") or (is_connection and not state):
         return DatabaseUnavailableError(f"the database cannot be reached: {reason}", remedy=_START_IT)

@@ -15,7 +15,7 @@ from psycopg import Connection
 from psycopg.abc import PQGen
 from psycopg.pq import TransactionStatus
 
-from sourcebook.database.connecting import open_connection
+from sourcebook.database.connecting import SECONDS_OF_RECOVERY, open_connection
 from sourcebook.database.failures import NoAnswerError, typed_errors
 from sourcebook.database.queries import queries
 from sourcebook.database.watch import ServerWatch, within
@@ -243,13 +243,17 @@ class ConnectionPool:
             raise
 
     def _open(self) -> PooledConnection:
-        connection = open_connection(PooledConnection, self._url, revive=self._revive)
+        limits = self._limits
+        recovery = SECONDS_OF_RECOVERY if limits is None else limits.lock_timeout
+        connection = open_connection(PooledConnection, self._url, revive=self._revive, recovery=recovery)
         connection.watch = self._watch
         try:
             with typed_errors():
-                if self._limits is not None:
-                    self._limits.apply(connection)
+                if limits is not None:
+                    connection.seconds_to_answer = limits.no_answer
                 self._configure(connection)
+                if limits is not None:
+                    limits.apply(connection)
         except BaseException:
             connection.close()
             raise

@@ -55,8 +55,8 @@ class ServerAccount:
         """Whether it differs from the account of this process."""
         return self.uid != os.geteuid()
 
-    def start(self, command: Sequence[str], output: IO[bytes]) -> "subprocess.Popen[bytes]":
-        """Start a program as this account, in the root folder, with its output in a file.
+    def start(self, command: Sequence[str], output: IO[bytes], folder: Path = Path("/")) -> "subprocess.Popen[bytes]":
+        """Start a program as this account, in a folder, with its output in a file.
 
         Raises:
             OSError: no process can be created.
@@ -65,7 +65,7 @@ class ServerAccount:
             command = [sys.executable, "-ISc", _AS_ACCOUNT, str(self.uid), str(self.gid), *command]
         environment = {name: value for name, value in os.environ.items() if name in _KEPT or name.startswith("LC_")}
         return subprocess.Popen(
-            command, cwd="/", env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=output
+            command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=output, stderr=output
         )
 
     def own(self, folder: Path) -> None:

@@ -15,6 +15,7 @@ from psycopg import Connection, sql
 from psycopg.pq import TransactionStatus
 
 from sourcebook.config.evaluation import GenerationSettings
+from sourcebook.database.connecting import configure_session
 from sourcebook.database.queries import queries
 from sourcebook.model.generation import Generation
 from sourcebook.model.graph_layout import GraphLayout, parts_for
@@ -132,7 +133,7 @@ def _build_lane(connection: Connection, parts: Sequence[int], build: "partial[No
     info = connection.info
     parameters: dict[str, Any] = {**info.get_parameters(), "password": info.password or None}
     with psycopg.connect(autocommit=True, **parameters) as own:
-        own.execute(queries["configure_connection"])
+        configure_session(own)
         for part in parts:
             build(own, part)
 

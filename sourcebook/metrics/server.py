@@ -19,7 +19,7 @@ from psycopg import Connection
 
 from sourcebook.admin.dagster_state import DagsterState, read_dagster_state
 from sourcebook.admin.freshness import read_freshness
-from sourcebook.database.connecting import open_connection
+from sourcebook.database.connecting import configure_session, open_connection
 from sourcebook.database.failures import typed_errors
 from sourcebook.database.pool import PooledConnection, StatementLimits
 from sourcebook.database.queries import queries
@@ -152,7 +152,7 @@ class LedgerCollector(Collector):
                 if not self._connections:
                     for url in self._urls:
                         if url is not None:
-                            self._connections.append(_connect(url))
+                            self._connections.append(_connect(url, is_ledger=not self._connections))
                 ledger, *dagster = self._connections
                 families = list(read_ledger(ledger))
                 for connection in dagster:
@@ -220,9 +220,11 @@ def _gauge(name: str, description: str, *labels: str) -> GaugeMetricFamily:
     return GaugeMetricFamily(PREFIX + name, description, labels=labels)
 
 
-def _connect(url: str) -> Connection:
-    connection = open_connection(PooledConnection, url)
+def _connect(url: str, *, is_ledger: bool) -> Connection:
+    connection = open_connection(PooledConnection, url, recovery=0.0)
     try:
+        if is_ledger:  # Dagster's tables are where its role's search path leads
+            configure_session(connection)
         connection.execute(queries["name_scrape"])
         _LIMITS.apply(connection)
     except BaseException:

@@ -102,6 +102,24 @@ def test_a_server_that_is_killed_during_an_ingest_is_one_sentence(served: tuple[
     assert counts["documents"]["added"] + counts["documents"]["unchanged"] == FILES
 
 
+@pytest.mark.usefixtures("model_was_exported")
+@pytest.mark.timeout(900)
+def test_an_ingest_goes_on_after_a_process_of_the_server_is_killed(served: tuple[Workplace, EmbeddedServer]) -> None:
+    """The server ends every session and recovers: the command waits, and takes up what is done."""
+    workplace, _ = served
+    with workplace.start("ingest", "--json") as process:
+        _wait_for_work(workplace, process)
+        with psycopg.connect(str(workplace.database_url)) as connection:
+            others = "SELECT pid FROM pg_stat_activity WHERE datname IS NOT NULL AND pid <> pg_backend_pid()"
+            (pid,) = connection.execute(others).fetchall()[0]
+        os.kill(pid, signal.SIGKILL)
+        out, err = process.communicate(timeout=240)
+    assert process.returncode == 0, out + err
+    assert "Traceback" not in err
+    counts = workplace.ingest()["handbook"]
+    assert counts["documents"]["unchanged"] == FILES
+
+
 def _wait_for_work(workplace: Workplace, process: "subprocess.Popen[str]") -> None:
     def works() -> bool:
         if process.poll() is not None:

@@ -16,7 +16,7 @@ from sourcebook.database.location import DatabaseLocation
 from sourcebook.database.schema import newest_version
 from sourcebook.errors import TransferError
 from sourcebook.transfer.backup import backup, restore
-from tests.integration.releases.checkout import make_checkout
+from tests.integration.releases.databases import make_checkout
 from tests.integration.stages import Stages
 from tests.waiting import wait_until
 

@@ -95,6 +95,19 @@ def test_a_server_of_somebody_else_is_used_and_left(folder: Path) -> None:
         assert account.start([*control, "-m", "fast", "stop"], output).wait(60) == 0
 
 
+@pytest.mark.parametrize("locale", ["C", "tr_TR.UTF-8", "of_nowhere"])
+def test_a_path_and_a_locale_of_any_kind(public_folder: Path, monkeypatch: pytest.MonkeyPatch, locale: str) -> None:
+    """A server starts there with the letters of every language: cron has no LANG, and ssh one of elsewhere."""
+    monkeypatch.setenv("LC_ALL", locale)
+    home = public_folder / "a \"home\" of $HOME, `id` \\ and 'mine' # 100% ü 漢"
+    server = EmbeddedServer(home / "postgres")
+    with psycopg.connect(server.url("postgres")) as connection:
+        (row,) = connection.execute("SELECT to_tsvector('german', 'Die „HÄFEN“ – Index')::text").fetchall()
+    server.close()
+    assert row == ("'haf':2 'index':3",)
+    assert (home / "postgres" / "log").exists()
+
+
 def test_a_killed_server_is_started_again_and_closes_quietly(folder: Path) -> None:
     """`kill -9` of the postmaster: `revive` starts another one; `close` finds nothing to stop."""
     server = EmbeddedServer(folder)

@@ -54,7 +54,11 @@ def test_a_row_that_the_database_refuses_fails_its_document_alone_in_every_table
     The others of the batch are published, the failure is shown once and is not tried again, a change is.
     """
     _write(stages, "first")
-    site = {"url": stages.address("/sitemap.xml"), "requests_per_second": "unlimited", "render": "never"}
+    site = {
+        "url": stages.address("/sitemap.xml"),
+        "politeness": {"requests_per_second": "unlimited"},
+        "render": "never",
+    }
     stages.configure(json.dumps({"collections": {"handbook": {"files": [{"root": "./docs"}], "sites": [site]}}}))
     stages.run()
     _execute(stages, REFUSE)

@@ -13,11 +13,15 @@ from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.database.failures import typed_errors
 from sourcebook.database.location import LIBRARY_DATABASE, DatabaseLocation
 from sourcebook.database.queries import queries
-from sourcebook.database.schema import OLDEST_PGVECTOR, check_version, newest_version, schema_version
+from sourcebook.database.schema import (
+    OLDEST_PGVECTOR,
+    OLDEST_POSTGRES,
+    check_version,
+    newest_version,
+    schema_version,
+)
 from sourcebook.errors import DatabaseError, MissingDependencyError
 from sourcebook.installation import install_command
-
-OLDEST_POSTGRES = 14
 
 
 def check_database(home: Path) -> list[Check]:
@@ -92,7 +96,7 @@ def _schema(connection: Connection) -> Check:
     except DatabaseError as error:
         return fail("schema", error.detail, error.remedy)
     if found != newest_version():
-        return warn("schema", f"version {found}, the newest is {newest_version()}", "sourcebook apply")
+        return warn("schema", f"version {found}, the newest is {newest_version()}", "sourcebook upgrade")
     return ok("schema", f"version {found}")
 
 

@@ -1,8 +1,16 @@
+-- name: configure_dagster_session
+-- Set what a session of Dagster's storage needs: it writes and reads the time of the database as UTC, without a zone.
+SET TimeZone = 'UTC';
+SET standard_conforming_strings = on;
+SET default_transaction_isolation = 'read committed';
+SET idle_session_timeout = 0;
+SET idle_in_transaction_session_timeout = 0;
+
 -- name: daemon_heartbeats
 -- Return the seconds since the last heartbeat of each daemon. Dagster writes times in UTC, without a zone.
 -- A time in the future is from a clock that was ahead: a daemon that lives overwrites it.
 SELECT daemon_type, abs(extract(epoch FROM now() - timestamp AT TIME ZONE 'UTC'))::float8
-FROM public.daemon_heartbeats;
+FROM daemon_heartbeats;
 
 -- name: sensor_ticks
 -- Return the seconds since the last tick of each sensor that ticked in the last week, and whether it failed.
@@ -10,9 +18,9 @@ SELECT DISTINCT ON (1)
        instigator.instigator_body::jsonb -> 'origin' ->> 'job_name',
        abs(extract(epoch FROM now() - tick.timestamp AT TIME ZONE 'UTC'))::float8 AS age,
        tick.status = 'FAILURE'
-FROM public.instigators instigator
+FROM instigators instigator
 CROSS JOIN LATERAL (
-    SELECT timestamp, status FROM public.job_ticks
+    SELECT timestamp, status FROM job_ticks
     WHERE job_ticks.selector_id = instigator.selector_id AND status <> 'STARTED' ORDER BY timestamp DESC LIMIT 1) tick
 WHERE instigator.instigator_type = 'SENSOR' AND instigator.status IN ('RUNNING', 'DECLARED_IN_CODE')
   AND tick.timestamp AT TIME ZONE 'UTC' > now() - interval '7 days'
@@ -20,16 +28,16 @@ ORDER BY 1, age;
 
 -- name: unfinished_runs
 -- Return how many runs of each status have not ended.
-SELECT status, count(*) FROM public.runs
+SELECT status, count(*) FROM runs
 WHERE status IN ('NOT_STARTED', 'QUEUED', 'STARTING', 'STARTED', 'CANCELING') GROUP BY 1;
 
 -- name: forget_future_ticks
 -- Delete the ticks of sensors and schedules from the future, which a clock that was ahead recorded.
-DELETE FROM public.job_ticks WHERE timestamp AT TIME ZONE 'UTC' > now() + interval '5 seconds';
+DELETE FROM job_ticks WHERE timestamp AT TIME ZONE 'UTC' > now() + interval '5 seconds';
 
 -- name: forget_future_evaluations
 -- Forget when sensors were evaluated last where that lies in the future: Dagster evaluates none of them before.
-UPDATE public.instigators
+UPDATE instigators
 SET instigator_body = jsonb_set(jsonb_set(instigator_body::jsonb,
     '{job_specific_data,last_tick_timestamp}', 'null'), '{job_specific_data,last_tick_start_timestamp}', 'null')::text
 WHERE instigator_type = 'SENSOR'
@@ -39,4 +47,4 @@ WHERE instigator_type = 'SENSOR'
 
 -- name: forget_check_executions
 -- Delete the planned and executed checks of a run, which Dagster leaves where it deletes the run.
-DELETE FROM public.asset_check_executions WHERE run_id = %(run_id)s;
+DELETE FROM asset_check_executions WHERE run_id = %(run_id)s;

@@ -1,6 +1,5 @@
 -- name: name_scrape
--- Set the search path of a session that reads metrics, and the name by which administrators know it.
-SET search_path TO sourcebook, public;
+-- Set the name by which administrators know a session that reads metrics.
 SET application_name = 'sourcebook metrics';
 
 -- name: document_states

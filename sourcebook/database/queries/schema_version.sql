@@ -2,9 +2,25 @@
 -- Lock the schema until the transaction ends: one process at a time changes it.
 SELECT pg_advisory_xact_lock(%(lock)s);
 
+-- name: find_schema
+-- Return a row where the schema exists, with or without tables.
+SELECT 1 FROM pg_namespace WHERE nspname = 'sourcebook';
+
 -- name: create_schema
--- Create the schema where it is missing.
-CREATE SCHEMA IF NOT EXISTS sourcebook;
+-- Create the schema.
+CREATE SCHEMA sourcebook;
+
+-- name: knows_letters
+-- Return whether the database's locale tells letters from other signs, and capital from small ones, as the keyword leg needs.
+SELECT to_tsvector('simple', '„Ö“')::text = '''ö'':1';
+
+-- name: may_make_temporary_tables
+-- Return whether the role may create temporary tables, as stages and searches do.
+SELECT has_database_privilege(current_database(), 'TEMPORARY');
+
+-- name: limit_migration
+-- Let a migration wait for tables no longer than a search waits for it: the searches behind it would fail.
+SET LOCAL lock_timeout = '1s';
 
 -- name: schema_exists
 -- Return whether the schema has been built.
@@ -13,13 +29,6 @@ SELECT to_regclass('sourcebook.schema_migration') IS NOT NULL;
 -- name: applied_migrations
 -- Return the migrations that were applied.
 SELECT version, name FROM sourcebook.schema_migration;
-
--- name: forget_checkout
--- Delete the migrations of checkouts, and what schema/items.sql and schema/entries.sql make otherwise.
-DROP FUNCTION sourcebook.follow_search_entries() CASCADE;
-DROP FUNCTION sourcebook.items_in(text, text[]);
-DROP VIEW sourcebook.live_item, sourcebook.present_item;
-DELETE FROM sourcebook.schema_migration;
 
 -- name: stored_settings
 -- Return the settings of each collection of a checkout.
@@ -56,8 +65,8 @@ INSERT INTO sourcebook.schema_migration (version, name) VALUES (%(version)s, %(n
 CREATE EXTENSION IF NOT EXISTS vector WITH SCHEMA public;
 
 -- name: enabled_pgvector
--- Return the version of pgvector that the database uses.
-SELECT extversion FROM pg_extension WHERE extname = 'vector';
+-- Return the version of pgvector that the database uses, and its schema.
+SELECT extversion, extnamespace::regnamespace::text FROM pg_extension WHERE extname = 'vector';
 
 -- name: available_pgvector
 -- Return the version of pgvector that the database uses, or else the one that its server has.

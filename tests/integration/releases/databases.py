@@ -1,6 +1,29 @@
-"""Databases of checkouts before the release 0.1.0."""
+"""Databases of releases, and of checkouts before the release 0.1.0."""
 
+from pathlib import Path
+
+import psycopg
 from psycopg import Connection
+
+KEPT = Path(__file__).parent
+"""What each release left on disks, written by `keep.py`; the rows are written by hand."""
+RELEASES = sorted(folder.name for folder in KEPT.iterdir() if (folder / "schema.sql").is_file())
+
+
+def build_release(url: str, release: str, *files: str) -> None:
+    """Make the small database of a release."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("CREATE EXTENSION vector WITH SCHEMA public; CREATE SCHEMA sourcebook")
+        connection.execute("SET search_path TO sourcebook, public")
+        for name in files or ("schema.sql", "rows.sql"):
+            connection.execute((KEPT / release / name).read_bytes())
+
+
+def build_checkout(url: str, newest: int, *files: str) -> None:
+    """Make the small database of a checkout with so many migrations."""
+    build_release(url, "0.1.0", *files)
+    with psycopg.connect(url, autocommit=True) as connection:
+        make_checkout(connection, newest)
 
 
 def make_checkout(connection: Connection, newest: int) -> None:
