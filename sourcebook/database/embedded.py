@@ -62,7 +62,7 @@ _SECONDS_TO_STOP: Final = 30.0
 _SECONDS_TO_INITIALIZE: Final = 120.0
 _SECONDS_BETWEEN_LOOKS: Final = 0.005
 _SECONDS_FOR_SURVIVORS: Final = 30.0
-"""Seconds in which the processes of a killed server end by themselves; none starts before."""
+"""Seconds in which the processes of a killed server end; none starts before."""
 _SECONDS_BETWEEN_STARTS: Final = 0.1
 _SURVIVORS: Final = "shared memory block"
 _REMEDIES: Final = (
@@ -196,13 +196,12 @@ class EmbeddedServer:
         log = self.folder / "log"
         known = log.stat().st_size if log.exists() else 0
         options = f"-h '' -p {_PORT} -k {shlex.quote(str(socket_folder))} -c {MARK}"
-        seconds = str(int(_SECONDS_TO_START))
         # pg_ctl gives paths between " to a shell: those of the data folder are relative, that of the server is escaped.
         server = re.sub(r'([\\"$`])', r"\\\1", str(self._programs / "bin" / "postgres"))
-        command = ["pg_ctl", "start", "-w", "-t", seconds, "-D", ".", "-l", log.name, "-p", server, "-o", options]
+        command = [str(self._programs / "bin" / "pg_ctl"), "start", "-w", "-t", f"{_SECONDS_TO_START:.0f}"]
         with tempfile.TemporaryFile() as output:
-            program = str(self._programs / "bin" / command[0])
-            control = self._account.start([program, *command[1:]], output, self.folder)
+            paths = ["-D", ".", "-l", log.name, "-p", server]
+            control = self._account.start([*command, *paths, "-o", options], output, self.folder)
             try:
                 while control.poll() is None and time.monotonic() < deadline:
                     found = running_postmaster(self.folder)
@@ -241,11 +240,9 @@ class EmbeddedServer:
 
     def _initialize(self, folder: Path) -> None:
         self._account.own(folder)
-        program = str(self._programs / "bin" / "initdb")
+        command = [str(self._programs / "bin" / "initdb"), "--auth=trust", "--encoding=utf8", _LOCALE, "-U", "postgres"]
         with tempfile.TemporaryFile() as output:
-            making = self._account.start(
-                [program, "--auth=trust", "--encoding=utf8", _LOCALE, "-U", "postgres", "-D", str(folder)], output
-            )
+            making = self._account.start([*command, "-D", str(folder)], output)
             try:
                 making.wait(_SECONDS_TO_INITIALIZE)
             finally:
@@ -298,9 +295,8 @@ class EmbeddedServer:
             end_postmaster(self.folder, _SECONDS_TO_STOP)
 
     def _failure(self, reason: str) -> DatabaseError:
-        log = self.folder / "log"
-        default = f"see its log {log}" if log.exists() else "see  sourcebook doctor"
-        remedy = next((remedy for pattern, remedy in _REMEDIES if re.search(pattern, reason)), default)
+        place = f"its log {log}" if (log := self.folder / "log").exists() else " sourcebook doctor"
+        remedy = next((remedy for pattern, remedy in _REMEDIES if re.search(pattern, reason)), f"see {place}")
         return DatabaseError(f"the embedded PostgreSQL in {self.folder} does not start: {reason}", remedy=remedy)
 
 

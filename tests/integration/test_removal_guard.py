@@ -107,6 +107,19 @@ def test_a_renamed_folder_loses_nothing_and_goes_at_once(base: Stages) -> None:
     assert not base.pending().work
 
 
+def test_what_moves_to_another_folder_of_the_collection_is_not_lost(stages: Stages) -> None:
+    fill(stages, "old/")
+    (stages.root / "new").mkdir()
+    roots = [{"root": f"./{stages.root.name}/{name}"} for name in ("old", "new")]
+    stages.configure(json.dumps({"collections": {stages.collection: {"files": roots}}}))
+    stages.run()
+    for name in NAMES:
+        (stages.root / "old" / name).rename(stages.root / "new" / name)
+    report = stages.run()["raw_files"]
+    assert (report.added, report.removed, report.failed) == (12, 12, 0)
+    assert not stages.pending().work
+
+
 def test_a_small_loss_goes_at_once(base: Stages) -> None:
     """Four files, a loss within the settings, and what a pattern leaves out are a person's doing."""
     delete(base, NAMES[:3])

@@ -84,6 +84,24 @@ def test_a_restored_folder_is_hashed_and_not_parsed(base: Stages, monkeypatch: p
     assert reads(base) == before
 
 
+def test_other_inodes_of_nearly_all_files_are_numbers_of_a_mount(base: Stages) -> None:
+    """Some network file systems number their files at each mount: nothing is read for that. One such file is read."""
+    for number in range(30):
+        base.write(f"more/{number}.md", f"The buoy {number} is red.")
+    base.run()
+    base.pending()
+    before = reads(base)
+    base.rows("UPDATE raw_file SET touched = split_part(touched, ' ', 1) || ' 0' RETURNING 1")
+    assert not base.pending().work
+    assert reads(base) == before
+    base.rows(
+        "UPDATE raw_file SET touched = split_part(touched, ' ', 1) || ' 0' WHERE uri = %(uri)s RETURNING 1",
+        uri=base.uri("1.md"),
+    )
+    assert not base.pending().work
+    assert sum(one != other for one, other in zip(before, reads(base), strict=True)) == 1
+
+
 def test_rows_of_an_earlier_version_are_trusted_where_the_file_is_older_than_its_reading(base: Stages) -> None:
     """An upgrade reads no file that was not touched since it was read; an edit since then is seen."""
     old = "UPDATE raw_file SET touched = NULL, hashed_at = now() {} RETURNING 1"

@@ -53,8 +53,8 @@ def guarded(connection: Connection, difference: Difference, selection: Selection
 
 
 def guarded_again(connection: Connection, difference: Difference, shard: Shard | None) -> Difference:
-    """Return a difference after its files were read: what they show to be renamed is not lost."""
-    if difference.failure_class is not FailureClass.HELD or not difference.to_read:
+    """Return a difference after the files of all sources were read: what they show to be renamed is not lost."""
+    if difference.failure_class is not FailureClass.HELD:
         return difference
     lost, of, error = _held(connection, difference.source, difference.held, difference.emptied)
     released = [uri for uri in difference.held if error is None or uri not in lost]

@@ -124,6 +124,16 @@ def was_touched(entry: FileEntry, known: KnownFile) -> bool:
     return known.touched is not None and entry.touched != known.touched
 
 
+def was_renumbered(entry: FileEntry, known: KnownFile) -> bool:
+    """Return whether only the inode of a file differs, as where a network file system numbers files at each mount."""
+    return (
+        known.touched is not None
+        and entry.touched != known.touched
+        and entry.touched.partition(" ")[0] == known.touched.partition(" ")[0]
+        and not is_racy(entry, known)
+    )
+
+
 def wants_second_look(entry: FileEntry, known: KnownFile, selection: Selection = EVERYTHING) -> bool:
     """Return whether only its content says that a file of the same size and modification time is unchanged."""
     if selection.only_failed or (selection.documents and entry.uri not in selection.documents):

@@ -42,6 +42,7 @@ from sourcebook.stages.raw_files.rules import (
     settings_digest,
     wants_reading,
     wants_second_look,
+    was_renumbered,
 )
 from sourcebook.stages.raw_files.shards import Difference as Difference
 from sourcebook.stages.raw_files.shards import of_shard, record_listing
@@ -51,6 +52,8 @@ BATCH = 256
 """Files per transaction."""
 MOST_LOOKS, MOST_BYTES = 2_000, 256_000_000
 """Files and bytes whose content a comparison reads; it may be that of a sensor or of `sourcebook status`."""
+_FEWEST_OF_A_MOUNT = 20
+"""Files with another inode and the same times, more than half of those compared, that are not read for it."""
 _FOLDERS = 1_000
 """Folders per query."""
 _FILES = 5_000
@@ -91,7 +94,8 @@ def update_raw_files(
     if differences is None:
         sources = collection_sources(connection, collection, selection)
         differences = (compare(connection, source, selection) for source in sources)
-    for difference in of_shard(differences, selection.shard):
+    # A source that seems to lose much comes last: its files may be in another one now.
+    for difference in sorted(of_shard(differences, selection.shard), key=lambda each: bool(each.held)):
         source, done = difference.source, 0
         for batch in batched(read_files(source, difference.to_read), BATCH):
             for file in record(connection, source, batch):
@@ -211,8 +215,10 @@ class _Comparison:
         wanted: set[str] = set()
         differing: set[str] = set()
         unsure: list[tuple[FileEntry, KnownFile]] = []
+        rows = 0
         for file in self._rows([folder.uri for folder in folders]):
             entry = entries.pop(file.uri, None)
+            rows += 1
             if entry is None:
                 if not file.live:
                     continue
@@ -230,7 +236,9 @@ class _Comparison:
             elif not file.failed:
                 continue
             differing.add(folder_uri(file.uri))
-        for entry, file in unsure:  # after the rows: no transaction is open while a remote file is read
+        for entry, file in self._to_look_at(
+            unsure, rows
+        ):  # after the rows: no transaction is open while a remote file is read
             now_ns = time.time_ns()
             if self._may_look_at(entry) and has_hash(self._source, entry.uri, entry.size, file.sha256):
                 if wants_second_look(entry, file) or entry.touched != (file.touched or ""):
@@ -252,6 +260,18 @@ class _Comparison:
             self.to_read += found
             if found and len(found) == folder.files:
                 self.new_folders.append(folder)
+
+    def _to_look_at(
+        self, unsure: list[tuple[FileEntry, KnownFile]], rows: int
+    ) -> Iterator[tuple[FileEntry, KnownFile]]:
+        """Yield the files whose content has to be read; where most inodes are new, they are but numbers of a mount."""
+        numbers = 0 if self._selection.deep else sum(was_renumbered(entry, file) for entry, file in unsure)
+        is_new_mount = numbers > _FEWEST_OF_A_MOUNT and 2 * numbers > rows
+        for entry, file in unsure:
+            if is_new_mount and was_renumbered(entry, file):
+                self.confirmed.append((entry, file.hashed_ns))
+            else:
+                yield entry, file
 
     def _may_look_at(self, entry: FileEntry) -> bool:
         """Return whether the content of one more file may be read here."""

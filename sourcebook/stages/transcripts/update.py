@@ -28,7 +28,6 @@ from sourcebook.files.confinement import open_confined
 from sourcebook.files.reading import local_path, open_file, store_errors
 from sourcebook.files.source import Source
 from sourcebook.files.upload_store import upload_path
-from sourcebook.files.walk import Status
 from sourcebook.indexing.damage import find_suspicion, heightened
 from sourcebook.indexing.mending import mend_recordings
 from sourcebook.model.progress import Progress, silent
@@ -223,7 +222,7 @@ class _Stage:
         except OSError as error:
             raise RecordingError(f"it cannot be read: {error.strerror}", failure_class_of(error)) from None
         if (status.st_size, str(status.st_mtime_ns)) != (file.size, file.modified) or (
-            file.touched is not None and Status.of(status).touched != file.touched
+            file.touched is not None and str(status.st_ctime_ns) != file.touched.partition(" ")[0]
         ):
             raise RecordingError(
                 "it changed while it was read; the next run takes it as it is then", FailureClass.MISSING
