@@ -33,7 +33,7 @@ def storable_text(text: str) -> str:
 
 
 def storable_value(value: Any, depth: int = _DEEPEST) -> JsonValue:
-    """Return a value as one that JSON and its readers have; a number that they lack becomes a text.
+    """Return a value as one that JSON and its readers have; a number that they lack becomes a text, NaN nothing.
 
     Args:
         value: anything that a reader found.
@@ -47,7 +47,7 @@ def storable_value(value: Any, depth: int = _DEEPEST) -> JsonValue:
         case int():
             return value if value.bit_length() <= _LONGEST_NUMBER else hex(value)
         case float():
-            return value if math.isfinite(value) else str(value)
+            return None if math.isnan(value) else value if math.isfinite(value) else str(value)
         case Mapping() | list() | tuple() if depth == 0:
             return _TOO_DEEP
         case Mapping():

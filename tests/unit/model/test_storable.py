@@ -33,7 +33,7 @@ def test_values_that_json_does_not_have_become_texts() -> None:
     assert json.loads(json.dumps(stored, allow_nan=False)) == stored
     assert stored["nul\ufffd"] == "\ufffd"
     assert stored["half"] == ["\ufffd", ["tuple", {"deep": "\ufffd"}]]
-    assert stored["numbers"] == ["nan", "inf", "-inf", 1e308, hex(10**400), 2**70, hex(-(10**5000))]
+    assert stored["numbers"] == [None, "inf", "-inf", 1e308, hex(10**400), 2**70, hex(-(10**5000))]
     assert stored["flags"] == [True, None]
 
 
