@@ -4,12 +4,14 @@ import dagster as dg
 
 from assets.definition import collection_asset
 from assets.materialization import materialization
+from resources.ahead import ahead_in
 from resources.finished import finished
 from resources.knowledge import Knowledge
 from resources.partition import parts_of
 from resources.progress import ProgressLog
 from resources.selection import RunSelection
 from sourcebook.stages.documents.update import update_documents
+from sourcebook.stages.words_first import WordsFirst
 
 
 @collection_asset(
@@ -34,6 +36,10 @@ def documents(
     collection, shard = parts_of(context)
     with knowledge.database.connection() as connection:
         report = finished(context.run.run_id, "documents") or update_documents(
-            connection, collection, selection.selection(shard), progress.reporter(context, "documents")
+            connection,
+            collection,
+            selection.selection(shard),
+            progress.reporter(context, "documents"),
+            recorded=WordsFirst(connection, collection, ahead_in(context.run.run_id), shard).publish,
         )
     return materialization(report)

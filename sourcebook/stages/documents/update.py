@@ -8,6 +8,7 @@ parsed again. The content of an HTML page is stored by its crawl and parsed here
 end the relations of changed documents are read; see `sourcebook/stages/relations/`.
 """
 
+from collections.abc import Callable
 from contextlib import nullcontext
 
 from psycopg import Connection
@@ -44,6 +45,7 @@ def update_documents(
     progress: Progress = silent,
     *,
     parsers: ParserPool | None = None,
+    recorded: Callable[[int], None] = lambda documents: None,
 ) -> StageReport:
     """Bring the documents of a collection up to date with its items.
 
@@ -55,6 +57,7 @@ def update_documents(
         selection: items to work on.
         progress: called after each transaction.
         parsers: pool of parser processes; where None, a pool that ends with this call.
+        recorded: called after each transaction that records documents, with the number of all that this call makes.
 
     Returns:
         Counts of added, changed, removed and unchanged documents, and the failures.
@@ -82,6 +85,7 @@ def update_documents(
             for number in maker.make(containers):
                 done += number
                 progress(done, len(stale), report.failed)
+                recorded(len(stale))
             changed = _follow_items(run)
             read = {item.uri for item in containers}
             found = stale_documents(connection, collection, run.identities, selection, changed.uris)
@@ -89,6 +93,7 @@ def update_documents(
         for number in maker.make(stale):
             done += number
             progress(done, len(containers) + len(stale), report.failed)
+            recorded(len(containers) + len(stale))
     if changed.is_whole:
         page = with_identity(page_identity(), run.redaction)
         with in_turn(connection, shard, "pages"):
