@@ -61,8 +61,8 @@ WHERE indexed.generation_id = %(generation)s
 ORDER BY indexed.document_id;
 
 -- name: new_documents
--- Return the documents with content, of a collection or a shard, that the active generation has published nothing of,
--- with their size; those with ids above one.
+-- Return the documents, of a collection or a shard, that the active generation has published nothing of, and their size.
+-- Those with ids up to one are left out.
 SELECT document.id, length(parsed.markdown)
 FROM document
 JOIN parsed_content parsed ON parsed.sha256 = document.content_sha256 AND parsed.parser = document.content_parser
