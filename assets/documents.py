@@ -34,12 +34,14 @@ def documents(
 ) -> dg.MaterializeResult[None]:
     """Documents parsed from files, attachments, pages and recordings: text, structure, title, language, version."""
     collection, shard = parts_of(context)
+    ahead = ahead_in(context.run.run_id)
     with knowledge.database.connection() as connection:
         report = finished(context.run.run_id, "documents") or update_documents(
             connection,
             collection,
             selection.selection(shard),
             progress.reporter(context, "documents"),
-            recorded=WordsFirst(connection, collection, ahead_in(context.run.run_id), shard).publish,
+            recorded=WordsFirst(connection, collection, ahead, shard).publish,
+            ahead=ahead.documents,
         )
     return materialization(report)

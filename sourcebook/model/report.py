@@ -76,6 +76,9 @@ class StageReport:
         self.added += earlier.added
         self.changed += earlier.changed
         self.removed += earlier.removed
+        self.failed += earlier.failed
+        self.failures = [*earlier.failures, *self.failures]
+        self.newest = [*self.newest, *earlier.newest][:MOST_NEWEST]
         for name, number in earlier.extra.items():
             self.count(name, number)
 

@@ -35,7 +35,7 @@ from sourcebook.telemetry.measurements import EMBEDDING_CALLS, EMBEDDING_TEXTS, 
 
 BATCH = 256
 """Texts per transaction: a crash loses at most two batches of work."""
-PASSAGES_AT_ONCE = 2 * BATCH
+PASSAGES_AT_ONCE = 4 * BATCH
 """Passages of the documents that are embedded together, the longest first, and can be published then."""
 _Text = tuple[bytes, str, int]
 """Hash, text and tokens."""

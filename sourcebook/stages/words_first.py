@@ -27,8 +27,9 @@ FEW = 64
 
 @dataclass(slots=True)
 class Ahead:
-    """Counts of what a run has cut and published before the stages that report it."""
+    """Counts of what a run has made, cut and published before the stages that report it."""
 
+    documents: StageReport = field(default_factory=StageReport)
     chunks: StageReport = field(default_factory=StageReport)
     entries: StageReport = field(default_factory=StageReport)
 

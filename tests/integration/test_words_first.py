@@ -22,8 +22,6 @@ from tests.integration.test_model_choice import ENGLISH, GERMAN, PLAIN
 
 NUMBER = FEW + 6
 LOG = f"# Gauge {{0}}\n\nThe keel of boat{{0}} was painted.\n\n# Log\n\n{'The mooring held in the gale. ' * 45}\n"
-    f"# Gauge {{0}}\n\nThe keel of boat{{0}} was painted.\n\n# Log\n\n{'The mooring held in the autumn gale. ' * 40}\n"
-)
 """A document of three passages."""
 
 

@@ -46,6 +46,7 @@ def update_documents(
     *,
     parsers: ParserPool | None = None,
     recorded: Callable[[int], None] = lambda documents: None,
+    ahead: StageReport | None = None,
 ) -> StageReport:
     """Bring the documents of a collection up to date with its items.
 
@@ -58,6 +59,7 @@ def update_documents(
         progress: called after each transaction.
         parsers: pool of parser processes; where None, a pool that ends with this call.
         recorded: called after each transaction that records documents, with the number of all that this call makes.
+        ahead: counts of documents that were made earlier in this run.
 
     Returns:
         Counts of added, changed, removed and unchanged documents, and the failures.
@@ -104,6 +106,8 @@ def update_documents(
         update_relations(connection, collection, thorough=selection.thorough)
     if not selection.is_partial or _leaves_nothing(run, changed):
         settle_items(connection, collection, changed, shard)
+    if ahead is not None:
+        report.include(ahead)
     live, version = kept_count(connection, collection, "documents", recount=selection.thorough, shard=shard)
     kept_count(connection, collection, "removed", recount=selection.thorough, shard=shard)
     report.unchanged = max(live - report.added - report.changed - report.failed, 0)
