@@ -1,4 +1,4 @@
-"""What a run has published ahead of the assets that report it, handed from one asset to the next."""
+"""Counts of what a run has published ahead of the assets that report it, handed from one asset to the next."""
 
 from sourcebook.stages.words_first import Ahead
 
