@@ -31,6 +31,8 @@ class ScopedGeneration:
     """Names of its HNSW indexes."""
     has_vectors: bool = True
     """Whether any of its documents has vectors, as none has at the beginning of a first ingest."""
+    awaits_vectors: bool = False
+    """Whether passages of new documents have no vectors yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +60,9 @@ class SearchScope:
         return sorted({name for generation in self.generations for name in generation.configurations})
 
     def without_vectors(self, skipped: Callable[[ScopedGeneration], bool]) -> "SearchScope":
-        """Return the scope with some of the generations that are being filled searched by words alone."""
+        """Return the scope with some of the generations that wait for vectors searched by words alone."""
         generations = (
-            replace(each, has_vectors=False) if each.collection in self.filling and skipped(each) else each
+            replace(each, has_vectors=False) if each.awaits_vectors and skipped(each) else each
             for each in self.generations
         )
         return replace(self, generations=tuple(generations))

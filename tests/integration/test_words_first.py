@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from concurrent.futures import Future
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from sourcebook.stages import embeddings
 from sourcebook.stages.documents.update import update_documents
 from sourcebook.stages.embeddings import embed_missing
 from sourcebook.stages.words_first import FEW, Ahead, WordsFirst
+from tests.integration.kill_drills import Work, ends_well
 from tests.integration.stages import Stages
 from tests.integration.test_model_choice import ENGLISH, GERMAN, PLAIN
 
@@ -120,6 +122,28 @@ def test_documents_get_their_vectors_whole_and_the_next_run_goes_on(
     assert stages.chunk_ids("7.md") == passages
     assert not stages.pending().work
     assert_undamaged(stages)
+    stages.assert_sound()
+
+
+def test_an_ingest_that_is_killed_again_and_again_goes_on(stages: Stages, tmp_path: Path) -> None:
+    """After each kill the documents that are published are whole, and none of the earlier ones is gone."""
+    stages.configure()
+    for number in range(NUMBER):
+        stages.write(f"{number}.md", LOG.format(number))
+    published = killed = 0
+    with Work(stages.database, tmp_path / "home") as work:
+        for tenths in (4, 8, 12, 16, 20, 24):
+            killed += work.kill(tenths / 10, "fill", stages.collection, with_sessions=tenths % 8 == 0)
+            assert not stages.rows(
+                "SELECT FROM search_entry GROUP BY document_id HAVING count(vector) NOT IN (0, count(*))"
+            )
+            before, published = published, len(stages.rows("SELECT DISTINCT document_id FROM search_entry"))
+            assert published >= before
+            assert_undamaged(stages)
+        ends_well(work, "fill", stages.collection)
+    assert killed
+    assert filling(stages) is None
+    assert not stages.pending().work
     stages.assert_sound()
 
 
