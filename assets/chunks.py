@@ -5,7 +5,7 @@ import dagster as dg
 from assets.definition import collection_asset
 from assets.generation_check import generations_at_work, name_generations
 from assets.materialization import materialization
-from resources.ahead import ahead_in
+from resources.ahead import ahead_in, words_first
 from resources.finished import finished
 from resources.knowledge import Knowledge
 from resources.partition import parts_of
@@ -13,7 +13,6 @@ from resources.progress import ProgressLog
 from resources.selection import RunSelection
 from sourcebook.stages.chunks import prepare_chunks
 from sourcebook.stages.generations import in_each_generation
-from sourcebook.stages.words_first import WordsFirst
 
 
 @collection_asset(
@@ -34,7 +33,7 @@ def chunks(
         generations = generations_at_work(connection, collection, done, shard)
         ahead = ahead_in(context.run.run_id)
         if done is None:
-            WordsFirst(connection, collection, ahead, shard).publish()
+            words_first(context, connection)(0)
         report = done or in_each_generation(
             connection,
             generations,

@@ -4,14 +4,13 @@ import dagster as dg
 
 from assets.definition import collection_asset
 from assets.materialization import materialization
-from resources.ahead import ahead_in
+from resources.ahead import ahead_in, words_first
 from resources.finished import finished
 from resources.knowledge import Knowledge
 from resources.partition import parts_of
 from resources.progress import ProgressLog
 from resources.selection import RunSelection
 from sourcebook.stages.documents.update import update_documents
-from sourcebook.stages.words_first import WordsFirst
 
 
 @collection_asset(
@@ -34,14 +33,13 @@ def documents(
 ) -> dg.MaterializeResult[None]:
     """Documents parsed from files, attachments, pages and recordings: text, structure, title, language, version."""
     collection, shard = parts_of(context)
-    ahead = ahead_in(context.run.run_id)
     with knowledge.database.connection() as connection:
         report = finished(context.run.run_id, "documents") or update_documents(
             connection,
             collection,
             selection.selection(shard),
             progress.reporter(context, "documents"),
-            recorded=WordsFirst(connection, collection, ahead, shard).publish,
-            ahead=ahead.documents,
+            recorded=words_first(context, connection),
+            ahead=ahead_in(context.run.run_id).documents,
         )
     return materialization(report)

@@ -3,13 +3,12 @@
 import dagster as dg
 from psycopg import Connection
 
-from resources.ahead import ahead_in
+from resources.ahead import ahead_in, goes_on_to, words_first
 from resources.partition import parts_of
 from resources.progress import ProgressLog
 from resources.selection import RunSelection
 from sourcebook.model.selection import Selection
 from sourcebook.stages.documents.update import update_documents
-from sourcebook.stages.words_first import WordsFirst
 
 
 def make_files_first(
@@ -20,18 +19,17 @@ def make_files_first(
     Args:
         context: of the asset that is about to crawl or to transcribe.
         connection: in autocommit mode.
-        selection: a selection of everything that changed; any other is left to the asset.
+        selection: a selection of everything that changed; any other is left to the asset `documents`.
         progress: the resource.
     """
     collection, shard = parts_of(context)
-    if selection.selection(shard) != Selection(shard=shard):
+    if selection.selection(shard) != Selection(shard=shard) or not goes_on_to(context, "documents"):
         return
-    ahead = ahead_in(context.run.run_id)
     report = update_documents(
         connection,
         collection,
         selection.selection(shard),
         progress.reporter(context, "documents", stage="documents"),
-        recorded=WordsFirst(connection, collection, ahead, shard).publish,
+        recorded=words_first(context, connection),
     )
-    ahead.documents.include(report)
+    ahead_in(context.run.run_id).documents.include(report)
