@@ -5,6 +5,7 @@ import dagster as dg
 from assets.definition import collection_asset
 from assets.generation_check import generations_at_work, name_generations
 from assets.materialization import materialization
+from resources.ahead import ahead_in, words_first
 from resources.finished import finished
 from resources.knowledge import Knowledge
 from resources.partition import parts_of
@@ -30,11 +31,18 @@ def chunks(
     with knowledge.database.connection() as connection:
         done = finished(context.run.run_id, "chunks")
         generations = generations_at_work(connection, collection, done, shard)
+        ahead = ahead_in(context.run.run_id)
+        if done is None:
+            words_first(context, connection)(0)
         report = done or in_each_generation(
             connection,
             generations,
             lambda generation: prepare_chunks(
-                connection, generation, selection.selection(shard), progress.reporter(context, "documents")
+                connection,
+                generation,
+                selection.selection(shard),
+                progress.reporter(context, "documents"),
+                ahead=ahead.chunks if generation.is_active else None,
             ),
             is_first=True,
         )

@@ -3,6 +3,7 @@
 import dagster as dg
 
 from assets.definition import collection_asset
+from assets.files_first import make_files_first
 from assets.materialization import describe_sources, materialization
 from resources.embedder import Embedder
 from resources.knowledge import Knowledge
@@ -43,6 +44,7 @@ def crawled_pages(
     """Pages of the sites of the collection: main content as Markdown, title, dates, links, ETag, sha256."""
     collection, shard = parts_of(context)
     with knowledge.configured_connection(context.log.warning) as connection:
+        make_files_first(context, connection, selection, progress)
         report = update_crawled_pages(
             connection,
             collection,

@@ -4,6 +4,7 @@ import dagster as dg
 
 from assets.definition import collection_asset
 from assets.materialization import materialization
+from resources.ahead import ahead_in, words_first
 from resources.finished import finished
 from resources.knowledge import Knowledge
 from resources.partition import parts_of
@@ -34,6 +35,11 @@ def documents(
     collection, shard = parts_of(context)
     with knowledge.database.connection() as connection:
         report = finished(context.run.run_id, "documents") or update_documents(
-            connection, collection, selection.selection(shard), progress.reporter(context, "documents")
+            connection,
+            collection,
+            selection.selection(shard),
+            progress.reporter(context, "documents"),
+            recorded=words_first(context, connection),
+            ahead=ahead_in(context.run.run_id).documents,
         )
     return materialization(report)

@@ -5,6 +5,7 @@ import dagster as dg
 from assets.definition import collection_asset
 from assets.generation_check import generations_at_work, name_generations
 from assets.materialization import describe_usage, materialization
+from resources.ahead import vectors_behind
 from resources.embedder import Embedder
 from resources.finished import finished
 from resources.knowledge import Knowledge
@@ -61,6 +62,7 @@ def embeddings(
                 progress.reporter(context, "chunks"),
                 thorough=selection.thorough,
                 shard=shard,
+                embedded=vectors_behind(context, writer, generation),
             )
             if report.extra["computed"]:
                 record_engine(reader, generation, embedder.pool.engine_of(generation.embedding_settings))

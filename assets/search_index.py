@@ -5,6 +5,7 @@ import dagster as dg
 from assets.definition import collection_asset
 from assets.generation_check import generations_at_work, name_generations
 from assets.materialization import INDEX_BYTES, materialization
+from resources.ahead import ahead_in
 from resources.finished import finished
 from resources.knowledge import Knowledge
 from resources.partition import parts_of
@@ -44,6 +45,7 @@ def search_index(
                 progress.reporter(context, "documents"),
                 thorough=selection.thorough,
                 shard=shard,
+                ahead=ahead_in(context.run.run_id).entries if generation.is_active else None,
             ),
         )
         size = sum(index_bytes(connection, generation) for generation in generations)

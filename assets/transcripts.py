@@ -3,6 +3,7 @@
 import dagster as dg
 
 from assets.definition import collection_asset
+from assets.files_first import make_files_first
 from assets.materialization import describe_usage, materialization
 from resources.knowledge import Knowledge
 from resources.partition import parts_of
@@ -31,6 +32,7 @@ def transcripts(
     """Transcripts of sound and video: segments with start, end and confidence, language, duration, tags."""
     collection, shard = parts_of(context)
     with knowledge.database.connection() as connection:
+        make_files_first(context, connection, selection, progress)
         report = update_transcripts(
             connection,
             collection,

@@ -19,6 +19,7 @@ SHARED_SETS = Path(__file__).resolve().parents[2] / "shared/data/retrieval"
 """Folder of the judged sets beside this checkout."""
 PARTS = {
     "ingest": "first ingest against SentenceTransformer.encode alone",
+    "firstanswer": "seconds to the answer of a first ingest, its whole time beside another checkout, a kill on the way",
     "unchanged": "ingest where nothing changed",
     "scan": "the scan and the staleness queries over 20,000 unchanged files",
     "listing": "listing and comparing 2,000 to 100,000 files, and the sensor's tick over 20 collections",
@@ -166,6 +167,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         type=_absolute,
         metavar="FOLDER",
         help="of `million`, keep its libraries there, and use those that are there",
+    )
+    parser.add_argument(
+        "--beside", type=_absolute, metavar="FOLDER", help="of `firstanswer`, another checkout to compare with"
     )
     parser.add_argument(
         "--full",

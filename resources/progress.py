@@ -14,15 +14,18 @@ _SECONDS_BETWEEN_LINES = 5.0
 class ProgressLog(dg.ConfigurableResource["ProgressLog"]):
     """Lines with done, total and rate in the log of a run, every few seconds."""
 
-    def reporter(self, context: dg.AssetExecutionContext, unit: str, *, pace: str = "a second") -> Progress:
+    def reporter(
+        self, context: dg.AssetExecutionContext, unit: str, *, pace: str = "a second", stage: str | None = None
+    ) -> Progress:
         """Return the callback that a stage calls after each batch.
 
         Args:
             context: the context of the asset.
             unit: the counted things, in the plural.
             pace: the unit of the rate, such as "a second".
+            stage: whose progress it is; that of the asset by default.
         """
-        stage = context.asset_key.to_user_string()
+        stage = stage or context.asset_key.to_user_string()
         started = time.perf_counter()
         last = started
 

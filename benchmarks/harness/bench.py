@@ -68,6 +68,8 @@ class Options:
     """File for the reliability diagram of `relevance`, or the picture of growth of `million`."""
     keep: Path | None = None
     """Folder in which `million` keeps its libraries for the next run."""
+    beside: Path | None = None
+    """Another checkout, whose first ingest `firstanswer` compares with."""
     full: bool = False
     """Ingest `many_files` files for the row of peak memory, too."""
 

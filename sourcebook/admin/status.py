@@ -16,6 +16,7 @@ from sourcebook.contract.generations import GenerationState
 from sourcebook.contract.status import CollectionStatus, Problem, ProcessingItem, SourceStatus
 from sourcebook.database.queries import queries
 from sourcebook.errors import GoneCollectionError
+from sourcebook.indexing.filling import find_filling
 from sourcebook.indexing.generation_states import generation_states
 from sourcebook.indexing.generations import find_generations
 from sourcebook.model.generation import Generation
@@ -73,6 +74,7 @@ def _status(
         unread_front_matter=dict(connection.execute(queries["unread_front_matter"], scope).fetchall()),
         processing=tuple(mark for mark in marks if mark.collection == row["name"]),
         usage=tuple(usage(connection, [row["name"]], since=SHOWN_DAYS, by=_USED_BY)),
+        filling=find_filling(connection, [row["name"]]).get(row["name"]),
     )
 
 

@@ -1,6 +1,7 @@
 """Contents of each collection, by kept counts, and its sources: nothing is compared with the sources."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from psycopg import Connection
 from psycopg.rows import class_row
@@ -9,13 +10,16 @@ from sourcebook.admin.collections import check_collections, collection_names
 from sourcebook.contract.collections import CollectionSources, CollectionStatistics, CollectionSummary
 from sourcebook.contract.status import SourceStatus
 from sourcebook.database.queries import queries
+from sourcebook.indexing.filling import find_filling
 
 
 def collection_summaries(connection: Connection, names: Sequence[str] = ()) -> list[CollectionSummary]:
     """Return what collections hold, in alphabetical order."""
     check_collections(connection, names)
+    filling = find_filling(connection, names)
     with connection.cursor(row_factory=class_row(CollectionSummary)) as cursor:
-        return cursor.execute(queries["collection_summaries"], {"names": list(names)}).fetchall()
+        found = cursor.execute(queries["collection_summaries"], {"names": list(names)}).fetchall()
+    return [replace(each, filling=filling.get(each.name)) for each in found]
 
 
 def collection_statistics(connection: Connection, names: Sequence[str] = ()) -> list[CollectionStatistics]:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from sourcebook.contract.filling import Filling
 from sourcebook.contract.status import SourceStatus
 from sourcebook.model.plain_values import PlainValues
 
@@ -26,6 +27,8 @@ class CollectionSummary(PlainValues):
     """Numbers of a vector; None before the first ingest."""
     declared_in: str = "file"
     """`file`: `sourcebook.yaml`; `api`: made over the API."""
+    filling: Filling | None = None
+    """Share that is searchable while documents are being taken in; None otherwise."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import Any, overload
 from urllib.parse import urlsplit
 
 from sourcebook.contract.explanation import Explanation
+from sourcebook.contract.filling import Filling
 from sourcebook.contract.windows import Part, merged_text
 from sourcebook.model.passage_part import PassagePart
 from sourcebook.model.place import media_fragment, place_words, time_span
@@ -202,6 +203,8 @@ class SearchResults(Sequence[SearchResult]):
     """With `expand`, documents that those of the page refer to, at most 20: those that most of them name first."""
     seconds_behind: float | None = None
     """Seconds that the index is behind the primary's, at most; None without a replica (`SOURCEBOOK_SEARCH_URL`)."""
+    filling: tuple[Filling, ...] = ()
+    """Collections of the search that are being filled, with how much of them is searchable; a note says it, too."""
 
     @overload
     def __getitem__(self, index: int) -> SearchResult: ...
@@ -248,6 +251,7 @@ class SearchResults(Sequence[SearchResult]):
             "withheld": self.withheld,
             "linked": [asdict(each) for each in self.linked],
             "seconds_behind": self.seconds_behind,
+            "filling": [asdict(each) for each in self.filling],
             "explanation": None if self.explanation is None else self.explanation.as_dict(),
         }
 

@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
+from sourcebook.contract.filling import Filling
 from sourcebook.contract.generations import GenerationState
 from sourcebook.contract.usage import Usage
 
@@ -128,6 +129,8 @@ class CollectionStatus:
     """Use of models in the last 30 days, by provider, model and operation."""
     declared_in: str = "file"
     """`file`: `sourcebook.yaml`; `api`: made over the API."""
+    filling: Filling | None = None
+    """Share that is searchable while documents are being taken in; None otherwise."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the plain values that `sourcebook status --json` prints."""

@@ -175,6 +175,8 @@ class EmbedderPool(Closing):
             )
             process.start()
             self._processes[settings] = process
+            if process.model.is_in_the_box:  # it takes a second, and the first query needs no torch then
+                self.export_beside(settings, home)
         return self._processes[settings]
 
     def _close_others(self, settings: EmbeddingSettings) -> None:

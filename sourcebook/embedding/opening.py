@@ -29,7 +29,8 @@ def open_query_embedder(
     """Open the provider or the exported model of a generation, else sentence-transformers, which imports torch.
 
     An export goes by the digest of the weights that the generation's vectors come from: the model's own folder is not
-    looked at, and may have changed or gone since.
+    looked at, and may have changed or gone since. That of a model of the box is written here where it is missing: it
+    takes a second and no torch.
 
     Args:
         home: state folder, with the exports in `models/`.
@@ -50,12 +51,48 @@ def open_query_embedder(
     if settings.provider is not None:
         return _open_remote(identity, settings, access), None
     found = find_export(home, identity)
+    if isinstance(found, str) and _export_box(home, identity, settings):
+        found = find_export(home, identity)
     if isinstance(found, Export):
         try:
             return open_exported(found), None
         except ModelError as error:
             found = str(error)
     return _open_sentence_transformer(identity, settings), f"Queries are embedded with sentence-transformers: {found}."
+
+
+def awaits_export(home: Path, model: str, settings: EmbeddingSettings) -> bool:
+    """Return whether the first ingest with a local model of a generation is still to export it, with torch.
+
+    Args:
+        home: state folder, with the exports in `models/`.
+        model: the generation's `model`.
+        settings: its embedding settings.
+    """
+    from sourcebook.embedding.model import find_model
+    from sourcebook.embedding.onnx.open import find_export
+    from sourcebook.embedding.onnx.record import Export, model_folder, read_refusal
+
+    identity = model.partition("/")[0]
+    if isinstance(find_export(home, identity), Export) or read_refusal(model_folder(home, identity)) is not None:
+        return False
+    try:
+        return not find_model(settings.model).is_in_the_box
+    except ModelError:
+        return False
+
+
+def _export_box(home: Path, identity: str, settings: EmbeddingSettings) -> bool:
+    """Export the model of a generation if it is one of the box; return whether it is exported now."""
+    try:
+        model = _find_same_weights(identity, settings)
+        if not model.is_in_the_box:
+            return False
+        from sourcebook.embedding.onnx.export import export_model
+
+        return export_model(home, model) is None
+    except ModelError:
+        return False
 
 
 def open_embedder(

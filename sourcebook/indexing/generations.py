@@ -57,6 +57,8 @@ class Generations:
     """Embedding settings as applied."""
     awaits_choice: bool = False
     """Whether the settings leave the model to the languages of the documents, which have not decided yet."""
+    is_provisional: bool = False
+    """Whether the languages of the first documents have decided, and those of all documents are still to confirm it."""
 
     @property
     def step(self) -> Literal["none", "build", "drop"]:
@@ -140,6 +142,7 @@ def find_generations(connection: Connection, collection: str) -> Generations:
         retired=tuple(row["retired"]),
         asked=asked,
         awaits_choice=is_chosen and settled is None,
+        is_provisional=is_chosen and bool((row["choice"] or {}).get("is_provisional")),
     )
 
 
@@ -204,7 +207,7 @@ def ensure_generation(connection: Connection, collection: str) -> Generation:
     return active_generation(connection, collection) or ensure_generations(connection, collection)[0]
 
 
-def ensure_generations(connection: Connection, collection: str) -> list[Generation]:
+def ensure_generations(connection: Connection, collection: str, *, knows_languages: bool = True) -> list[Generation]:
     """Return the generations that an ingest brings up to date: the active one, then the one being built.
 
     Where the applied settings differ from the active generation's, another one is begun, or taken up again. Without
@@ -213,15 +216,19 @@ def ensure_generations(connection: Connection, collection: str) -> list[Generati
     Args:
         connection: to the knowledge base; the caller holds the lock of the collection.
         collection: name of the collection.
+        knows_languages: whether all of its documents are made: until then their languages choose a model provisionally.
 
     Raises:
         ConfigurationError: the collection has not been applied.
         ModelError: the embedding model cannot be found, and there is no active generation.
     """
     found = find_generations(connection, collection)
-    if found.awaits_choice:
-        choose_model(connection, collection)
-        found = find_generations(connection, collection)
+    if found.awaits_choice or (found.is_provisional and knows_languages):
+        choice = choose_model(connection, collection, is_provisional=not knows_languages)
+        before, found = found, find_generations(connection, collection)
+        if before.is_provisional and found.active is not None and found.wanted != before.wanted:
+            _exchange_model(connection, found, found.active, choice.model)
+            found = find_generations(connection, collection)
     scope = {"collection": collection}
     if found.overruled is not None and found.overruled != found.wanted:
         connection.execute(queries["forget_overruled_settings"], scope)
@@ -240,6 +247,13 @@ def ensure_generations(connection: Connection, collection: str) -> list[Generati
         return found.followed
     connection.execute(queries["record_generation_error"], {**scope, "reason": None})
     return find_generations(connection, collection).followed
+
+
+def _exchange_model(connection: Connection, found: Generations, active: Generation, name: str) -> None:
+    """Let the active generation have the model that all documents have chosen, unless there are vectors already."""
+    model = settle_model(found.embedding, ProviderAccess.through(connection, found.collection))
+    values = {"name": name, "model": model.identity, "dimensions": model.dimensions, "generation": active.id}
+    connection.execute(queries["exchange_model"].format(partition=active.partition), values)
 
 
 def _begin(connection: Connection, found: Generations) -> None:

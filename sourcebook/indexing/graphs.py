@@ -22,6 +22,8 @@ from sourcebook.model.graph_layout import GraphLayout, parts_for
 
 HNSW_FROM = 5_000
 """Entries from which an HNSW index is built; below, an exact scan takes a few milliseconds."""
+WORDS_FROM = 4_000
+"""Entries from which a first ingest that is going on has an index of their words; it is made in the end otherwise."""
 PARTS_FROM = 1_000_000
 """Entries from which they are cut into parts with an HNSW index each."""
 HNSW_LINKS = 16
@@ -186,7 +188,15 @@ def _valid_indexes(connection: Connection, generation: Generation) -> list[str]:
     return [name for (name,) in connection.execute(queries["partition_vector_indexes"], partition)]
 
 
-__all__ = ["HNSW_BREADTH", "HNSW_FROM", "HNSW_LINKS", "build_vector_index", "has_vector_index", "maintain_indexes"]
+__all__ = [
+    "HNSW_BREADTH",
+    "HNSW_FROM",
+    "HNSW_LINKS",
+    "build_vector_index",
+    "has_vector_index",
+    "index_words",
+    "maintain_indexes",
+]
 
 
 def maintain_indexes(connection: Connection, generation: Generation, *, entries: int, moved: int) -> None:
@@ -203,17 +213,34 @@ def maintain_indexes(connection: Connection, generation: Generation, *, entries:
         entries: the current number of entries.
         moved: the number of entries added, changed or removed since the last call.
     """
-    if entries and not index_exists(connection, f"search_entry_{generation.id}_lexemes"):
-        connection.execute(
-            queries["create_lexeme_index"].format(
-                name=sql.Identifier(f"search_entry_{generation.id}_lexemes"), partition=generation.partition
-            )
-        )
+    if entries:
+        _index_lexemes(connection, generation)
     if entries >= HNSW_FROM and not has_vector_index(connection, generation):
         build_graphs(connection, generation, entries, GraphBuild(wanted_layout(connection, generation, entries)))
     if moved * 10 > entries:
-        for table in (*generation.partitions.values(), sql.Identifier("lexeme")):
-            connection.execute(queries["analyze_table"].format(table=table))
+        _analyze(connection, generation)
+
+
+def index_words(connection: Connection, generation: Generation) -> None:
+    """Index the words of a generation whose first ingest is going on, once it has many entries."""
+    row = connection.execute(queries["count_entries"], {"generation": generation.id}).fetchone()
+    if row is not None and row[0] >= WORDS_FROM and _index_lexemes(connection, generation):
+        _analyze(connection, generation)
+
+
+def _index_lexemes(connection: Connection, generation: Generation) -> bool:
+    """Create the index that finds entries by their lexemes; return whether it was missing."""
+    name = f"search_entry_{generation.id}_lexemes"
+    if index_exists(connection, name):
+        return False
+    statement = queries["create_lexeme_index"]
+    connection.execute(statement.format(name=sql.Identifier(name), partition=generation.partition))
+    return True
+
+
+def _analyze(connection: Connection, generation: Generation) -> None:
+    for table in (*generation.partitions.values(), sql.Identifier("lexeme")):
+        connection.execute(queries["analyze_table"].format(table=table))
 
 
 def has_vector_index(connection: Connection, generation: Generation) -> bool:

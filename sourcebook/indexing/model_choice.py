@@ -1,7 +1,7 @@
 """The choice of an embedding model: by the languages of the documents where none is named."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Self
 
 from psycopg import Connection
@@ -23,6 +23,8 @@ class ModelChoice:
     """Number of documents by language, the most frequent first; those without a known language are left out."""
     is_missing: bool = False
     """Whether the multilingual model would be better and is not installed."""
+    is_provisional: bool = False
+    """Whether only the first documents have chosen; all of them choose again before any vector is computed."""
 
     @classmethod
     def by_languages(cls, languages: Mapping[str, int], *, has_multilingual: bool) -> Self:
@@ -46,9 +48,9 @@ class ModelChoice:
         return f"embedding model {self.model}, {reason}; embedding.model sets another{advice}"
 
 
-def choose_model(connection: Connection, collection: str) -> ModelChoice:
+def choose_model(connection: Connection, collection: str, *, is_provisional: bool = False) -> ModelChoice:
     """Choose the model of a collection by its documents as they are now, and record the choice."""
-    choice = _by_languages(connection, collection)
+    choice = replace(_by_languages(connection, collection), is_provisional=is_provisional)
     connection.execute(queries["record_model_choice"], {"collection": collection, "choice": Jsonb(asdict(choice))})
     return choice
 

@@ -71,6 +71,17 @@ class StageReport:
         """Add to one of the extra counts."""
         self.extra[name] = self.extra.get(name, 0) + number
 
+    def include(self, earlier: "StageReport") -> None:
+        """Add the counts of work that was done before the stage began, in the same run."""
+        self.added += earlier.added
+        self.changed += earlier.changed
+        self.removed += earlier.removed
+        self.failed += earlier.failed
+        self.failures = [*earlier.failures, *self.failures]
+        self.newest = [*self.newest, *earlier.newest][:MOST_NEWEST]
+        for name, number in earlier.extra.items():
+            self.count(name, number)
+
     def finish(self, version: str) -> "StageReport":
         """Set the content version and the elapsed seconds, and return the report."""
         self.version = version

@@ -205,6 +205,14 @@ class QueryVectors:
     def _is_loaded(self, generation: ScopedGeneration) -> bool:
         return self._given is None and _key(generation) in self._opened
 
+    def awaits_export(self, generation: ScopedGeneration) -> bool:
+        """Whether the model of a generation can be loaded with torch alone until its first ingest has exported it."""
+        if self._given is not None or self._is_remote(generation) or self._is_loaded(generation):
+            return False
+        from sourcebook.embedding.opening import awaits_export
+
+        return awaits_export(self._home, generation.model, generation.embedding)
+
     def is_ready(self, generation: ScopedGeneration, text: str) -> bool:
         """Whether the model of a generation is loaded; of a provider, whether it has been asked for the text."""
         if self._given is not None or not self._is_remote(generation):

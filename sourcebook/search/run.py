@@ -52,6 +52,8 @@ def _open_scope(state: SearchState) -> None:
     vectors, request, text = state.resources.vectors, state.request, state.query.text
     while True:
         state.scope = find_scope(state.held.connection, request.collections, request.generation)
+        if state.embeds_query:
+            state.scope = state.scope.without_vectors(vectors.awaits_export)
         models = state.scope.by_model().values() if state.embeds_query else ()
         missing = [each[0] for each in models if not vectors.is_ready(each[0], text)]
         if not missing:

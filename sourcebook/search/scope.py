@@ -1,7 +1,7 @@
 """Scope of a search: the generations that it covers, and the condition that every found entry fulfils."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 from psycopg import Connection, sql
@@ -29,6 +29,10 @@ class ScopedGeneration:
     """Number of its entries; where None, the vector leg looks it up, and the index."""
     vector_indexes: Sequence[str] = ()
     """Names of its HNSW indexes."""
+    has_vectors: bool = True
+    """Whether any of its documents has vectors, as none has at the beginning of a first ingest."""
+    awaits_vectors: bool = False
+    """Whether passages of new documents have no vectors yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,8 @@ class SearchScope:
     """Collections whose searches stand in the query log."""
     redactions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Settings of redaction by the name of the collection; of collections without, nothing is redacted."""
+    filling: tuple[str, ...] = ()
+    """Collections that may still be being filled."""
 
     @property
     def ids(self) -> list[int]:
@@ -53,14 +59,22 @@ class SearchScope:
         """Every text-search configuration that an entry in scope was indexed with."""
         return sorted({name for generation in self.generations for name in generation.configurations})
 
+    def without_vectors(self, skipped: Callable[[ScopedGeneration], bool]) -> "SearchScope":
+        """Return the scope with some of the generations that wait for vectors searched by words alone."""
+        generations = (
+            replace(each, has_vectors=False) if each.awaits_vectors and skipped(each) else each
+            for each in self.generations
+        )
+        return replace(self, generations=tuple(generations))
+
     def by_model(self) -> dict[str, list[ScopedGeneration]]:
         """Return the generations with entries by embedding model: one query vector serves all of a group.
 
-        A generation without entries is left out, so that no model is loaded to find nothing.
+        A generation without entries or without vectors is left out, so that no model is loaded to find nothing.
         """
         groups: dict[str, list[ScopedGeneration]] = {}
         for generation in self.generations:
-            if not generation.configurations:
+            if not (generation.configurations and generation.has_vectors):
                 continue
             groups.setdefault(generation.model, []).append(generation)
         return groups
@@ -97,14 +111,21 @@ def find_scope(
     return SearchScope(
         tuple(
             ScopedGeneration(
-                name, number, model, EmbeddingSettings.model_validate(embedding), dimensions, tuple(known), *index
+                name,
+                number,
+                model,
+                EmbeddingSettings.model_validate(embedding),
+                dimensions,
+                tuple(known),
+                *index,
             )
-            for name, number, model, embedding, dimensions, known, *index, _, _ in rows
+            for name, number, model, embedding, dimensions, known, *index, _, _, _ in rows
             if number is not None
         ),
         tuple(row[0] for row in rows if row[1] is None),
         tuple(row[0] for row in rows if row[-2]),
         {row[0]: row[-1] for row in rows if row[-1] is not None},
+        tuple(row[0] for row in rows if row[-3]),
     )
 
 

@@ -12,7 +12,7 @@ compared with the sums that were kept when they were published, and what is dama
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import itemgetter
@@ -75,6 +75,8 @@ def prepare_chunks(
     generation: Generation,
     selection: Selection = EVERYTHING,
     progress: Progress = silent,
+    *,
+    ahead: StageReport | None = None,
 ) -> StageReport:
     """Cut the documents of a generation whose content or chunking rules changed; `added` and `removed` count chunks.
 
@@ -83,11 +85,14 @@ def prepare_chunks(
         generation: the generation whose chunks to prepare.
         selection: with `force`, the documents to cut again even where nothing changed.
         progress: called with (done, total) documents.
+        ahead: counts of chunks that were cut earlier in this run; see `words_first`.
 
     Raises:
         ModelError: the tokenizer of the embedding model cannot be found.
     """
     report = StageReport()
+    if ahead is not None:
+        report.include(ahead)
     proves = is_first(selection.shard)
     with in_turn(connection, selection.shard, "proof"):
         damaged = prove(
@@ -121,8 +126,7 @@ def prepare_chunks(
     done = 0
     if selection.force:
         connection.execute(queries["mark_documents"], {"documents": [number for number, _ in stale]})
-    for batch in batched_by_size(stale, BATCH, BATCH_CHARACTERS, size=itemgetter(1)):
-        _prepare(connection, generation, tokenizer, [number for number, _ in batch], report)
+    for batch in cut_in_batches(connection, generation, tokenizer, stale, report):
         done += len(batch)
         progress(done, len(stale))
     scope = {"generation": generation.id, "changed": changed.ids}
@@ -130,6 +134,28 @@ def prepare_chunks(
     report.unchanged = int(row[0] if row else 0) - report.added
     refresh_statistics(connection, queries["analyze_chunks"], report)
     return report.finish(documents_version(connection, generation))
+
+
+def cut_in_batches(
+    connection: Connection,
+    generation: Generation,
+    tokenizer: TokenCounter,
+    documents: Iterable[tuple[int, int]],
+    report: StageReport,
+) -> Iterator[list[int]]:
+    """Cut documents, and yield the ids of those of each transaction after it.
+
+    Args:
+        connection: in autocommit mode.
+        generation: the generation whose chunks to prepare.
+        tokenizer: of its embedding model.
+        documents: ids, and characters of Markdown.
+        report: counts the chunks.
+    """
+    for batch in batched_by_size(documents, BATCH, BATCH_CHARACTERS, size=itemgetter(1)):
+        ids = [number for number, _ in batch]
+        _prepare(connection, generation, tokenizer, ids, report)
+        yield ids
 
 
 def _prepare(

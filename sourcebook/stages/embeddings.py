@@ -6,10 +6,10 @@ Stale: a text of an unpublished document for which the model has no vector. A ve
 """
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,10 @@ from sourcebook.telemetry.measurements import EMBEDDING_CALLS, EMBEDDING_TEXTS, 
 
 BATCH = 256
 """Texts per transaction: a crash loses at most two batches of work."""
+PASSAGES_AT_ONCE = 4 * BATCH
+"""Passages of the documents that are embedded together, the longest first, and can be published then."""
+_Text = tuple[bytes, str, int]
+"""Hash, text and tokens."""
 
 
 class SubmittingEmbedder(Protocol):
@@ -56,17 +60,20 @@ def embed_missing(
     *,
     thorough: bool = False,
     shard: Shard | None = None,
+    embedded: Callable[[list[int]], None] = lambda documents: None,
 ) -> StageReport:
-    """Embed the texts that have no vector, the longest first, and store the vectors by the hash of their text.
+    """Embed the texts that have no vector, and store the vectors by the hash of their text.
 
     Args:
-        reader: a connection that holds a cursor over the texts.
+        reader: a connection that reads the texts.
         writer: a second connection, which commits each batch of vectors.
         generation: the generation whose prepared chunks to embed.
         start_embedder: called with the number of missing texts, unless it is 0: then no model is loaded.
         progress: called with (done, total) texts; texts that have a vector already are done at the start.
         thorough: whether to look at every document, not only at changed ones.
         shard: the shard whose documents are looked at; None: those of every shard.
+        embedded: called with the ids of documents whose texts have their vectors, while others are being computed;
+            not for few texts.
 
     Raises:
         ModelError: the model cannot be loaded or failed.
@@ -84,10 +91,10 @@ def embed_missing(
     if missing:
         progress(present, needed)
         writer.execute(queries["create_vector_staging"])
-        with reader.transaction(), reader.cursor(name="texts_to_embed") as cursor:
-            cursor.itersize = BATCH
-            cursor.execute(queries["texts_to_embed"], scope)
-            _embed(writer, generation, batched(cursor, BATCH), needed, start_embedder(missing), report, progress)
+        batches = _batches(reader, scope)
+        if missing <= PASSAGES_AT_ONCE:
+            batches = ((texts, []) for texts, _ in batches)
+        _embed(writer, generation, batches, needed, start_embedder(missing), report, progress, embedded)
     report.added = report.extra["computed"]
     report.unchanged = present
     row = reader.execute(queries["published_texts"], scope).fetchone()
@@ -95,22 +102,41 @@ def embed_missing(
     return report.finish(documents_version(reader, generation, generation.model))
 
 
+def _batches(reader: Connection, scope: Mapping[str, Any]) -> Iterator[tuple[tuple[_Text, ...], list[int]]]:
+    """Yield texts, and with the last ones of some documents the ids of these; texts of two batches differ."""
+    after = 0
+    before: set[bytes] = set()
+    while True:
+        found = reader.execute(queries["documents_to_embed"], {**scope, "after": after, "passages": PASSAGES_AT_ONCE})
+        documents = [number for (number,) in found]
+        if not documents:
+            return
+        rows = reader.execute(queries["texts_to_embed"], {**scope, "documents": documents}).fetchall()
+        batches = list(batched((row for row in rows if row[0] not in before), BATCH))  # some are still being computed
+        for batch in batches[:-1]:
+            yield batch, []
+        yield batches[-1] if batches else (), documents
+        before = {text_hash for text_hash, *_ in rows}
+        after = documents[-1]
+
+
 def _embed(
     writer: Connection,
     generation: Generation,
-    batches: Iterable[tuple[tuple[bytes, str, int], ...]],
+    batches: Iterable[tuple[tuple[_Text, ...], list[int]]],
     total: int,
     embedder: SubmittingEmbedder,
     report: StageReport,
     progress: Progress,
+    embedded: Callable[[list[int]], None],
 ) -> None:
     """Store one batch while the next is being computed."""
     dimensions = generation.embedding_settings.dimensions
-    waiting: list[tuple[tuple[tuple[bytes, str, int], ...], Future[NDArray[np.float32]]]] = []
+    waiting: list[tuple[tuple[_Text, ...], list[int], Future[NDArray[np.float32]]]] = []
     use = PassageUse(generation, embedder)
 
     def store_oldest() -> None:
-        batch, vectors = waiting.pop(0)
+        batch, documents, vectors = waiting.pop(0)
         rows = shortened_rows(result_of(vectors), dimensions)
         used = use.of(vectors, len(batch), sum(count for _, _, count in batch))
         texts = list(zip((text_hash for text_hash, _, _ in batch), rows, strict=True))
@@ -125,12 +151,20 @@ def _embed(
         measurements.record(EMBEDDING_TEXTS, len(batch), "passages")
         measurements.record(EMBEDDING_TOKENS, used.tokens or 0, "passages")
         progress(report.extra["reused"] + report.extra["computed"], total)
+        if documents:
+            embedded(documents)
 
     try:
-        for batch in batches:
+        for batch, documents in batches:
+            if not batch:  # another document has the same texts
+                if waiting:
+                    waiting[-1][1].extend(documents)
+                elif documents:
+                    embedded(documents)
+                continue
             started = time.monotonic()
-            waiting.append((batch, embedder.submit([text for _, text, _ in batch])))
-            use.watch(started, waiting[-1][1])
+            waiting.append((batch, documents, embedder.submit([text for _, text, _ in batch])))
+            use.watch(started, waiting[-1][2])
             if len(waiting) > 1:
                 store_oldest()
         while waiting:

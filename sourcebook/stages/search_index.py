@@ -7,7 +7,9 @@ Stale: a document whose newest chunks are embedded but not published, whose vers
 published one, or that was removed.
 
 A document is published in one short transaction: old entries out, new entries in. A crash at any point leaves its old
-version searchable, whole. Several documents share a transaction to save round trips. The first documents of a
+version searchable, whole. Several documents share a transaction to save round trips. New documents of a large change
+are published earlier in the run by their words alone; see `words_first`. Their entries get their vectors here or while
+others are being computed, a document's all at once. The first documents of a
 generation that is built beside the active one share one transaction, whose statistics are counted once.
 
 The HNSW index costs a small publication more than all else, and more the larger it is. So the entries of few documents
@@ -45,8 +47,9 @@ BATCH = 64
 FIRST_BATCH = 1_000
 """Documents per statement where a generation that nobody searches gets its first entries."""
 
-_Waiting = tuple[int, bool, bool]
-"""A document, whether it has new chunks, and whether its title or language is another one than published."""
+_Waiting = tuple[int, bool, bool, bool]
+"""A document, whether it has new chunks, whether its title or language is another one than published, and whether its
+entries wait for their vectors."""
 
 
 @observed_stage("search_index")
@@ -57,6 +60,7 @@ def publish(
     *,
     thorough: bool = False,
     shard: Shard | None = None,
+    ahead: StageReport | None = None,
 ) -> StageReport:
     """Publish the ready documents of a generation and withdraw removed ones; the report counts entries.
 
@@ -67,14 +71,17 @@ def publish(
         thorough: whether to look at every document, not only at changed ones.
         shard: the shard whose documents are published, beside workers that publish those of others; None: every shard.
             The first documents of a generation that nobody searches are left to the end of the last shard.
+        ahead: counts of entries that were published earlier in this run.
     """
     report = StageReport()
+    if ahead is not None:
+        report.include(ahead)
     changed = changed_documents(connection, generation, thorough=thorough, shard=shard)
     scope = {"generation": generation.id, "model": generation.model, "changed": changed.ids}
     if generation.is_active:  # so that no removed document returns with an earlier generation
         for other in other_generations(connection, generation.collection, generation):
             withdraw(connection, other, changed.ids)
-    report.removed = withdraw(connection, generation, changed.ids)
+    report.removed += withdraw(connection, generation, changed.ids)
     waiting = connection.execute(queries["documents_to_publish"], scope).fetchall()
     is_first = not generation.is_active and is_unused(connection, generation)
     if is_first and shard is not None:
@@ -86,8 +93,8 @@ def publish(
     after = _count(connection, generation)
     report.work = publishing_work(report.added + report.changed)
     report.unchanged = after - report.added - report.changed
-    if waiting or report.removed:
-        report.count("documents", len(waiting))
+    if waiting or report.worked:
+        report.count("documents", sum(not awaits for *_, awaits in waiting))
         with in_turn(connection, shard, "indexes"):
             forget_unheld_lexemes(connection, generation)
             moved = report.added + report.changed + report.removed
@@ -97,6 +104,36 @@ def publish(
     unpublished = settle_documents(connection, generation, changed, shard)
     version = documents_version(connection, generation, generation.model, *unpublished.values())
     return report.finish(version)
+
+
+def publish_ready(connection: Connection, generation: Generation, documents: list[int], report: StageReport) -> None:
+    """Publish those of some documents whose texts are embedded, while others are being embedded.
+
+    Args:
+        connection: in autocommit mode.
+        generation: the active generation.
+        documents: ids.
+        report: counts the entries and the documents.
+    """
+    scope = {"generation": generation.id, "model": generation.model, "changed": documents}
+    waiting = connection.execute(queries["documents_to_publish"], scope).fetchall()
+    _publish_in_turn(connection, generation, waiting, report, silent)
+    report.count("documents", sum(not awaits for *_, awaits in waiting))
+
+
+def publish_words(connection: Connection, generation: Generation, documents: list[int], report: StageReport) -> None:
+    """Publish documents that are cut and not published: with the vectors that their texts have, else without.
+
+    Args:
+        connection: in autocommit mode.
+        generation: the active generation.
+        documents: ids.
+        report: counts the entries and the documents.
+    """
+    waiting = [(number, True, False, False) for number in documents]
+    in_graph = not has_vector_index(connection, generation)
+    _publish_batches(connection, generation, waiting, report, silent, in_graph=in_graph, words_first=True)
+    report.count("documents", len(documents))
 
 
 def withdraw(connection: Connection, generation: Generation, documents: list[int] | None) -> int:
@@ -120,11 +157,24 @@ def _publish_in_turn(
     connection: Connection, generation: Generation, waiting: Sequence[_Waiting], report: StageReport, progress: Progress
 ) -> None:
     in_graph = len(waiting) > BATCH or not has_vector_index(connection, generation)
+    _publish_batches(connection, generation, waiting, report, progress, in_graph=in_graph)
+
+
+def _publish_batches(
+    connection: Connection,
+    generation: Generation,
+    waiting: Sequence[_Waiting],
+    report: StageReport,
+    progress: Progress,
+    *,
+    in_graph: bool,
+    words_first: bool = False,
+) -> None:
+    """Publish documents in small transactions; one whose values the database refuses is recorded as failed."""
     done = 0
+    publication = partial(_publish, connection, generation, in_graph=in_graph, words_first=words_first)
     for batch in batched(waiting, BATCH):
-        published, refused = write_in_halves(
-            connection, batch, partial(_publish, connection, generation, in_graph=in_graph)
-        )
+        published, refused = write_in_halves(connection, batch, publication)
         record_refused(connection, generation, [(number, refusal) for (number, *_), refusal in refused], report)
         for counts in published:
             report.added, report.changed, report.removed = map(
@@ -143,8 +193,13 @@ def _publish_first(
     done = 0
 
     def insert(batch: Sequence[_Waiting]) -> int:
-        numbers = [number for number, *_ in batch]
-        scope = {"generation": generation.id, "model": generation.model, "documents": numbers, "in_graph": True}
+        scope = {
+            "generation": generation.id,
+            "model": generation.model,
+            "documents": [number for number, *_ in batch],
+            "in_graph": True,
+            "words_first": False,
+        }
         added = connection.execute(statement, scope).rowcount
         connection.execute(queries["record_published_documents"], scope)
         return added
@@ -161,7 +216,12 @@ def _publish_first(
 
 
 def _publish(
-    connection: Connection, generation: Generation, batch: Sequence[_Waiting], *, in_graph: bool
+    connection: Connection,
+    generation: Generation,
+    batch: Sequence[_Waiting],
+    *,
+    in_graph: bool,
+    words_first: bool,
 ) -> tuple[int, int, int]:
     """Publish some documents, in a transaction; return the numbers of entries added, changed and removed."""
     added = changed = removed = 0
@@ -170,9 +230,11 @@ def _publish(
         "model": generation.model,
         "documents": [number for number, *_ in batch],
         "in_graph": in_graph,
+        "words_first": words_first,
     }
-    cut = {**every, "documents": [number for number, has_new_chunks, _ in batch if has_new_chunks]}
-    renamed = {**every, "documents": [number for number, _, is_renamed in batch if is_renamed]}
+    cut = {**every, "documents": [number for number, has_new_chunks, *_ in batch if has_new_chunks]}
+    renamed = {**every, "documents": [number for number, _, is_renamed, _ in batch if is_renamed]}
+    bare = {**every, "documents": [number for number, is_cut, _, awaits in batch if awaits and not is_cut]}
     if cut["documents"]:
         kept = [row[0] for row in connection.execute(queries["keep_chunks"], cut)]
         replaced = [row[0] for row in connection.execute(queries["delete_replaced_entries"], {**cut, "kept": kept})]
@@ -184,6 +246,8 @@ def _publish(
     if cut["documents"]:
         insert = queries["insert_entries"].format(table=sql.Identifier("search_entry"))
         added = connection.execute(insert, cut).rowcount
+    if bare["documents"]:
+        connection.execute(queries["attach_vectors"].format(table=generation.partition), bare)
     connection.execute(queries["record_published_documents"], every)
     return added, changed, removed
 

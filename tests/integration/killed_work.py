@@ -9,9 +9,14 @@ there.
 import json
 import os
 import sys
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from sourcebook.admin.checks import run_checks
 from sourcebook.admin.pending import find_pending
@@ -23,7 +28,7 @@ from sourcebook.indexing.generation_states import activate_generation, retire_ge
 from sourcebook.indexing.generations import ensure_generations
 from sourcebook.model.selection import Selection
 from sourcebook.parsing.parser_pool import ParserPool
-from sourcebook.stages import index_upkeep
+from sourcebook.stages import embeddings, index_upkeep
 from sourcebook.stages.chunks import prepare_chunks
 from sourcebook.stages.documents.update import update_documents
 from sourcebook.stages.embeddings import SubmittingEmbedder, embed_missing
@@ -31,6 +36,7 @@ from sourcebook.stages.generations import finish_generations, in_each_generation
 from sourcebook.stages.index_upkeep import maintain_index
 from sourcebook.stages.raw_files import update_raw_files
 from sourcebook.stages.search_index import publish
+from sourcebook.stages.words_first import Ahead, WordsFirst
 from sourcebook.transfer.backup import restore as restore_backup
 from sourcebook.transfer.importing import import_collections
 
@@ -71,6 +77,43 @@ def reconcile(database: Database, collection: str) -> None:
         run_checks(connection, collection)
 
 
+def fill(database: Database, collection: str) -> None:
+    """Do what the stages of a first ingest do, with vectors that no model computes."""
+    ahead = Ahead()
+    with (
+        ParserPool() as parsers,
+        collection_lock(database, collection),
+        database.connection() as connection,
+        database.connection() as writer,
+    ):
+        update_raw_files(connection, collection)
+        words = WordsFirst(connection, collection, ahead)
+        update_documents(connection, collection, parsers=parsers, recorded=words.publish)
+        (generation,) = ensure_generations(connection, collection)
+        words.publish()
+        prepare_chunks(connection, generation)
+        embed_missing(
+            connection,
+            writer,
+            generation,
+            lambda _: HashedVectors(),
+            embedded=lambda documents: ahead.publish_embedded(writer, generation, documents),
+        )
+        publish(connection, generation)
+        maintain_index(connection, generation)
+
+
+class HashedVectors:
+    """Vectors of length 1 by the hash of the text."""
+
+    def submit(self, texts: Sequence[str]) -> Future[NDArray[np.float32]]:
+        """Compute at once."""
+        computed: Future[NDArray[np.float32]] = Future()
+        rows = np.stack([np.random.default_rng(zlib.crc32(text.encode())).normal(size=384) for text in texts])
+        computed.set_result((rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32))
+        return computed
+
+
 def restore(database: Database, file: str) -> None:
     """Do what `sourcebook restore --replace` does."""
     restore_backup(database, Path(file), replace=True)
@@ -82,7 +125,7 @@ def load(database: Database, folder: str) -> None:
 
 
 WORK: dict[str, Callable[..., None]] = {
-    "activate": activate, "retire": retire, "reconcile": reconcile, "restore": restore, "load": load
+    "activate": activate, "retire": retire, "reconcile": reconcile, "restore": restore, "load": load, "fill": fill
 }  # fmt: skip
 
 
@@ -91,6 +134,7 @@ def main(url: str, home: str, answers: str) -> None:
     descriptor = int(answers)
     os.set_inheritable(descriptor, False)
     index_upkeep.BLOCK, index_upkeep.FEWEST_OF_A_BLOCK = BLOCK, 1
+    embeddings.BATCH, embeddings.PASSAGES_AT_ONCE = BLOCK, 2 * BLOCK
     for line in sys.stdin:
         name, *arguments = json.loads(line)
         process = os.fork()

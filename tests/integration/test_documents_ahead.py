@@ -1,5 +1,6 @@
 """Documents are read and parsed ahead of the batch that is recorded."""
 
+import os
 from typing import Any
 
 import pytest
@@ -33,7 +34,7 @@ def events(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_the_next_batch_is_parsed_while_one_is_recorded(stages: Stages, events: list[str]) -> None:
     """Each content once, also where its copy comes before it is recorded."""
     for name, text in {"a": "Tide.", "b": "Mast.", "c": "Gauge.", "d": "Tide.", "e": "Buoy.", "f": "Tide."}.items():
-        stages.write(f"{name}.md", text)
+        os.utime(stages.write(f"{name}.md", text), (1_800_000_000, 1_800_000_000))  # else the newest one comes first
     stages.configure()
     stages.raw_files()
     report = stages.documents()
@@ -45,8 +46,8 @@ def test_the_next_batch_is_parsed_while_one_is_recorded(stages: Stages, events: 
 def test_a_copy_of_a_broken_file_fails_with_it(stages: Stages, events: list[str]) -> None:
     """In the next batch, whose other documents are there."""
     for name, content in {"a.docx": b"PK\x03\x04 broken", "b.md": b"Mast.", "c.docx": b"PK\x03\x04 broken"}.items():
-        stages.write(name, content)
-    stages.write("d.md", "Gauge.")
+        os.utime(stages.write(name, content), (1_800_000_000, 1_800_000_000))
+    os.utime(stages.write("d.md", "Gauge."), (1_700_000_000, 1_700_000_000))
     stages.configure()
     stages.raw_files()
     report = stages.documents()

@@ -231,7 +231,8 @@ def test_the_scope_is_read_without_touching_entries(
     connection: Connection, corpora: tuple[WordCorpus, WordCorpus]
 ) -> None:
     nodes = plan(connection, "search_scope", {"collections": [corpora[0].collection], "chosen": None})
-    assert relations(nodes) == {"collection", "generation", "text_configuration", "pg_index", "pg_class"}
+    read = {"collection", "generation", "indexed_document", "text_configuration", "pg_index", "pg_class"}
+    assert relations(nodes) == read
 
 
 def whole_leg(connection: Connection, scope: SearchScope, query: str) -> list[int]:

@@ -113,6 +113,8 @@ def _show(found: "list[CollectionStatus]") -> None:
     for collection in found:
         if collection.declared_in == "api":
             say(safe(f"{collection.name}: made over the API; sourcebook.yaml does not declare it"))
+        if collection.filling is not None:
+            say(safe(str(collection.filling), "yellow"))
         _show_generations(collection)
         _show_processing(collection)
         _show_sites(collection)

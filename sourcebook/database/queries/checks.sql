@@ -98,6 +98,10 @@ WITH wrong AS (
       AND (%(documents)s::bigint[] IS NULL OR entry.document_id = ANY(%(documents)s))
       AND (document.id IS NULL OR document.removed_at IS NOT NULL
            OR (entry.vector IS NULL) <> (chunk.embedding_hash IS NULL)
+              AND NOT (entry.vector IS NULL AND EXISTS (
+                  SELECT FROM indexed_document indexed
+                  WHERE indexed.generation_id = entry.generation_id AND indexed.document_id = entry.document_id
+                    AND indexed.awaits_vectors))
            OR vector_dims(entry.vector::vector) <> generation.dimensions
            OR l2_norm(entry.vector) = 0)
 )

@@ -77,6 +77,7 @@ WHERE item.collection = document.collection AND item.uri = document.uri
 
 -- name: stale_documents
 -- Return items whose document is missing, made from other bytes, by another parser, from a replaced parse, or due for a retry.
+-- What is searchable first comes first: up to 256 KB from the newest file to the oldest, then the larger ones by size.
 WITH item AS MATERIALIZED (
     SELECT * FROM items_in(%(collection)s, %(uris)s)
 )
@@ -102,7 +103,9 @@ WHERE wanted.parser IS NOT NULL
           OR (document.failure IS NOT NULL AND is_due(document.next_retry_at))
           OR %(force)s
   END
-ORDER BY item.uri;
+ORDER BY CASE WHEN item.size > 262144 THEN item.size ELSE 0 END,
+         (SELECT modified FROM raw_file WHERE raw_file.source_id = item.source_id AND raw_file.uri = item.uri) DESC NULLS LAST,
+         item.uri;
 
 -- name: parsed_contents
 -- Return the sound parsed contents that exist for given pairs of sha256 and parser.

@@ -9,24 +9,44 @@ LEFT JOIN embedding ON embedding.model = %(model)s AND embedding.text_hash = chu
 WHERE indexed.generation_id = %(generation)s AND indexed.failure IS NULL
   AND (%(changed)s::bigint[] IS NULL OR indexed.document_id = ANY(%(changed)s))
   AND (indexed.published_hash IS DISTINCT FROM indexed.input_hash
-       OR indexed.published_config IS DISTINCT FROM indexed.config_hash)
+       OR indexed.published_config IS DISTINCT FROM indexed.config_hash
+       OR indexed.awaits_vectors)
   AND NOT EXISTS (
-      SELECT FROM search_entry entry WHERE entry.generation_id = %(generation)s AND entry.chunk_id = chunk.id);
+      SELECT FROM search_entry entry
+      WHERE entry.generation_id = %(generation)s AND entry.chunk_id = chunk.id AND entry.vector IS NOT NULL);
+
+-- name: documents_to_embed
+-- Return the next documents that are not published with vectors, with about as many passages as are asked for.
+-- They come in the order of their ids, in which they were made.
+SELECT document_id
+FROM (
+    SELECT document_id, sum(chunk_count) OVER (ORDER BY document_id) - chunk_count AS passages_before
+    FROM (
+        SELECT indexed.document_id, indexed.chunk_count
+        FROM indexed_document indexed
+        JOIN document ON document.id = indexed.document_id AND document.removed_at IS NULL
+        WHERE indexed.generation_id = %(generation)s AND indexed.document_id > %(after)s
+          AND (%(changed)s::bigint[] IS NULL OR indexed.document_id = ANY(%(changed)s))
+          AND (indexed.published_hash IS DISTINCT FROM indexed.input_hash
+               OR indexed.published_config IS DISTINCT FROM indexed.config_hash
+               OR indexed.awaits_vectors)
+        ORDER BY indexed.document_id
+        LIMIT %(passages)s
+    ) waiting
+) counted
+WHERE passages_before < %(passages)s
+ORDER BY document_id;
 
 -- name: texts_to_embed
--- Return the texts of unpublished documents that have no vector, with their tokens, the longest first.
--- Texts of like length share a batch, and memory use is highest at the start.
+-- Return the texts of documents that have no vector, with their tokens, the longest first.
+-- Texts of like length share a batch.
 SELECT needed.embedding_hash, needed.text, needed.token_count
 FROM (
     SELECT DISTINCT ON (chunk.embedding_hash)
            chunk.embedding_hash, chunk.context || chunk.text AS text, chunk.token_count
-    FROM indexed_document indexed
-    JOIN document ON document.id = indexed.document_id AND document.removed_at IS NULL
-    JOIN chunk ON chunk.generation_id = indexed.generation_id AND chunk.document_id = indexed.document_id
-    WHERE indexed.generation_id = %(generation)s AND indexed.failure IS NULL AND chunk.embedding_hash IS NOT NULL
-      AND (%(changed)s::bigint[] IS NULL OR indexed.document_id = ANY(%(changed)s))
-      AND (indexed.published_hash IS DISTINCT FROM indexed.input_hash
-           OR indexed.published_config IS DISTINCT FROM indexed.config_hash)
+    FROM chunk
+    WHERE chunk.generation_id = %(generation)s AND chunk.document_id = ANY(%(documents)s)
+      AND chunk.embedding_hash IS NOT NULL
       AND NOT EXISTS (
           SELECT FROM embedding WHERE embedding.model = %(model)s AND embedding.text_hash = chunk.embedding_hash)
     ORDER BY chunk.embedding_hash

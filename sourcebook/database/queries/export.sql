@@ -102,6 +102,7 @@ SELECT indexed.document_id, indexed.published_hash AS input_hash, coalesce(index
        indexed.published_title, indexed.published_language, indexed.published_at, indexed.uncovered
 FROM indexed_document indexed
 WHERE indexed.generation_id = %(generation)s AND indexed.published_hash IS NOT NULL
+  AND NOT indexed.awaits_vectors  -- it is cut and published again
 ORDER BY indexed.document_id;
 
 -- name: export_passages
@@ -115,7 +116,7 @@ JOIN chunk ON chunk.id = entry.chunk_id
 JOIN document ON document.id = entry.document_id
 JOIN indexed_document indexed
     ON indexed.generation_id = entry.generation_id AND indexed.document_id = entry.document_id
-WHERE entry.generation_id = %(generation)s
+WHERE entry.generation_id = %(generation)s AND NOT indexed.awaits_vectors
 ORDER BY entry.chunk_id;
 
 -- name: export_documents

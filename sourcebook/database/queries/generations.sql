@@ -41,6 +41,13 @@ UPDATE collection SET model_choice = %(choice)s WHERE name = %(collection)s;
 -- Return the recorded choice of a collection's embedding model.
 SELECT model_choice FROM collection WHERE name = %(collection)s;
 
+-- name: exchange_model
+-- Give a generation another model, which its passages are cut for again, where none of its entries has a vector.
+UPDATE generation
+SET embedding = jsonb_set(embedding, '{{model}}', to_jsonb(%(name)s::text)), model = %(model)s,
+    dimensions = %(dimensions)s, prepared_with = NULL
+WHERE id = %(generation)s AND NOT EXISTS (SELECT FROM {partition} WHERE vector IS NOT NULL);
+
 -- name: record_engine
 -- Record the engine that computed the latest vectors of a generation.
 UPDATE generation SET engine = %(engine)s WHERE id = %(generation)s AND engine IS DISTINCT FROM %(engine)s;

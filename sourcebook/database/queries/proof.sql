@@ -34,6 +34,7 @@ WITH entry AS (
     SELECT entry.document_id, count(*) AS entries, count(*) FILTER (WHERE chunk.id IS NULL) AS lost,
            count(*) FILTER (WHERE vector_dims(entry.vector) IS DISTINCT FROM  -- generated indexes have none on purpose
                CASE WHEN chunk.embedding_hash IS NOT NULL THEN %(dimensions)s END) AS vectors,
+           count(*) FILTER (WHERE entry.vector IS NULL AND chunk.embedding_hash IS NOT NULL) AS without_vector,
            sum(entry_seal(entry, chunk)) AS digest
     FROM search_entry entry
     LEFT JOIN chunk ON chunk.id = entry.chunk_id AND chunk.generation_id = entry.generation_id
@@ -60,7 +61,7 @@ CROSS JOIN LATERAL (SELECT CASE
     WHEN known.damage IS NOT NULL THEN known.damage
     WHEN known.is_changed THEN 'the record of what is published was changed'
     WHEN entry.lost > 0 THEN format('%%s of %%s entries have no passage', entry.lost, entry.entries)
-    WHEN entry.vectors > 0 THEN format('%%s of %%s vectors are missing, unwanted or of the wrong length', entry.vectors, entry.entries)
+    WHEN entry.vectors > CASE WHEN known.awaits_vectors THEN entry.without_vector ELSE 0 END THEN format('%%s of %%s vectors are missing, unwanted or of the wrong length', entry.vectors, entry.entries)
     WHEN coalesce(entry.entries, 0) <> coalesce(known.published_chunks, 0)
         THEN format('%%s entries instead of %%s', coalesce(entry.entries, 0), coalesce(known.published_chunks, 0))
     WHEN coalesce(entry.digest, 0) <> coalesce(known.published_digest, 0)
@@ -172,7 +173,7 @@ WHERE seal IS DISTINCT FROM embedding_seal(embedding)
 UNION ALL
 SELECT DISTINCT %(model)s, chunk.embedding_hash
 FROM search_entry entry JOIN chunk ON chunk.id = entry.chunk_id AND chunk.generation_id = entry.generation_id
-WHERE entry.generation_id = %(generation)s AND chunk.embedding_hash IS NOT NULL
+WHERE entry.generation_id = %(generation)s AND chunk.embedding_hash IS NOT NULL AND entry.vector IS NOT NULL
   AND NOT EXISTS (SELECT FROM embedding WHERE embedding.model = %(model)s AND text_hash = chunk.embedding_hash);
 
 -- name: wrong_statistics
@@ -335,7 +336,7 @@ WHERE (page.source_id IN (SELECT id FROM source WHERE collection = %(collection)
 INSERT INTO embedding (model, text_hash, vector)
 SELECT DISTINCT ON (chunk.embedding_hash) %(model)s, chunk.embedding_hash, entry.vector
 FROM chunk JOIN search_entry entry ON entry.generation_id = chunk.generation_id AND entry.chunk_id = chunk.id
-WHERE chunk.generation_id = %(generation)s AND chunk.embedding_hash = ANY(%(texts)s)
+WHERE chunk.generation_id = %(generation)s AND chunk.embedding_hash = ANY(%(texts)s) AND entry.vector IS NOT NULL
   AND NOT chunk.document_id = ANY(%(damaged)s)
 ON CONFLICT (model, text_hash) DO UPDATE SET vector = excluded.vector;
 

@@ -1,6 +1,7 @@
 -- name: search_scope
 -- Return each requested collection with its chosen or else its active generation, its entries and its HNSW indexes.
--- Where none is named, these are all but those that only take documents of others.
+-- Where none is named, these are all but those that only take documents of others. Also whether a generation has vectors,
+-- whether passages wait for theirs, and whether it may still be being filled.
 SELECT collection.name, generation.id, generation.model, generation.embedding, generation.dimensions,
        ARRAY(SELECT known.name FROM text_configuration known
              WHERE known.generation_id = generation.id AND known.entries > 0 ORDER BY known.name) AS configurations,
@@ -8,6 +9,11 @@ SELECT collection.name, generation.id, generation.model, generation.embedding, g
        ARRAY(SELECT relname::text FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
              WHERE indrelid = to_regclass('sourcebook.search_entry_' || generation.id) AND indisvalid
                AND relname LIKE 'search\_entry\_%%\_vector%%') AS vector_indexes,
+       NOT waiting.awaits_vectors OR EXISTS (
+           SELECT FROM indexed_document indexed
+           WHERE indexed.generation_id = generation.id AND indexed.published_hash IS NOT NULL AND NOT awaits_vectors)
+           AS has_vectors,
+       waiting.awaits_vectors, generation.prepared_with IS NULL OR waiting.awaits_vectors AS is_filling,
        collection.settings #>> '{retention,queries}' IS NOT NULL AS is_logged,
        coalesce(nullif(collection.settings -> 'redaction', 'null'),
                 (SELECT taken.settings -> 'redaction'
@@ -18,6 +24,9 @@ SELECT collection.name, generation.id, generation.model, generation.embedding, g
 FROM collection
 LEFT JOIN generation
     ON generation.id = coalesce((%(chosen)s::jsonb ->> collection.name)::bigint, collection.active_generation_id)
+CROSS JOIN LATERAL (
+    SELECT EXISTS (SELECT FROM indexed_document WHERE generation_id = generation.id AND awaits_vectors) AS awaits_vectors
+) waiting
 WHERE collection.removed_at IS NULL
   AND CASE WHEN %(collections)s::text[] IS NOT NULL THEN collection.name = ANY(%(collections)s)
       ELSE NOT (collection.settings ? 'from' AND NOT collection.settings ? 'repositories'

@@ -197,3 +197,27 @@ ORDER BY uri LIMIT 10;
 SELECT document_type, count(*) FROM document
 WHERE collection = %(collection)s AND removed_at IS NULL AND lacking IS NOT NULL
 GROUP BY 1 ORDER BY 1;
+
+-- name: filling
+-- Return the collections that are being filled: documents found, those that are searchable, and those with vectors.
+-- A generation is filled once every document is published by its rules, and while none waits for vectors.
+SELECT collection.name, greatest(kept.documents, kept.items), coalesce(published.documents, 0),
+       coalesce(published.documents - published.waiting, 0)
+FROM collection
+LEFT JOIN generation ON generation.id = collection.active_generation_id
+CROSS JOIN LATERAL (
+    SELECT coalesce(sum(items) FILTER (WHERE kind = 'documents'), 0)::bigint AS documents,
+           coalesce(sum(items) FILTER (WHERE kind IN ('raw_files', 'crawled_pages')), 0)::bigint AS items
+    FROM tally WHERE tally.collection = collection.name
+) kept
+LEFT JOIN LATERAL (
+    SELECT count(*) AS documents, count(*) FILTER (WHERE awaits_vectors) AS waiting
+    FROM indexed_document indexed WHERE indexed.generation_id = generation.id AND indexed.published_hash IS NOT NULL
+) published ON true
+WHERE collection.removed_at IS NULL AND (cardinality(%(names)s::text[]) = 0 OR collection.name = ANY(%(names)s))
+  AND (generation.prepared_with IS NULL
+       OR EXISTS (SELECT FROM indexed_document WHERE generation_id = generation.id AND awaits_vectors))
+  AND (kept.documents, kept.items) <> (0, 0)
+  AND (coalesce(published.documents, 0) < kept.documents OR published.waiting > 0
+       OR coalesce(published.documents, 0) < kept.items AND generation.prepared_with IS NULL)
+ORDER BY collection.name;

@@ -84,9 +84,11 @@ CREATE TABLE indexed_document (
     seal bigint,                       -- indexed_document_seal of the row
     failure text,                      -- reason why the prepared chunks cannot be stored, embedded or published
     failure_class text,                -- class of the failure
+    awaits_vectors boolean NOT NULL DEFAULT false,  -- entries have no vector yet, and the keyword leg alone finds them
     PRIMARY KEY (generation_id, document_id)
 );
 CREATE INDEX indexed_document_failed ON indexed_document (generation_id) WHERE failure IS NOT NULL;
+CREATE INDEX indexed_document_awaiting ON indexed_document (generation_id, document_id) WHERE awaits_vectors;
 CREATE INDEX indexed_document_damaged ON indexed_document (generation_id) WHERE damage IS NOT NULL;
 CREATE INDEX indexed_document_document ON indexed_document (document_id);
 CREATE INDEX indexed_document_published ON indexed_document (generation_id, published_at);
@@ -137,7 +139,7 @@ CREATE TABLE search_entry (
     generation_id bigint NOT NULL,
     chunk_id bigint NOT NULL REFERENCES chunk (id) ON DELETE CASCADE,
     document_id bigint NOT NULL,
-    vector halfvec,                    -- NULL where the chunk has no embedding_hash
+    vector halfvec,                    -- NULL where the chunk has no embedding_hash, or while its document awaits_vectors
     lexemes tsvector NOT NULL,
     configuration text NOT NULL DEFAULT 'simple',  -- text-search configuration that the lexemes were made with
     in_graph boolean NOT NULL DEFAULT true,  -- false: not in the HNSW index yet, compared exactly until index_upkeep enters it

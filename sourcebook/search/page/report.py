@@ -4,6 +4,7 @@ import time
 
 from sourcebook.contract.explanation import Explanation
 from sourcebook.contract.search_results import SearchResults
+from sourcebook.indexing.filling import find_filling
 from sourcebook.search.query_redaction import redacted
 from sourcebook.search.ranking.state import SearchState
 
@@ -11,6 +12,7 @@ from sourcebook.search.ranking.state import SearchState
 def report(state: SearchState) -> SearchResults:
     """Return the results of a search that has read its page."""
     request, scope, page = state.request, state.scope, state.page
+    filling = tuple(find_filling(state.held.connection, scope.filling).values()) if scope.filling else ()
     took_ms = round((time.perf_counter() - state.started) * 1000, 3)
     if scope.logged and request.log and not (request.offset or request.generation):
         state.resources.query_log.add(scope.logged, redacted(request.query), len(state.results))
@@ -21,7 +23,7 @@ def report(state: SearchState) -> SearchResults:
         len(state.candidates),
         request.offset,
         page.next_offset,
-        tuple(note.removesuffix(".") for note in state.notes),
+        tuple(note.removesuffix(".") for note in (*state.notes, *map(str, filling))),
         _explanation(state) if request.explain else None,
         tuple(scope.ids),
         state.suggestion,
@@ -29,6 +31,7 @@ def report(state: SearchState) -> SearchResults:
         page.withheld,
         state.facets,
         state.linked,
+        filling=filling,
     )
 
 

@@ -36,7 +36,9 @@ def judge_page(state: SearchState) -> None:
     relevances = {chunk: FITTED.relevance(known) for chunk, known in evidence.items()}
     best = max((relevances[each.chunk_id] for each in deciding), default=1.0)
     is_demanded = bool(state.query.phrases or state.query.titles) or ranked.has_named_files
-    nothing_relevant = best < RELEVANT_FROM and background.can_refuse and not is_demanded
+    has_less = any(each.awaits_vectors for each in state.scope.generations)  # to show for passages without vectors
+    can_refuse = background.can_refuse and not has_less
+    nothing_relevant = best < RELEVANT_FROM and can_refuse and not is_demanded
     if request.min_relevance is not None:
         shown = [each for each in page if relevances[each.chunk_id] >= request.min_relevance]
     else:

@@ -69,6 +69,8 @@ class VectorLeg:
             plans.append((generations, ranking))
         ranking_of_all = sorted(found, key=lambda pair: (-pair[1], pair[0]))[:depth]
         none = "no passage fulfils the filters" if self.condition else "there is no passage"
+        if not self.scope.by_model() and not all(each.has_vectors for each in self.scope.generations):
+            none = "no passage has a vector yet, or the model is not exported yet: the ingest goes on"
         return LegResult(
             ranking_of_all,
             None if ranking_of_all else none,

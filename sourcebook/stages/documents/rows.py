@@ -100,7 +100,7 @@ def stale_documents(
     selection: Selection,
     uris: list[str] | None = None,
 ) -> list[StaleDocument]:
-    """Return the items whose document is missing or stale, ordered by URI.
+    """Return the items whose document is missing or stale: small ones from the newest to the oldest, then larger ones.
 
     Args:
         connection: to the knowledge base.

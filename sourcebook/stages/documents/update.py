@@ -8,6 +8,7 @@ parsed again. The content of an HTML page is stored by its crawl and parsed here
 end the relations of changed documents are read; see `sourcebook/stages/relations/`.
 """
 
+from collections.abc import Callable
 from contextlib import nullcontext
 
 from psycopg import Connection
@@ -44,6 +45,8 @@ def update_documents(
     progress: Progress = silent,
     *,
     parsers: ParserPool | None = None,
+    recorded: Callable[[int], None] = lambda documents: None,
+    ahead: StageReport | None = None,
 ) -> StageReport:
     """Bring the documents of a collection up to date with its items.
 
@@ -55,6 +58,8 @@ def update_documents(
         selection: items to work on.
         progress: called after each transaction.
         parsers: pool of parser processes; where None, a pool that ends with this call.
+        recorded: called after each transaction that records documents, with the number of all that this call makes.
+        ahead: counts of documents that were made earlier in this run.
 
     Returns:
         Counts of added, changed, removed and unchanged documents, and the failures.
@@ -82,6 +87,7 @@ def update_documents(
             for number in maker.make(containers):
                 done += number
                 progress(done, len(stale), report.failed)
+                recorded(len(stale))
             changed = _follow_items(run)
             read = {item.uri for item in containers}
             found = stale_documents(connection, collection, run.identities, selection, changed.uris)
@@ -89,6 +95,7 @@ def update_documents(
         for number in maker.make(stale):
             done += number
             progress(done, len(containers) + len(stale), report.failed)
+            recorded(len(containers) + len(stale))
     if changed.is_whole:
         page = with_identity(page_identity(), run.redaction)
         with in_turn(connection, shard, "pages"):
@@ -99,6 +106,8 @@ def update_documents(
         update_relations(connection, collection, thorough=selection.thorough, report=report)
     if not selection.is_partial or _leaves_nothing(run, changed):
         settle_items(connection, collection, changed, shard)
+    if ahead is not None:
+        report.include(ahead)
     live, version = kept_count(connection, collection, "documents", recount=selection.thorough, shard=shard)
     kept_count(connection, collection, "removed", recount=selection.thorough, shard=shard)
     report.unchanged = max(live - report.added - report.changed - report.failed, 0)

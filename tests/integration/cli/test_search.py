@@ -17,7 +17,17 @@ RESULT = [
 ]
 ANSWER = [
     *("results", "took_ms", "dropped_legs", "total_candidates", "offset", "next_offset", "notes"),
-    *("generations", "suggestion", "facets", "nothing_relevant", "withheld", "linked", "seconds_behind", "explanation"),
+    *(
+        "generations",
+        "suggestion",
+        "facets",
+        "nothing_relevant",
+        "withheld",
+        "linked",
+        "seconds_behind",
+        "filling",
+        "explanation",
+    ),
 ]
 
 

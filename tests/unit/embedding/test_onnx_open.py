@@ -1,5 +1,7 @@
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -123,3 +125,17 @@ def test_what_onnxruntime_cannot_load_is_a_model_error(export: Export) -> None:
     (export.folder / "model.onnx").write_bytes(b"no graph")
     with pytest.raises(ModelError, match="cannot be loaded"):
         open_exported(export)
+
+
+def test_a_query_of_a_new_home_writes_the_export_of_a_model_of_the_box(tmp_path: Path) -> None:
+    """No torch is imported for it."""
+    program = (
+        "import sys; from pathlib import Path; from sourcebook.config.collection import EmbeddingSettings\n"
+        "from sourcebook.embedding.model import find_model\n"
+        "from sourcebook.embedding.opening import open_query_embedder\n"
+        "settings = EmbeddingSettings(model='all-MiniLM-L6-v2'); identity = find_model(settings.model).identity\n"
+        "embedder, note = open_query_embedder(Path(sys.argv[1]), f'{identity}/float32', settings)\n"
+        "print(type(embedder).__name__, note, embedder.embed_query('tide').shape, 'torch' in sys.modules)"
+    )
+    told = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == "OnnxEmbedder None (384,) False"

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, Field
 
+from sourcebook.contract.filling import Filling
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.server.mcp.arguments import CollectionsArguments, ListArguments
@@ -23,6 +24,7 @@ class Collection(BaseModel):
     documents: int
     passages: int
     embedding_model: str | None = None
+    filling: Filling | None = Field(default=None, description="Share that is searchable while it is being filled.")
 
 
 class Source(BaseModel):
@@ -81,7 +83,13 @@ class StatisticsAnswer(_Page):
 def list_collections(knowledge: KnowledgeBase, grant: Grant, asked: ListArguments) -> CollectionsAnswer:
     """Return what each collection holds."""
     entries = [
-        Collection(name=each.name, documents=each.documents, passages=each.chunks, embedding_model=each.embedding_model)
+        Collection(
+            name=each.name,
+            documents=each.documents,
+            passages=each.chunks,
+            embedding_model=each.embedding_model,
+            filling=each.filling,
+        )
         for each in knowledge.collections()
         if grant.sees(each.name)
     ]

@@ -1,0 +1,43 @@
+"""Counts of what a run has published ahead of the assets that report it, handed from one asset to the next."""
+
+from collections.abc import Callable
+
+import dagster as dg
+from psycopg import Connection
+
+from resources.partition import parts_of
+from sourcebook.model.generation import Generation
+from sourcebook.stages.words_first import Ahead, WordsFirst
+
+_runs: dict[str, Ahead] = {}
+
+
+def ahead_in(run_id: str) -> Ahead:
+    """Return what the run has done ahead in this process, which executes one run at a time."""
+    if run_id not in _runs:
+        _runs.clear()
+        _runs[run_id] = Ahead()
+    return _runs[run_id]
+
+
+def goes_on_to(context: dg.AssetExecutionContext, asset: str) -> bool:
+    """Return whether the run materializes an asset, so that others may do a part of its work ahead."""
+    selected = context.run.asset_selection
+    return selected is None or dg.AssetKey(asset) in selected
+
+
+def words_first(context: dg.AssetExecutionContext, connection: Connection) -> Callable[[int], None]:
+    """Return the callback that publishes recorded documents by their words; one that does nothing in a run without."""
+    if not goes_on_to(context, "search_index"):
+        return lambda documents: None
+    collection, shard = parts_of(context)
+    return WordsFirst(connection, collection, ahead_in(context.run.run_id), shard).publish
+
+
+def vectors_behind(
+    context: dg.AssetExecutionContext, connection: Connection, generation: Generation
+) -> Callable[[list[int]], None]:
+    """Return the callback that publishes embedded documents; one that does nothing in a run without."""
+    if not goes_on_to(context, "search_index"):
+        return lambda documents: None
+    return lambda documents: ahead_in(context.run.run_id).publish_embedded(connection, generation, documents)
