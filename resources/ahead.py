@@ -22,8 +22,8 @@ def ahead_in(run_id: str) -> Ahead:
 
 def goes_on_to(context: dg.AssetExecutionContext, asset: str) -> bool:
     """Return whether the run materializes an asset, so that others may do a part of its work ahead."""
-    selected = context.run.asset_selection
-    return selected is None or dg.AssetKey(asset) in selected
+    steps = context.run.step_keys_to_execute
+    return steps is None or asset in steps
 
 
 def words_first(context: dg.AssetExecutionContext, connection: Connection) -> Callable[[int], None]:

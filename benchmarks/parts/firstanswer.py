@@ -87,7 +87,6 @@ def _killed(bench: Bench, seconds: float) -> tuple[int, float]:
     with library.knowledge() as knowledge:
         filling = knowledge.collections()[0].filling or Filling(COLLECTION, 0, 0, 0)
         say(f"  killed: {filling}")
-    library.ingest()
-    with library.knowledge() as knowledge:
+        library.ingest()
         (state,) = knowledge.status()
         return len(library.paths()) - state.documents + state.damaged + state.stale, seconds

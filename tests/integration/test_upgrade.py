@@ -133,7 +133,7 @@ def test_a_killed_upgrade_goes_on_where_it_was(
         upgrade.kill()
         upgrade.wait()
         assert max(versions(url)) == STEPS[0].version
-        wait_until(lambda: watch.execute(sleeps).rowcount == 0, seconds=30, what="the session of the dead process ends")
+        wait_until(lambda: watch.execute(sleeps).rowcount == 0, what="the session of the dead process ends")
     later()
     with KnowledgeBase(Database(DatabaseLocation(tmp_path, url))) as knowledge:
         assert [hit.uri for hit in knowledge.search("house", mode="keyword")] == ["gauge"]
