@@ -26,11 +26,6 @@ ASSETS = ("raw_files", "documents", "chunks", "embeddings", "search_index", "ind
 """The assets of a small change, in the order of the graph."""
 
 
-def is_small(pending: Pending, selection: Selection) -> bool:
-    """Return whether a change is small, and an ordinary comparison found it."""
-    return pending.is_small and not (selection.force or selection.thorough)
-
-
 def ingest_directly(
     database: Database,
     collection: str,

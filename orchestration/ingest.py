@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import psycopg
 from psycopg import Connection
 
-from orchestration.direct_ingest import ingest_directly, is_small
 from orchestration.ingest_results import (
     COUNTS,
     Counts,
@@ -27,7 +26,6 @@ from orchestration.ingest_results import (
     sum_of_counts,
 )
 from orchestration.recorder import start_recorder
-from orchestration.shard_ingest import ingest_shards
 from resources.pipeline import PIPELINE
 from sourcebook.admin.collections import all_givers, apply
 from sourcebook.admin.finished_runs import count_runs_to_record, is_recording
@@ -107,6 +105,8 @@ def ingest(
             if cut or shards:
                 only = [shard for shard in shards if shard.collection == name] if shards else cut
                 if only:
+                    from orchestration.shard_ingest import ingest_shards
+
                     yield ingest_shards(runs, name, only, workers, is_part=bool(shards))
                 continue
             with collection_lock(database, name, waiting=lambda name=name: events.waiting(name)):  # type: ignore[misc]
@@ -196,7 +196,7 @@ class _Runs:
         """Run the stages; return the id of the run, the counts of each asset, and how it was executed."""
         # An evaluation takes longer than Dagster: its result is there when the command ends.
         is_unrecorded = self.records_beside and shard is None and not (has_sites or is_evaluated)
-        if is_unrecorded and is_small(pending, self.selection):
+        if is_unrecorded and pending.is_small and not (self.selection.force or self.selection.thorough):
             done = self._ingest_directly(name, pending)
             if done is not None:
                 return *done, "small"
@@ -212,6 +212,8 @@ class _Runs:
         The ordinary run goes on from what is done, and records the failure if it fails again. The first failure is
         logged.
         """
+        from orchestration.direct_ingest import ingest_directly  # imports the stages
+
         embedders = self._pool()
         try:
             done = ingest_directly(self.database, name, self.selection, pending, embedders, self.home)

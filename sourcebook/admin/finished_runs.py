@@ -1,19 +1,23 @@
 """Small changes that are done and wait to be recorded as runs of Dagster, each a row of the table `finished_run`."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
 import psycopg
 from psycopg import Connection
 from psycopg.types.json import Jsonb
 
-from sourcebook.admin.checks import CheckOutcome
-from sourcebook.database.database import Database
 from sourcebook.database.queries import queries
-from sourcebook.model.report import StageReport
+
+if TYPE_CHECKING:
+    from sourcebook.admin.checks import CheckOutcome
+    from sourcebook.database.database import Database
+    from sourcebook.model.report import StageReport
 
 MOST_ATTEMPTS: Final = 3
 """Attempts to record a finished run; its work is done, and only the run is missing afterwards."""
@@ -53,6 +57,9 @@ def keep(
 
 def runs_to_record(connection: Connection) -> list[FinishedRun]:
     """Return the finished runs that are to be recorded, the oldest first."""
+    from sourcebook.admin.checks import CheckOutcome  # a command that has nothing to record imports neither
+    from sourcebook.model.report import StageReport
+
     rows = connection.execute(queries["finished_runs"], {"most_attempts": MOST_ATTEMPTS}).fetchall()
     return [
         FinishedRun(
