@@ -18,9 +18,12 @@ if TYPE_CHECKING:
     from sourcebook.admin.checks import CheckOutcome
     from sourcebook.database.database import Database
     from sourcebook.model.report import StageReport
+    from sourcebook.model.shard import Shard
 
 MOST_ATTEMPTS: Final = 3
 """Attempts to record a finished run; its work is done, and only the run is missing afterwards."""
+_PARTITION: Final = "partition"
+"""Key beside those of the assets in the stored reports of a shard."""
 _LOCK: Final = 0x50_0B00E
 """Key of the advisory lock of the process that records finished runs."""
 
@@ -32,6 +35,8 @@ class FinishedRun:
     run_id: str
     """UUID of the run to be."""
     collection: str
+    partition: str
+    """Key of its partition in Dagster: the collection, or a shard of it."""
     reports: Mapping[str, StageReport]
     """Reports of the stages, by asset."""
     outcomes: Sequence[CheckOutcome]
@@ -39,16 +44,22 @@ class FinishedRun:
 
 
 def keep(
-    connection: Connection, collection: str, reports: Mapping[str, StageReport], outcomes: Sequence[CheckOutcome]
+    connection: Connection,
+    collection: str,
+    reports: Mapping[str, StageReport],
+    outcomes: Sequence[CheckOutcome],
+    *,
+    shard: Shard | None = None,
 ) -> str:
-    """Store a small change that is done, and return the id of its run."""
+    """Store a small change of a collection, or of one of its shards, that is done, and return the id of its run."""
+    partition = {} if shard is None else {_PARTITION: shard.key}
     run_id = str(uuid4())
     connection.execute(
         queries["keep_finished_run"],
         {
             "run_id": run_id,
             "collection": collection,
-            "reports": Jsonb({asset: report.to_json() for asset, report in reports.items()}),
+            "reports": Jsonb({asset: report.to_json() for asset, report in reports.items()} | partition),
             "outcomes": Jsonb([asdict(outcome) for outcome in outcomes]),
         },
     )
@@ -65,6 +76,7 @@ def runs_to_record(connection: Connection) -> list[FinishedRun]:
         FinishedRun(
             run_id,
             collection,
+            reports.pop(_PARTITION, collection),
             {asset: StageReport.from_json(report) for asset, report in reports.items()},
             [CheckOutcome(kept["name"], kept["violations"], tuple(kept["examples"])) for kept in outcomes],
         )
