@@ -9,7 +9,7 @@ from hashlib import sha256
 
 from sourcebook.chunking.sections import Heading
 from sourcebook.chunking.tokenizer import TokenCounter
-from sourcebook.config.collection import CONTEXT, ContextPart
+from sourcebook.config.passages import CONTEXT, ContextPart
 from sourcebook.model.document import Block
 from sourcebook.model.passage_part import PassagePart
 from sourcebook.parsing.text.front_matter import read_front_matter
