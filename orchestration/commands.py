@@ -58,6 +58,10 @@ def ingest(
         bool, typer.Option("--strict", help="Exit with 3 for items that had failed before, too.")
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Redo documents even where nothing changed.")] = False,
+    accept: Annotated[
+        bool,
+        typer.Option("--accept", help="Let documents go although a source loses many of them at once."),
+    ] = False,
     ask: Annotated[
         bool,
         typer.Option("--ask", help="Do nothing here: ask for the work, as the server does, and print the request."),
@@ -97,7 +101,7 @@ def ingest(
 
     context = CommandContext.of(ctx)
     if requests:
-        if collections or named or documents or types or sources or only_failed or strict or force or ask:
+        if collections or named or documents or types or sources or only_failed or strict or force or accept or ask:
             raise typer.BadParameter("--requests does what each request says: leave out every other argument")
         do_requests_and_show(context, as_json=as_json)
         return
@@ -107,7 +111,7 @@ def ingest(
     if types:
         chosen, of_types = documents_by_type(context, chosen, [as_text(name) for name in types])
         wanted += of_types
-    selection = Selection(wanted, tuple(sources or ()), only_failed, force)
+    selection = Selection(wanted, tuple(sources or ()), only_failed, force, accept=accept)
     only = [shard for _, shard in map(Shard.of_key, shards or ()) if shard is not None]
     if len(only) < len(shards or ()):
         raise typer.BadParameter("--shard names a shard by its collection, number and their number: handbook:2of4")

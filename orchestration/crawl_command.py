@@ -81,12 +81,12 @@ def crawl(
         "exclude": exclude or None,
         "follow_links": follow_links,
         "scope": scope,
-        "requests_per_second": _rate(requests_per_second),
-        "concurrency": concurrency,
         "render": render,
         "refresh": refresh,
         "tags": tags or None,
     }
+    politeness = {"requests_per_second": _rate(requests_per_second), "concurrency": concurrency}
+    given["politeness"] = {name: value for name, value in politeness.items() if value is not None} or None
     settings = {name: value for name, value in given.items() if value is not None}
     name = None if collection is None else as_text(collection)
     if report:

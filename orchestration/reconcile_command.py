@@ -22,15 +22,16 @@ def reconcile(
     collections: Annotated[list[str] | None, collection_argument("The collections; all where none is named.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what differs.")] = False,
     deep: Annotated[
-        bool, typer.Option("--deep", help="Hash every file, and compute every keyword weight again.")
+        bool, typer.Option("--deep", help="Read the content of every file, and compute every keyword weight again.")
     ] = False,
     as_json: Json = False,
 ) -> None:
     """Compare sources, ledger and index with each other completely, and mend what differs.
 
     An ingest looks at what changed; this looks at everything: each file against the inventory, each document against
-    its file, each row of the index against the sums that were kept when it was published. Exit code 3 where something
-    differs afterwards.
+    its file, each row of the index against the sums that were kept when it was published. Files are compared by size,
+    times and inode, or by the ETag or commit of their store; with `--deep` their content is read. Exit code 3 where
+    something differs afterwards.
 
     Example: `sourcebook reconcile handbook --dry-run`
     """
@@ -67,7 +68,7 @@ def _compare(database: Any, names: list[str], selection: "Selection") -> dict[st
     with database.connection() as connection:
         check_collections(connection, names)
         return {
-            name: {"found": _differences(find_pending(connection, name, selection)), "left": None, "assets": None}
+            name: {**_found(find_pending(connection, name, selection), selection), "left": None, "assets": None}
             for name in names or collection_names(connection)
         }
 
@@ -89,11 +90,17 @@ def _mend(
             with database.connection() as connection:  # files were hashed a moment ago
                 left = find_pending(connection, done.name, replace(selection, deep=False))
             found[done.name] = {
-                "found": _differences(done.pending),
+                **_found(done.pending, selection),
                 "left": _differences(left),
                 "assets": done.assets,
             }
     return found
+
+
+def _found(pending: "Pending", selection: "Selection") -> dict[str, Any]:
+    """Return what differs, and how many files were compared, and read for it."""
+    files = sum(difference.files for difference in pending.differences)
+    return {"found": _differences(pending), "files": files, "read": files if selection.deep else 0}
 
 
 def _differences(pending: "Pending") -> dict[str, Any]:
@@ -134,9 +141,20 @@ def _show(name: str, collection: dict[str, Any]) -> None:
     if left is None:
         return
     if not _differs(left):
-        console().print(safe("  everything agrees now" if _differs(found) else "  everything agrees"))
+        agrees = "everything agrees now" if _differs(found) else "everything agrees"
+        console().print(safe(f"  {agrees}: {_looked_at(collection)}"), soft_wrap=True)
         return
     rest = f"{left['sources']:,} files, {left['documents']:,} documents, {left['index']:,} in the index"
     console().print(safe(f"  could not be mended: {rest}, {len(left['damaged']):,} damaged", "red"), soft_wrap=True)
     for reason in left["unlisted"]:
         console().print(safe(f"  {one_line(reason, 500)}", "red"), soft_wrap=True)
+
+
+def _looked_at(collection: dict[str, Any]) -> str:
+    """Return how far the comparison of the files went."""
+    from sourcebook.model.counted import counted
+
+    if collection["read"]:
+        return f"the content of {counted(collection['read'], 'file')} was read"
+    files = counted(collection["files"], "file")
+    return f"{files} by size, times and inode, or by ETag or commit; --deep reads the content, too"

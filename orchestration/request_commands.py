@@ -35,6 +35,7 @@ def ask_and_show(context: "CommandContext", collections: list[str], selection: "
         "sources": list(selection.sources),
         "only_failed": selection.only_failed,
         "force": selection.force,
+        "accept": selection.accept,
     }
     configuration = configuration_in_force(context)
     with context.open_database() as database, database.connection() as connection, connection.transaction():

@@ -117,6 +117,7 @@ def execute_run(
                 sources=list(selection.sources),
                 only_failed=selection.only_failed,
                 force=selection.force,
+                accept=selection.accept,
                 thorough=selection.thorough,
                 deep=selection.deep,
             ),

@@ -175,5 +175,6 @@ def _command(configuration: Path, shards: Sequence[Shard], selection: Selection)
         *(part for shard in shards for part in ("--shard", shard.key)),
         *(["--only-failed"] if selection.only_failed else []),
         *(["--force"] if selection.force else []),
+        *(["--accept"] if selection.accept else []),
     ]
     return ["--config", str(configuration), "ingest", "--json", "--collection", shards[0].collection, *options]

@@ -21,6 +21,7 @@ from sourcebook.database.lock import is_locked
 from sourcebook.embedding.embedder_pool import EmbedderPool
 from sourcebook.errors import ConfigurationError, DatabaseError, ListingError, SourcebookError
 from sourcebook.files.watching import WatchedSource, changes_at_rest
+from sourcebook.model.file_state import FileState, file_state
 from sourcebook.model.selection import Selection
 from sourcebook.stages.raw_files import collection_sources
 
@@ -57,7 +58,7 @@ class FolderWatch:
     _last_ingest: float = 0.0
     _requests: RequestWatch | None = None
     """Requests for work; None until it runs."""
-    _mark: tuple[int, int] = (0, 0)
+    _mark: FileState | None = None
     """Modification time and size of the configuration file when it was read last."""
 
     def run(self) -> None:
@@ -214,8 +215,7 @@ class FolderWatch:
         if self._configuration is None and not self.configuration_path.exists():
             return without_file(self.configuration_path)
         try:
-            status = self.configuration_path.stat()
-            mark = (status.st_mtime_ns, status.st_size)
+            mark = file_state(self.configuration_path.stat())
             if mark != self._mark:
                 self._mark = mark
                 self._configuration = load_configuration(self.configuration_path)

@@ -23,6 +23,11 @@ class RunSelection(dg.ConfigurableResource["RunSelection"]):
         description="Hash every file again, and compute every keyword weight again; with `thorough`.",
     )
 
+    accept: bool = Field(
+        default=False,
+        description="Let documents go although their source loses more of them at once than `removals` lets pass.",
+    )
+
     def selection(self, shard: Shard | None = None) -> Selection:
         """Return the selection as the plain type of the library.
 
@@ -30,5 +35,12 @@ class RunSelection(dg.ConfigurableResource["RunSelection"]):
             shard: the shard that the run works on; None: a whole collection.
         """
         return Selection(
-            tuple(self.documents), tuple(self.sources), self.only_failed, self.force, self.thorough, self.deep, shard
+            tuple(self.documents),
+            tuple(self.sources),
+            self.only_failed,
+            self.force,
+            self.thorough,
+            self.deep,
+            self.accept,
+            shard,
         )

@@ -77,6 +77,7 @@ def _claimed(connection: Connection, collection: str, partition: str) -> list[dg
         "sources": list(selection.sources),
         "only_failed": selection.only_failed,
         "force": selection.force,
+        "accept": selection.accept,
     }
     return [
         dg.RunRequest(

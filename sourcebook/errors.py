@@ -112,6 +112,8 @@ class FailureClass(StrEnum):
     """A web server answers with an error or with something that is no answer."""
     MODEL = "model"
     """A model or a program that reading needs is missing or does not start."""
+    HELD = "held"
+    """A source lacks so many of its documents at once that they are kept until they are back or it is accepted."""
     OTHER = "other"
     """It failed before failures had a class."""
 

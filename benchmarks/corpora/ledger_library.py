@@ -16,7 +16,7 @@ from benchmarks.harness.library import COLLECTION, Library
 from sourcebook.admin.collections import apply
 from sourcebook.chunking.chunk import chunking_config_hash
 from sourcebook.config.loading import load_configuration
-from sourcebook.database.queries import queries
+from sourcebook.database.queries import marked, queries
 from sourcebook.files.listing import file_uri
 from sourcebook.indexing.first_entries import count_statistics
 from sourcebook.indexing.generations import ensure_generation
@@ -128,7 +128,7 @@ def _publish(connection: Connection, generation: Generation, passages: int) -> d
     for statement in _ROWS.split(";\n"):
         if statement.strip():
             connection.execute(
-                statement.encode(),
+                marked("benchmark", statement).encode(),
                 {
                     "collection": generation.collection,
                     "source": source,

@@ -119,7 +119,7 @@ def _pair(bench: Bench, server: SiteServer, *, take_in: bool) -> tuple[Pair, int
     """Crawl twice; return the number of documents and chunks that the second crawl touched."""
     library = bench.library("crawl")
     with library.database() as database, database.connection() as connection:
-        settings = {"requests_per_second": "unlimited", "concurrency": _CONCURRENCY, "render": "never"}
+        settings = {"politeness": {"requests_per_second": "unlimited", "concurrency": _CONCURRENCY}, "render": "never"}
         configure(library, database, f"{server.url}{START}", **settings, **_WITHOUT_LIMIT)
         server.arrivals()
         first = _round(connection, crawl(library), server)
@@ -186,7 +186,7 @@ def _rate_row(bench: Bench, server: SiteServer, rate: int, pages: int) -> Row:
     for _ in range(bench.options.repeat):
         library = bench.library("rate")
         with library.database() as database:
-            settings = {"requests_per_second": rate, "concurrency": _CONCURRENCY, "render": "never"}
+            settings = {"politeness": {"requests_per_second": rate, "concurrency": _CONCURRENCY}, "render": "never"}
             configure(library, database, f"{server.url}{START}", **settings, max_pages=pages)
             server.arrivals()
             crawl(library)

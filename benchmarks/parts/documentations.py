@@ -34,8 +34,7 @@ CACHE = PROJECT / "build" / "documentations"
 """Folder of the fetched packages, and of the virtual environment of scrapy."""
 CONCURRENCY = 8
 _SETTINGS = {
-    "requests_per_second": "unlimited",
-    "concurrency": CONCURRENCY,
+    "politeness": {"requests_per_second": "unlimited", "concurrency": CONCURRENCY},
     "render": "never",
     "max_depth": 1000,
     "max_pages": 10_000_000,

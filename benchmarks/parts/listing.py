@@ -72,7 +72,7 @@ def _compared(bench: Bench, size: int) -> list[Row]:
             edit(paths[(turn + 1) * size // (_REPEATS + 2)], turn)
             edited.append(_seconds(connection, 1))
             update_raw_files(connection, COLLECTION)
-        connection.execute("UPDATE listed_folder SET digest = NULL")
+        connection.execute("/* sourcebook: benchmark */ UPDATE listed_folder SET digest = NULL")
         rows = _seconds(connection, 0)
     bench.drop(library)
     name = f"listing and comparing, {size:,} files"

@@ -40,7 +40,7 @@ _HNSW = """
 SELECT sum(pg_relation_size(indexrelid))::bigint FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
 WHERE indrelid = %s::regclass AND relname LIKE '%%\\_vector%%'
 """
-_EDIT = """
+_EDIT = """/* sourcebook: benchmark */
 WITH one AS (
     SELECT id, sha256(content_hash || %(turn)s::text::bytea) AS hash FROM document
     WHERE collection = %(collection)s ORDER BY id OFFSET %(place)s LIMIT 1
@@ -191,8 +191,8 @@ def _by_bits(connection: Connection, kept: KeptLibrary, generation: Generation, 
     for rules, shown in (({"quantization": "binary"}, True), ({}, False)):
         settings = {"rules": Jsonb(rules), "name": COLLECTION}
         connection.execute(
-            "UPDATE collection SET settings = settings || jsonb_build_object('generations', %(rules)s) "
-            "WHERE name = %(name)s",
+            "/* sourcebook: benchmark */ UPDATE collection "
+            "SET settings = settings || jsonb_build_object('generations', %(rules)s) WHERE name = %(name)s",
             settings,
         )
         started = time.perf_counter()

@@ -42,7 +42,10 @@ def run(bench: Bench) -> list[Row]:
         for _ in range(bench.options.repeat):
             library = bench.library("render")
             with library.database() as database:
-                settings = {"requests_per_second": "unlimited", "concurrency": _CONCURRENCY, "render": "auto"}
+                settings = {
+                    "politeness": {"requests_per_second": "unlimited", "concurrency": _CONCURRENCY},
+                    "render": "auto",
+                }
                 configure(library, database, f"{server.url}{START}", **settings)
                 done = crawl(library)
                 with database.connection() as connection:

@@ -16,6 +16,7 @@ from sourcebook.admin.retention import delete_removed, retire_removed
 from sourcebook.admin.work_requests import cancel_work, list_work
 from sourcebook.config.api_collection import DEFAULT_GIT_HOSTS, ApiCollectionSettings, ApiLimits, read_settings
 from sourcebook.config.field_types import NAME_RULE, is_collection_name
+from sourcebook.config.gone_settings import without_gone
 from sourcebook.config.membership import check_rules
 from sourcebook.contract.collections import CollectionDeclaration, SourceKind
 from sourcebook.contract.work import OPEN
@@ -54,7 +55,7 @@ def find_declaration(connection: Connection, name: str) -> CollectionDeclaration
     if row is None or row["removed_at"] is not None:
         raise UnknownCollectionError("there is no such collection")
     if row["declared_in"] == "api":
-        return CollectionDeclaration(name, "api", row["written_settings"] or {})
+        return CollectionDeclaration(name, "api", without_gone(row["written_settings"] or {}))
     return CollectionDeclaration(name, "file", _without_secrets(row["settings"]))
 
 
@@ -247,8 +248,7 @@ def _lock(connection: Connection, name: str) -> dict[str, Any]:
         raise UnknownCollectionError("there is no such collection")
     if row["declared_in"] != "api":
         raise ConflictError("sourcebook.yaml declares this collection: change it in that file")
-    written: dict[str, Any] = row["written_settings"] or {}
-    return written
+    return without_gone(row["written_settings"] or {})
 
 
 def _row(connection: Connection, name: str) -> dict[str, Any] | None:

@@ -208,4 +208,5 @@ def selection_of(connection: Connection, request: WorkRequest) -> Selection | No
         sources=tuple(sources),
         only_failed=bool(given.get("only_failed")),
         force=bool(given.get("force")),
+        accept=bool(given.get("accept")),
     )

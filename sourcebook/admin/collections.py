@@ -9,7 +9,6 @@ from psycopg import Connection
 from psycopg.types.json import Jsonb
 
 from sourcebook.config.collection import CollectionSettings, FilesSource
-from sourcebook.config.document_types import DEFAULT_TYPES
 from sourcebook.config.field_types import Settings
 from sourcebook.config.loading import Configuration
 from sourcebook.config.membership import TakenDocuments
@@ -111,7 +110,8 @@ def check_collections(connection: Connection, names: Sequence[str]) -> None:
         raise UnknownCollectionError(unknown_collections(missing, known))
 
 
-_LATER_LISTS: Final = ("taken", "repositories")
+_Source = FilesSource | SiteSource | RepositorySource | TakenDocuments
+_LATER_PARTS: Final = ("taken", "repositories", "usage", "answering", "relations", "types")
 _LATER: Final = {
     "chunking": ("context",),
     "embedding": ("dimensions", "device"),
@@ -133,19 +133,10 @@ def record_collection(
         settings: the settings.
         written: of a collection of the API, its settings as they were written; None for one of the configuration file.
     """
-    unset: dict[str, Any] = {name: True for name in _LATER_LISTS if not getattr(settings, name)}
+    unset: dict[str, Any] = {name: True for name in _LATER_PARTS if getattr(settings, name) == _default(settings, name)}
     for part, names in _LATER.items():
         held: Settings = getattr(settings, part)
-        defaults = {name: type(held).model_fields[name].get_default(call_default_factory=True) for name in names}
-        unset[part] = {name for name in names if getattr(held, name) == defaults[name]}
-    if not settings.usage.prices:
-        unset["usage"] = True
-    if settings.answering is None:
-        unset["answering"] = True
-    if settings.relations == type(settings.relations)():
-        unset["relations"] = True
-    if settings.types == DEFAULT_TYPES:
-        unset["types"] = True
+        unset[part] = {name for name in names if getattr(held, name) == _default(held, name)}
     values = {
         "name": name,
         "settings": Jsonb(settings.model_dump(mode="json", by_alias=True, exclude=unset)),
@@ -159,78 +150,38 @@ def record_collection(
     if touched and embedding.provider is not None:
         reached = {"collection": name, "provider": embedding.provider, "model": embedding.model}
         connection.execute(queries["follow_connection"], {**reached, "connection": Jsonb(embedding.connection)})
-    for source in settings.files:
-        touched += _record_source(connection, name, "files", source)
-    for site in settings.sites:
-        touched += _record_source(connection, name, "site", site)
-    for repository in settings.repositories:
-        touched += _record_source(connection, name, "files", repository, anonymous=written is not None)
-    for rule in settings.taken:
-        touched += _record_rule(connection, name, rule)
-    touched += connection.execute(
-        queries["remove_sources"],
-        {
-            "collection": name,
-            "folders": [
-                *(source.location for source in settings.files),
-                *(repository.location for repository in settings.repositories),
-            ],
-            "sites": [site.location for site in settings.sites],
-            "collections": [rule.location for rule in settings.taken],
-        },
-    ).rowcount
+    places: dict[str, list[str]] = {"files": [], "site": [], "collection": []}
+    sources: list[_Source] = [*settings.files, *settings.sites, *settings.repositories, *settings.taken]
+    for source in sources:
+        row = _source_row(source, anonymous=written is not None)
+        touched += connection.execute(queries["record_source"], {"collection": name, **row}).rowcount
+        places[row["kind"]].append(source.location)
+    kept = {"folders": places["files"], "sites": places["site"], "collections": places["collection"]}
+    touched += connection.execute(queries["remove_sources"], {"collection": name, **kept}).rowcount
     return touched > 0
 
 
-def _record_source(
-    connection: Connection,
-    collection: str,
-    kind: str,
-    source: FilesSource | SiteSource | RepositorySource,
-    *,
-    anonymous: bool = False,
-) -> int:
-    """Record one source; a repository of the API is read without the server's logins."""
-    kept = _kept_settings(source)
-    return connection.execute(
-        queries["record_source"],
-        {
-            "collection": collection,
-            "kind": kind,
-            "location": source.location,
-            "include": list(source.include),
-            "exclude": list(source.exclude),
-            "tags": list(source.tags),
-            "max_bytes": source.max_bytes,
-            "settings": Jsonb({**kept, "anonymous": True} if anonymous else kept),
-        },
-    ).rowcount
+def _default(settings: Settings, name: str) -> Any:
+    return type(settings).model_fields[name].get_default(call_default_factory=True)
 
 
-def _kept_settings(source: FilesSource | SiteSource | RepositorySource) -> dict[str, Any]:
-    """Return the settings of a source that have no column of their own."""
+def _source_row(source: _Source, *, anonymous: bool) -> dict[str, Any]:
+    """Return the columns of a source; a repository of the API is read without the server's logins.
+
+    A membership rule is a source whose location is the other collection.
+    """
+    kind, limit = "files", 0
     match source:
         case SiteSource():
-            return source.model_dump(mode="json")
+            kind, limit, kept = "site", source.request.max_bytes, source.model_dump(mode="json")
         case RepositorySource():
-            named = source.model_dump(mode="json", include={"url", "revision", "path", "refresh", "timeout"})
-            return {**named, "link": source.link, "root": source.root}
+            kept = source.model_dump(mode="json", include={"url", "revision", "path", "refresh", "timeout"})
+            kept |= {"link": source.link, "root": source.root, **({"anonymous": True} if anonymous else {})}
+            limit = source.max_bytes
         case FilesSource():
-            return source.model_dump(mode="json", include={"root", "follow_links"})
-
-
-def _record_rule(connection: Connection, collection: str, rule: TakenDocuments) -> int:
-    """Record a membership rule as a source: its location is the other collection."""
-    return connection.execute(
-        queries["record_source"],
-        {
-            "collection": collection,
-            "kind": "collection",
-            "location": rule.location,
-            "include": [],
-            "exclude": [],
-            "tags": [],
-            "max_bytes": 0,
-            "settings": Jsonb(rule.model_dump(mode="json", include={"tags", "tags_all"})),
-        },
-    ).rowcount
+            limit, kept = source.max_bytes, source.model_dump(mode="json", include={"root", "follow_links"})
+        case TakenDocuments():
+            kind, kept = "collection", source.model_dump(mode="json", include={"tags", "tags_all"})
+    is_rule = isinstance(source, TakenDocuments)
+    lists = {name: [] if is_rule else list(getattr(source, name)) for name in ("include", "exclude", "tags")}
+    return {"kind": kind, "location": source.location, "max_bytes": limit, "settings": Jsonb(kept), **lists}

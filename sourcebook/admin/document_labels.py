@@ -12,6 +12,7 @@ from psycopg.types.json import Jsonb
 from sourcebook.admin.api_collections import merged
 from sourcebook.admin.audit import account, record_event
 from sourcebook.database.queries import queries
+from sourcebook.database.refusals import refusals_as
 from sourcebook.errors import QueryError
 from sourcebook.redaction.documents import redacted_facts
 from sourcebook.stages.ingest_redaction import collection_redactor
@@ -60,9 +61,10 @@ def change_labels(
             "tags": None if is_empty else new_tags,
             "metadata": None if is_empty else Jsonb(new_metadata),
         }
-        connection.execute(queries["give_labels"], values)
-        if metadata is not None:
-            read_relations(connection, collection, document)
+        with refusals_as(lambda reason, _: QueryError(f"the metadata or tags cannot be stored: {reason}")):
+            connection.execute(queries["give_labels"], values)
+            if metadata is not None:
+                read_relations(connection, collection, document)
         details = {"uri": uri, "id": document, "tags": new_tags, "metadata": sorted(new_metadata)}
         record_event(connection, actor or account(), "document.change", f"collection {collection}", details)
 

@@ -76,10 +76,10 @@ def _missing(settings: CollectionSettings) -> Iterator[tuple[KeyPath, str]]:
         if problem := root_problem(source):
             yield ("files", index, "root" if "exist" in problem else "include"), problem
     for index, site in enumerate(settings.sites):
-        for header, value in site.headers.items():
+        for header, value in site.request.headers.items():
             for variable in _VARIABLE.findall(value):
                 if variable not in os.environ:
-                    yield ("sites", index, "headers", header), f"the environment has no variable {variable}"
+                    yield ("sites", index, "request", "headers", header), f"the environment has no variable {variable}"
     for index, repository in enumerate(settings.repositories):
         for variable in _VARIABLE.findall(repository.url):
             if variable not in os.environ:

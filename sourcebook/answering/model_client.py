@@ -2,8 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from sourcebook.answering.completion import Completion, read_completion
@@ -11,6 +10,7 @@ from sourcebook.answering.tools import tool_schemas
 from sourcebook.config.answering import AnsweringSettings
 from sourcebook.config.provider import OPENAI_URL
 from sourcebook.context.token_bound import token_bound
+from sourcebook.model.closing import Closing
 from sourcebook.model.usage import UNKNOWN_PROVIDER
 from sourcebook.providers.client import Patience, ProviderClient, Result
 from sourcebook.providers.streamed_answer import StreamedAnswer
@@ -26,7 +26,7 @@ _CHARACTERS_A_TOKEN: Final = 32
 Message = dict[str, Any]
 
 
-class ModelClient:
+class ModelClient(Closing):
     """Asks one language model. Closed after the question."""
 
     def __init__(self, settings: AnsweringSettings) -> None:
@@ -88,16 +88,6 @@ class ModelClient:
     def close(self) -> None:
         """Close the connections."""
         self._client.close()
-
-    def __enter__(self) -> Self:
-        """Return the client; leaving the block closes it."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        """Close it."""
-        self.close()
 
 
 def provider_of(settings: AnsweringSettings) -> str:

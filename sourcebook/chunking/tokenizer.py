@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, Protocol, Self
 from sourcebook.config.passages import EmbeddingSettings
 from sourcebook.embedding.model import find_model
 from sourcebook.errors import MissingDependencyError, ModelError
+from sourcebook.model.file_state import FileState, file_state
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -72,8 +73,7 @@ class FolderTokenizer:
         file = path / "tokenizer.json"
         if not file.is_file():
             raise ModelError(f"{path} has no tokenizer.json; give the folder of a model with a fast tokenizer")
-        status = file.stat()
-        return cls(_load(file, status.st_size, status.st_mtime_ns), max_tokens=max_tokens)
+        return cls(_load(file, file_state(file.stat())), max_tokens=max_tokens)
 
     @property
     def max_tokens(self) -> int:
@@ -102,7 +102,7 @@ class FolderTokenizer:
 
 
 @lru_cache(maxsize=4)
-def _load(file: Path, size: int, changed: int) -> Tokenizer:
+def _load(file: Path, _state: FileState) -> Tokenizer:
     """Load a tokenizer, which takes 30 ms; once a process for each version of the file."""
     try:
         from tokenizers import Tokenizer

@@ -37,7 +37,7 @@ def show_requests(requests: "Sequence[WorkRequest]", *, none: str = "There is no
 
 def part_of(arguments: Mapping[str, Any]) -> str:
     """Return the part of a collection that a request is about, in words."""
-    words = [f"{name.replace('_', ' ')}" for name in ("only_failed", "force") if arguments.get(name)]
+    words = [f"{name.replace('_', ' ')}" for name in ("only_failed", "force", "accept") if arguments.get(name)]
     for name in ("kinds", "sources", "documents"):
         listed = arguments.get(name) or ()
         words += listed if len(listed) <= 2 else [f"{len(listed):,} {name}"]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from sourcebook.client import ask_requests, document_requests, other_requests, upload_requests, work_requests
 from sourcebook.client.derived import sent
 from sourcebook.client.server_connection import ServerConnection
 from sourcebook.contract.work import WorkRequest
+from sourcebook.model.closing import Closing
 from sourcebook.operations import answers
 from sourcebook.operations.table import Operation, Operations
 
@@ -39,7 +39,7 @@ _BY_HAND: Final = {
 """Operations whose way over HTTP the table does not say."""
 
 
-class RemoteKnowledgeBase(Operations):
+class RemoteKnowledgeBase(Closing, Operations):
     """A knowledge base that `sourcebook serve` opens. Thread-safe.
 
     Operations, results and errors are those of `KnowledgeBase`; the key names the actor. A server that is away raises
@@ -99,13 +99,3 @@ class RemoteKnowledgeBase(Operations):
     def close(self) -> None:
         """Close the connections to the server."""
         self._connection.close()
-
-    def __enter__(self) -> Self:
-        """Return the knowledge base; leaving the block closes it."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        """Close it."""
-        self.close()

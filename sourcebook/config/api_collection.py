@@ -24,6 +24,7 @@ from sourcebook.config.collection import (
     CollectionSettings,
     EmbeddingSettings,
     FilesSource,
+    RemovalSettings,
     RetentionSettings,
     RetrySettings,
 )
@@ -37,7 +38,7 @@ from sourcebook.config.redaction import RedactionSettings
 from sourcebook.config.relations import RelationPattern, RelationSettings
 from sourcebook.config.repositories import RepositorySource
 from sourcebook.config.site_types import REFERENCE
-from sourcebook.config.sites import SiteSource
+from sourcebook.config.sites import PolitenessSettings, RequestSettings, SiteSource
 from sourcebook.config.speech import SpeechSettings
 from sourcebook.config.yaml_file import DEEPEST_NESTING, MOST_VALUES
 from sourcebook.errors import SettingsError
@@ -58,7 +59,9 @@ _COMMIT: Final = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?", re.IGNORECASE)
 _IN_FILE: Final = "is left to sourcebook.yaml on the server"
 _ALLOWED: Final[dict[type[Settings], frozenset[str]]] = {
     FilesSource: frozenset({"root", "include", "exclude", "tags", "max_bytes"}),
-    SiteSource: frozenset(SiteSource.model_fields) - {"respect_robots", "login", "proxy", "private_networks"},
+    SiteSource: frozenset(SiteSource.model_fields) - {"login"},
+    RequestSettings: frozenset(RequestSettings.model_fields) - {"proxy", "private_networks"},
+    PolitenessSettings: frozenset(PolitenessSettings.model_fields) - {"respect_robots"},
     BrowserSettings: frozenset({"clicks", "wait_for", "scroll", "page_timeout", "viewport", "locale"}),
     ClickSettings: frozenset({"selector", "times"}),
     RepositorySource: frozenset(
@@ -74,6 +77,7 @@ _ALLOWED: Final[dict[type[Settings], frozenset[str]]] = {
     DocumentType: frozenset({"paths", "fields"}),
     RelationPattern: frozenset({"kind", "match", "target"}),
     RelationSettings: frozenset({"patterns", "fields", "links"}),
+    RemovalSettings: frozenset({"share", "at_least"}),
     RetentionSettings: frozenset({"removed", "queries"}),
     RetrySettings: frozenset({"attempts"}),
     UsageSettings: frozenset({"prices"}),
@@ -222,10 +226,10 @@ def _site_refusals(site: SiteSource, at: str) -> Iterator[str]:
             f"{at}url: its host is no public name, such as docs.example.com: addresses, and names of this machine or "
             "its network, are left to sourcebook.yaml on the server"
         )
-    if site.requests_per_second is None or site.requests_per_second > MOST_REQUESTS:
-        yield f"{at}requests_per_second: allowed over the API are at most {MOST_REQUESTS:.0f}"
-    if any(name.lower() not in _HEADERS for name in site.headers):
-        yield f"{at}headers: allowed over the API are {', '.join(sorted(_HEADERS))}; any other {_IN_FILE}"
+    if (site.politeness.requests_per_second or math.inf) > MOST_REQUESTS:
+        yield f"{at}politeness.requests_per_second: allowed over the API are at most {MOST_REQUESTS:.0f}"
+    if any(name.lower() not in _HEADERS for name in site.request.headers):
+        yield f"{at}request.headers: allowed over the API are {', '.join(sorted(_HEADERS))}; any other {_IN_FILE}"
 
 
 def _repository_refusals(repository: RepositorySource, at: str, hosts: Collection[str]) -> Iterator[str]:

@@ -98,7 +98,8 @@ class BrowserSettings(Settings):
     scroll: Screens = Field(default=0, description="true, false, or a whole number from 0 to 1000, of screens at most")
     js_code: tuple[Script, ...] = Field(default=(), description='a list of JavaScript such as ["openAll()"]')
     page_timeout: Annotated[Duration, Field(le=timedelta(minutes=10))] | None = Field(
-        default=None, description="a duration such as 60s, at most 10m, for a page in the browser; unset: timeout"
+        default=None,
+        description="a duration such as 60s, at most 10m, for a page in the browser; unset: request.timeout",
     )
     viewport: Viewport = Field(
         default=(1080, 600), description="width and height such as 1280x800, each from 100 to 10000 pixels"

@@ -39,6 +39,26 @@ class RetrySettings(Settings):
     )
 
 
+class RemovalSettings(Settings):
+    """The guard against emptying: how much a source may lose at once without being asked about it."""
+
+    share: float = Field(
+        default=0.3,
+        ge=0,
+        le=1,
+        allow_inf_nan=False,
+        description="a number from 0 to 1: a source that loses more than this share of its documents at once keeps "
+        "them until they are back or somebody accepts it; 1 lets every loss pass",
+    )
+    at_least: int = Field(
+        default=5, strict=True, ge=1, le=1_000_000, description="a whole number from 1: fewer documents may always go"
+    )
+
+    def hold(self, lost: int, of: int) -> bool:
+        """Return whether the loss of so many of so many documents of a source is held back."""
+        return lost >= self.at_least and lost > self.share * of
+
+
 class RetentionSettings(Settings):
     """How long removed rows and asked queries are kept."""
 
@@ -96,6 +116,14 @@ class FilesSource(Settings):
         return os.path.realpath(self._folder / expand_user(self.root.removeprefix("file://")))
 
 
+_IDENTITIES: Final = {
+    "files": ("root", "this root already"),
+    "sites": ("url", "this URL already"),
+    "repositories": ("url", "this URL and path already; another revision is for another collection"),
+}
+"""Key of each kind of source that names its place, and the words where another one has it."""
+
+
 class CollectionSettings(Settings):
     """One collection: its sources and the settings of every stage."""
 
@@ -127,6 +155,9 @@ class CollectionSettings(Settings):
         default=SpeechSettings(), description="a mapping such as {engine: openai-whisper, model: base, language: auto}"
     )
     retention: RetentionSettings = Field(default=RetentionSettings(), description="a mapping such as {removed: 30d}")
+    removals: RemovalSettings = Field(
+        default=RemovalSettings(), description="a mapping such as {share: 0.3, at_least: 5}"
+    )
     retries: RetrySettings = Field(default=RetrySettings(), description="a mapping such as {attempts: 15}")
     evaluation: EvaluationSettings = Field(
         default=EvaluationSettings(),
@@ -161,43 +192,17 @@ class CollectionSettings(Settings):
         description="a mapping such as {patterns: [{match: 'RFC (\\d+)', target: 'rfc-{1}'}], fields: {…}}",
     )
 
-    @field_validator("files")
+    @field_validator("files", "sites", "repositories")
     @classmethod
-    def _each_root_once(cls, files: tuple[FilesSource, ...]) -> tuple[FilesSource, ...]:
+    def _each_source_once(cls, sources: tuple[Any, ...], info: ValidationInfo) -> tuple[Any, ...]:
+        key, identity = _IDENTITIES[str(info.field_name)]
         first: dict[str, int] = {}
-        for index, source in enumerate(files):
-            if first.setdefault(source.location.rstrip("/"), index) != index:
-                same = first[source.location.rstrip("/")]
-                raise PydanticCustomError(
-                    "same_root", "files[{same}] has this root already", {"same": same, "inside": (index, "root")}
-                )
-        return files
-
-    @field_validator("sites")
-    @classmethod
-    def _each_site_once(cls, sites: tuple[SiteSource, ...]) -> tuple[SiteSource, ...]:
-        first: dict[str, int] = {}
-        for index, site in enumerate(sites):
-            if first.setdefault(site.location, index) != index:
-                raise PydanticCustomError(
-                    "same_site",
-                    "sites[{same}] has this URL already",
-                    {"same": first[site.location], "inside": (index, "url")},
-                )
-        return sites
-
-    @field_validator("repositories")
-    @classmethod
-    def _each_repository_once(cls, repositories: tuple[RepositorySource, ...]) -> tuple[RepositorySource, ...]:
-        first: dict[str, int] = {}
-        for index, repository in enumerate(repositories):
-            if first.setdefault(repository.location, index) != index:
-                raise PydanticCustomError(
-                    "same_repository",
-                    "repositories[{same}] has this URL and path already; another revision is for another collection",
-                    {"same": first[repository.location], "inside": (index, "url")},
-                )
-        return repositories
+        for index, source in enumerate(sources):
+            place = source.location.rstrip("/") if key == "root" else source.location
+            if (same := first.setdefault(place, index)) != index:
+                known = f"{info.field_name}[{same}] has {identity}"
+                raise PydanticCustomError("same_source", "{known}", {"known": known, "inside": (index, key)})
+        return sources
 
     @model_validator(mode="after")
     def _some_source(self) -> Self:

@@ -121,7 +121,11 @@ def _edited(path: Path, collection: str, url: str, settings: Mapping[str, Any]) 
     if known is None:
         known = _mapping(url=url)
         sites.append(known)
-    known.update(settings)
+    for name, value in settings.items():
+        if isinstance(value, Mapping):  # a group keeps its other settings
+            known.setdefault(name, _mapping()).update(value)
+        else:
+            known[name] = value
     return before, _dumped(editor, file)
 
 

@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
@@ -16,9 +16,9 @@ MOST_PROBLEMS = 20
 """Lines of an error message; the remaining problems are counted."""
 
 _TOLD = frozenset(
-    {"same_root", "same_site", "pattern", "overlap", "site_url", "header", "network", "membership", "basic", "login"}
+    {"same_source", "pattern", "overlap", "site_url", "header", "network", "membership", "basic", "login"}
     | {"proxy", "browser", "selector", "viewport", "locale"}
-    | {"same_repository", "git_url", "git_path", "revision", "web", "match", "target"}
+    | {"git_url", "git_path", "revision", "web", "match", "target"}
     | {"server_url", "variable", "provider"}
 )
 """Types of errors whose message is part of the explanation."""
@@ -58,9 +58,8 @@ def _without_values(details: ErrorDetails, model: type[BaseModel]) -> str:
     at = at[:-1] if at and at[-1] == "[key]" else at
     if details["type"] == "extra_forbidden":
         inside = _known_place(model, at[:-1]) or "the settings"
-        if ".".join(map(str, at[-2:])) in GONE:
-            return f"{inside}: {_unknown_key(at, [])}"
-        return f"{inside}: there is no such key; allowed: {', '.join(_keys(model, at[:-1]))}"
+        unknown = f"there is no such key; allowed: {', '.join(_keys(model, at[:-1]))}"
+        return f"{inside}: {_gone(at) or unknown}"
     if details["type"] == "missing":
         return f"{_known_place(model, at)}: the key is missing; it holds {_allowed(model, at)}"
     reason = ""
@@ -85,8 +84,7 @@ def _problem(details: ErrorDetails, text: ConfigurationText, model: type[BaseMod
     written = _written(text.content, at)
     match details["type"]:
         case "extra_forbidden":
-            unknown = _unknown_key(at, _keys(model, at[:-1]))
-            return text.position(written, of_key=True), f"{describe(written)}: {unknown}"
+            return text.position(written, of_key=True), f"{describe(written)}: {_unknown_key(model, at)}"
         case "missing":
             parent = describe(written[:-1]) or "the file"
             return text.position(written[:-1]), f"{parent}: the key {at[-1]} is missing; it holds {_allowed(model, at)}"
@@ -124,13 +122,25 @@ def _problem(details: ErrorDetails, text: ConfigurationText, model: type[BaseMod
     return text.position(written), f"{describe(written)}: found {found}{reason}; allowed: {_allowed(model, at)}"
 
 
-def _unknown_key(at: KeyPath, known: list[str]) -> str:
-    if gone := GONE.get(".".join(map(str, at[-2:]))):
-        return f"this setting is gone: {gone}"
-    key = str(at[-1])
-    near = difflib.get_close_matches(key.lower(), known, n=1)
-    meant = f" (did you mean {near[0]}?)" if near else ""
+def _gone(at: KeyPath) -> str | None:
+    advice = GONE.get(".".join([key for key in at if isinstance(key, str)][-2:]))
+    return advice and f"this setting is gone: {advice}"
+
+
+def _unknown_key(model: type[BaseModel], at: KeyPath) -> str:
+    if gone := _gone(at):
+        return gone
+    known = dict.fromkeys(_keys(model, at[:-1]), "")
+    inner = {name: f"{key}." for key in known for name in _inner_keys(model, (*at[:-1], key))}
+    key = str(at[-1]).lower()
+    near = difflib.get_close_matches(key, known, n=1) or difflib.get_close_matches(key, inner, n=1)
+    meant = f" (did you mean {(inner | known)[near[0]]}{near[0]}?)" if near else ""
     return f"there is no such key{meant}; allowed: {', '.join(known)}"
+
+
+def _inner_keys(model: type[BaseModel], at: KeyPath) -> Iterable[str]:
+    annotation, _ = _declaration(model, at)
+    return _fields(annotation) if isinstance(annotation, type) and issubclass(annotation, BaseModel) else ()
 
 
 def _allowed(model: type[BaseModel], at: KeyPath) -> str:

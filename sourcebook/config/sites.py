@@ -2,14 +2,15 @@
 
 import re
 from datetime import timedelta
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit, urlunsplit
 
-from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
+from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 from pydantic_core import PydanticCustomError
 
 from sourcebook.config.browser import BrowserSettings
 from sourcebook.config.field_types import ByteCount, Duration, FilePath, Settings, Text, Words
+from sourcebook.config.gone_settings import regrouped
 from sourcebook.config.site_types import (
     REFERENCE,
     HeaderName,
@@ -23,20 +24,53 @@ from sourcebook.config.site_types import (
 
 _SECRET_FIELD = re.compile(r"pass|pwd|pin$|secret|token|otp|code|credential|(^|[-_a-z])key$", re.IGNORECASE)
 """Names of form fields whose values are secrets."""
+_SECRET_HEADER = re.compile(
+    r"authoriz|authent|(^|[-_])auth([-_]|$)|cookie|token|secret|passw|credential|session|signature|(^|[-_a-z])key$",
+    re.IGNORECASE,
+)
+"""Names of headers whose values are secrets."""
 
 
-def _basic(value: str) -> str:
+def _refuse_literal(value: str, info: ValidationInfo, *inside: str) -> None:
+    """Refuse a literal secret in a configuration file, which the database would contain in clear.
+
+    Settings in the ledger may have one: an earlier version accepted it.
+    """
+    if info.context and not REFERENCE.search(value):
+        raise PydanticCustomError("secret", "a secret is kept in the environment", {"inside": inside})
+
+
+def _secrets(names: re.Pattern[str]) -> AfterValidator:
+    """Return the check of a mapping in which a value is a secret where its name says so."""
+
+    def check(values: dict[str, str], info: ValidationInfo) -> dict[str, str]:
+        for name in filter(names.search, values):
+            _refuse_literal(values[name], info, name)
+        return values
+
+    return AfterValidator(check)
+
+
+def _basic(value: str, info: ValidationInfo) -> str:
     user, colon, password = value.partition(":")
     if not (user and colon and password):
         raise PydanticCustomError("basic", "it names a user and a password with a colon between them")
+    _refuse_literal(password, info)
     return value
+
+
+def _proxy_account(proxy: str, info: ValidationInfo) -> str:
+    account = proxy.rpartition("@")[0].partition("://")[2]
+    if ":" in account:
+        _refuse_literal(account.rpartition(":")[2], info)
+    return proxy
 
 
 class LoginSettings(Settings):
     """How a crawl logs in: with a form, with a stored state of a browser, or with HTTP basic authentication."""
 
     form: SiteUrl | None = Field(default=None, description="the URL of the page with the login form")
-    fields: dict[Text, HeaderValue] = Field(
+    fields: Annotated[dict[Text, HeaderValue], _secrets(_SECRET_FIELD)] = Field(
         default_factory=dict,
         description='a mapping of the form\'s field names to values such as {user: "${DOCS_USER}"}; '
         "${NAME} is read from the environment",
@@ -48,21 +82,6 @@ class LoginSettings(Settings):
         default=None, description='user and password such as "${DOCS_USER}:${DOCS_PASSWORD}"'
     )
 
-    @field_validator("fields")
-    @classmethod
-    def _no_password_in_clear(cls, fields: dict[str, str], info: ValidationInfo) -> dict[str, str]:
-        for name, value in fields.items() if info.context else ():
-            if _SECRET_FIELD.search(name) and not REFERENCE.search(value):
-                raise PydanticCustomError("secret", "a secret is kept in the environment", {"inside": (name,)})
-        return fields
-
-    @field_validator("basic")
-    @classmethod
-    def _no_basic_in_clear(cls, basic: str | None, info: ValidationInfo) -> str | None:
-        if basic is not None and info.context and not REFERENCE.search(basic.partition(":")[2]):
-            raise PydanticCustomError("secret", "a secret is kept in the environment")
-        return basic
-
     @model_validator(mode="after")
     def _one_way(self) -> Self:
         if sum(way is not None for way in (self.form, self.state, self.basic)) != 1:
@@ -72,18 +91,50 @@ class LoginSettings(Settings):
         return self
 
 
-_SECRET = re.compile(
-    r"authoriz|authent|(^|[-_])auth([-_]|$)|cookie|token|secret|passw|credential|session|signature|(^|[-_a-z])key$",
-    re.IGNORECASE,
-)
-"""Names of headers whose values are secrets."""
-
 USER_AGENT = "Sourcebook/0.1"
 """Default User-Agent header of a crawl; rules in robots.txt are matched against the part before the slash."""
 
 
+class RequestSettings(Settings):
+    """A request to a site: its headers, its way through the network, and the limits of its response."""
+
+    headers: Annotated[dict[HeaderName, HeaderValue], _secrets(_SECRET_HEADER)] = Field(
+        default_factory=dict,
+        description='a mapping such as {Authorization: "Bearer ${DOCS_TOKEN}"}; ${NAME} is read from the environment',
+    )
+    cookies: bool = Field(
+        default=False, strict=True, description="true or false: whether a crawl sends the cookies that the site sets"
+    )
+    user_agent: HeaderValue = Field(default=USER_AGENT, description="one line of text")
+    proxy: Annotated[ProxyUrl, AfterValidator(_proxy_account)] | None = Field(
+        default=None,
+        description="a URL such as http://proxy.example.com:3128, or none; unset: HTTPS_PROXY, HTTP_PROXY and NO_PROXY",
+    )
+    private_networks: tuple[Network, ...] = Field(
+        default=(), description='a list of networks such as ["10.0.0.0/8"] that names of this site may lead to'
+    )
+    timeout: Duration = Field(default=timedelta(seconds=30), description="a duration such as 30s, for one response")
+    max_bytes: ByteCount = Field(
+        default=20_000_000, description="a size from 1 to 1TiB, as a whole number of bytes or as 20MB"
+    )
+
+
+class PolitenessSettings(Settings):
+    """The load that a crawl puts on a site, and the rules of the site that it keeps."""
+
+    requests_per_second: Rate = Field(
+        default=1.0, description="a number above 0 and at most 1000, for each host, or the word unlimited"
+    )
+    concurrency: int = Field(default=4, strict=True, ge=1, le=64, description="a whole number from 1 to 64")
+    respect_robots: bool = Field(default=True, strict=True, description="true or false")
+    max_crawl_delay: Duration = Field(
+        default=timedelta(minutes=1),
+        description="a duration such as 30s or 5m: a site whose robots.txt asks for a longer Crawl-delay is postponed",
+    )
+
+
 class SiteSource(Settings):
-    """A web site: its start URL, the pages that belong to it, and the limits of a crawl."""
+    """A web site: its start URL, the pages that belong to it, and how they are reached."""
 
     url: SiteUrl = Field(description="a URL of http or https: a page, a sitemap, or an llms.txt")
     max_depth: int = Field(
@@ -116,70 +167,32 @@ class SiteSource(Settings):
         default=None, strict=True, description="true or false; unset: yes for a page, no for a sitemap or llms.txt"
     )
     scope: Literal["same_host", "same_domain"] = Field(default="same_host", description="same_host or same_domain")
-    requests_per_second: Rate = Field(
-        default=1.0, description="a number above 0 and at most 1000, for each host, or the word unlimited"
-    )
-    max_crawl_delay: Duration = Field(
-        default=timedelta(minutes=1),
-        description="a duration such as 30s or 5m: a site whose robots.txt asks for a longer Crawl-delay is postponed",
-    )
-    concurrency: int = Field(default=4, strict=True, ge=1, le=64, description="a whole number from 1 to 64")
     render: Literal["never", "auto", "always"] = Field(default="auto", description="never, auto or always")
     browser: BrowserSettings | None = Field(
         default=None, description='a mapping such as {wait_for: "main article", scroll: true, locale: de-DE}'
     )
     refresh: Duration = Field(default=timedelta(days=1), description="a duration such as 30m, 12h, 1d or 1w")
-    user_agent: HeaderValue = Field(default=USER_AGENT, description="one line of text")
-    respect_robots: bool = Field(default=True, strict=True, description="true or false")
-    timeout: Duration = Field(default=timedelta(seconds=30), description="a duration such as 30s, for one response")
-    max_bytes: ByteCount = Field(
-        default=20_000_000, description="a size from 1 to 1TiB, as a whole number of bytes or as 20MB"
+    politeness: PolitenessSettings = Field(
+        default=PolitenessSettings(), description="a mapping such as {requests_per_second: 0.5, concurrency: 2}"
+    )
+    request: RequestSettings = Field(
+        default=RequestSettings(), description="a mapping such as {user_agent: Handbook/1.0, timeout: 10s}"
     )
     tags: Words = Field(default=(), description="a list of words such as [policy]; put numbers and yes or no in quotes")
     path_tags: dict[PathPattern, Words] = Field(
         default_factory=dict, description='a mapping of globs on the path to tags such as {"/howto/**": [howto]}'
-    )
-    headers: dict[HeaderName, HeaderValue] = Field(
-        default_factory=dict,
-        description='a mapping such as {Authorization: "Bearer ${DOCS_TOKEN}"}; ${NAME} is read from the environment',
-    )
-    cookies: bool = Field(
-        default=False, strict=True, description="true or false: whether a crawl sends the cookies that the site sets"
     )
     login: LoginSettings | None = Field(
         default=None,
         description='a mapping such as {form: https://docs.example.com/login, fields: {user: "${DOCS_USER}", '
         'password: "${DOCS_PASSWORD}"}}, {state: state.json} or {basic: "${DOCS_USER}:${DOCS_PASSWORD}"}',
     )
-    proxy: ProxyUrl | None = Field(
-        default=None,
-        description="a URL such as http://proxy.example.com:3128, or none; unset: HTTPS_PROXY, HTTP_PROXY and NO_PROXY",
-    )
-    private_networks: tuple[Network, ...] = Field(
-        default=(), description='a list of networks such as ["10.0.0.0/8"] that names of this site may lead to'
-    )
 
-    @field_validator("headers")
+    @model_validator(mode="before")
     @classmethod
-    def _no_secret_in_clear(cls, headers: dict[str, str], info: ValidationInfo) -> dict[str, str]:
-        """Refuse a literal secret in a configuration file, which the database would contain in clear.
-
-        Settings in the ledger may have one: an earlier version accepted it.
-        """
-        if not info.context:
-            return headers
-        for name, value in headers.items():
-            if _SECRET.search(name) and not REFERENCE.search(value):
-                raise PydanticCustomError("secret", "a secret is kept in the environment", {"inside": (name,)})
-        return headers
-
-    @field_validator("proxy")
-    @classmethod
-    def _no_proxy_password_in_clear(cls, proxy: str | None, info: ValidationInfo) -> str | None:
-        user, at, _ = (proxy or "").rpartition("@")
-        if info.context and at and ":" in user.partition("://")[2] and not REFERENCE.search(user.rpartition(":")[2]):
-            raise PydanticCustomError("secret", "a secret is kept in the environment")
-        return proxy
+    def _regroup_stored(cls, site: Any, info: ValidationInfo) -> Any:
+        """Take settings over that were stored before they had groups; a configuration file is told of each."""
+        return site if info.context or not isinstance(site, dict) else regrouped(site)
 
     @model_validator(mode="after")
     def _browser_is_used(self) -> Self:
@@ -204,12 +217,12 @@ class SiteSource(Settings):
     def page_seconds(self) -> float:
         """Seconds that a page may take in the browser."""
         own = None if self.browser is None else self.browser.page_timeout
-        return (own or self.timeout).total_seconds()
+        return (own or self.request.timeout).total_seconds()
 
     @property
     def keeps_cookies(self) -> bool:
         """Whether cookies live as long as a crawl: a form's login and a stored state are cookies."""
-        return self.cookies or (self.login is not None and self.login.basic is None)
+        return self.request.cookies or (self.login is not None and self.login.basic is None)
 
     @property
     def followed(self) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ class WorkRequest:
     kind: str
     arguments: dict[str, Any]
     """The part of the collection: `documents` (URIs), `sources` (locations), `kinds` (`files`, `site`, `uploads`),
-    `only_failed`, `force`; what is missing limits nothing."""
+    `only_failed`, `force`, `accept`; what is missing limits nothing."""
     state: WorkState
     stage: str | None
     """Name of the pipeline's asset that works now, or worked last."""

@@ -3,8 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from threading import Lock, Thread
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import psycopg
 from pgvector.psycopg import register_vector
@@ -19,6 +18,7 @@ from sourcebook.database.queries import queries
 from sourcebook.database.schema import ensure_schema
 from sourcebook.database.watch import ServerWatch
 from sourcebook.errors import DatabaseError
+from sourcebook.model.closing import Closing
 
 _MOST_SHORT: Final = 8
 """Most connections of `short_connection` that are lent at the same time."""
@@ -26,7 +26,7 @@ _OF_REQUESTS: Final = StatementLimits(lock_timeout=3.5, statement_timeout=300.0)
 """Limits of the statements of a server's requests, some of which take long."""
 
 
-class Database:
+class Database(Closing):
     """Connections to the database of a knowledge base, which starts the embedded server where no URL is set.
 
     Thread-safe. Use it as a context manager, or call `close()`. Every failure of a connection or a statement is a
@@ -169,14 +169,6 @@ class Database:
         if self._server is not None:
             self._server.close()
             self._server = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _configure(connection: Connection) -> None:

@@ -93,7 +93,7 @@ def database_error(error: Exception, *, connecting: bool = False) -> DatabaseErr
     if isinstance(original, Exception):  # SQLAlchemy's wraps the driver's
         error = original
     state = getattr(error, "sqlstate", None) or getattr(error, "pgcode", None) or ""
-    reason = _reason(error)
+    reason = reason_of(error)
     if isinstance(error, NoAnswerError):
         return DatabaseUnavailableError(f"the database does not answer: {reason}", remedy="see whether its server runs")
     if state == "40P01":
@@ -144,7 +144,7 @@ def database_failure_in(error: BaseException) -> DatabaseError | None:
     return None
 
 
-def _reason(error: Exception) -> str:
+def reason_of(error: Exception) -> str:
     """Return the driver's message as one line, without its advice and without the attempts at other addresses."""
     text = str(error).partition("Multiple connection attempts failed")[0].partition("(Background on this error")[0]
     text = re.split(r"\s*\n\s*(?:Is the server running|This probably means|HINT|DETAIL|LINE|CONTEXT|\[SQL)", text)[0]

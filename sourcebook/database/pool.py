@@ -45,15 +45,14 @@ class StatementLimits:
 
     @classmethod
     def find(cls, lock_timeout: float | None = None, statement_timeout: float | None = None) -> Self:
-        """Return the given limits; SOURCEBOOK_LOCK_TIMEOUT and SOURCEBOOK_STATEMENT_TIMEOUT stand in for missing ones.
+        """Return the given limits; SOURCEBOOK_STATEMENT_TIMEOUT stands in for a missing one of statements.
 
         Raises:
             ConfigurationError: a limit is not a number above 0.
         """
-        return cls(
-            _limit("SOURCEBOOK_LOCK_TIMEOUT", lock_timeout, _LOCK_SECONDS),
-            _limit("SOURCEBOOK_STATEMENT_TIMEOUT", statement_timeout, _STATEMENT_SECONDS),
-        )
+        variable = "SOURCEBOOK_STATEMENT_TIMEOUT"
+        statement = os.environ.get(variable) if statement_timeout is None else statement_timeout
+        return cls(_limit("lock_timeout", lock_timeout, _LOCK_SECONDS), _limit(variable, statement, _STATEMENT_SECONDS))
 
     @property
     def no_answer(self) -> float:
@@ -302,12 +301,12 @@ class HeldConnection:
         self.connection = self._lent.enter_context(self._pool.connection())
 
 
-def _limit(variable: str, given: float | None, default: float) -> float:
-    text = os.environ.get(variable, "") if given is None else str(given)
+def _limit(name: str, given: str | float | None, default: float) -> float:
+    text = "" if given is None else str(given)
     try:
         seconds = float(text) if text else default
     except ValueError:
         seconds = 0.0
     if not 0.001 <= seconds <= _MOST_SECONDS:
-        raise ConfigurationError(f"{variable} is {text}: give the seconds that a search may take, such as 4")
+        raise ConfigurationError(f"{name} is {text}: give the seconds that a search may take, such as 4")
     return seconds

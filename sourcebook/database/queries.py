@@ -4,14 +4,18 @@ A statement begins with a line `-- name: stale_documents`, followed by a descrip
 Python refers to it as `queries["stale_documents"]` and never builds SQL from strings. Parameters are named
 (`%(collection)s`); `{braces}` are identifiers and literals for `SQL.format`. The file has the name of the stage
 or module that uses its statements.
+
+Each statement begins with a comment that names it. By this comment the triggers of schema/proof.sql know the library's
+own statements, whoever sends them; anything else that is executed on the same connection counts as somebody else's.
 """
 
 import re
 from importlib.resources import files
-from typing import LiteralString, cast
 
 from psycopg import sql
 
+_MARK = "/* sourcebook: {} */ "
+"""Beginning of a statement of the library; `is_library` in schema/proof.sql looks for it."""
 _HEADER = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
 
 
@@ -25,9 +29,14 @@ def _load() -> dict[str, sql.SQL]:
             if name in found:
                 message = f"the query {name} is defined twice"
                 raise ValueError(message)
-            # The files are source code of the package, not input.
-            found[name] = sql.SQL(cast("LiteralString", text.strip()))
+            # The files are source code of the package, not input: to psycopg their text is a literal.
+            found[name] = sql.SQL(marked(name, text.strip()))
     return found
+
+
+def marked(name: str, text: str) -> str:
+    """Return a statement of the library with the comment that names it."""
+    return _MARK.format(name) + text
 
 
 queries: dict[str, sql.SQL] = _load()

@@ -13,8 +13,8 @@ import psycopg
 from psycopg import Connection
 from psycopg.types.json import Jsonb
 
-from sourcebook.config.gone_settings import without_gone
-from sourcebook.database.queries import queries
+from sourcebook.config.gone_settings import regrouped, without_gone
+from sourcebook.database.queries import marked, queries
 from sourcebook.errors import DatabaseError
 
 OLDEST_PGVECTOR = (0, 8, 4)
@@ -120,7 +120,7 @@ def apply_migrations(connection: Connection, after: int) -> None:
     """Apply the migrations with a version above `after`, in order."""
     for migration in migrations():
         if migration.version > after:
-            connection.execute(migration.text.encode())
+            connection.execute(marked(migration.name, migration.text).encode())
             _record(connection, migration)
 
 
@@ -132,6 +132,8 @@ def _take_over(connection: Connection) -> None:
         settings, overruled, written = (None if each is None else Jsonb(without_gone(each)) for each in stored)
         kept = {"name": name, "settings": settings, "overruled": overruled, "written": written}
         connection.execute(queries["store_settings"], kept)
+    for number, site in connection.execute(queries["stored_sites"]).fetchall():
+        connection.execute(queries["store_site"], {"id": number, "settings": Jsonb(regrouped(site))})
     for number, embedding in connection.execute(queries["stored_embeddings"]).fetchall():
         shortened = Jsonb(without_gone(embedding, "embedding"))
         connection.execute(queries["store_embedding"], {"id": number, "embedding": shortened})

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import Future
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final
 
 from sourcebook.config.collection import EmbeddingSettings
 from sourcebook.embedding.engine import Engine
@@ -14,6 +13,7 @@ from sourcebook.embedding.onnx.embed import OnnxEmbedder
 from sourcebook.embedding.onnx.open import find_export, needs_export, open_exported
 from sourcebook.embedding.onnx.record import Export
 from sourcebook.errors import ModelError
+from sourcebook.model.closing import Closing
 from sourcebook.processes.interrupts import result_of
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _TEXTS_PER_ITEM: Final = 4
 """Texts of a usual document; where documents have more, torch is loaded later."""
 
 
-class EmbedderPool:
+class EmbedderPool(Closing):
     """The model process and the opened export of the latest settings, and providers. Whoever creates a pool closes it.
 
     Collections of other settings follow one another: the former model leaves the memory before the next is loaded.
@@ -160,16 +160,6 @@ class EmbedderPool:
             self._opened.popitem()[1].close()
         while self._remote:
             self._remote.popitem()[1].close()
-
-    def __enter__(self) -> Self:
-        """Start nothing yet."""
-        return self
-
-    def __exit__(
-        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
-    ) -> None:
-        """Close every embedder."""
-        self.close()
 
     def _process(self, settings: EmbeddingSettings, home: Path) -> EmbeddingProcess:
         """Return the process of a model; start it where there is none, or where its child has died."""

@@ -6,7 +6,6 @@ from concurrent.futures.process import BrokenProcessPool
 from functools import partial
 from pathlib import Path
 from threading import RLock
-from types import TracebackType
 from typing import Final, ParamSpec, Self, TypeVar
 
 import numpy as np
@@ -17,6 +16,7 @@ from sourcebook.embedding import worker
 from sourcebook.embedding.engine import Engine, PrecisionSetting
 from sourcebook.embedding.model import EmbeddingModel
 from sourcebook.errors import ModelError
+from sourcebook.model.closing import Closing
 from sourcebook.model.device import DeviceSetting
 from sourcebook.model.usage import LOCAL
 from sourcebook.processes.interrupts import deferred_interrupts, result_of
@@ -27,7 +27,7 @@ Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
 
-class EmbeddingProcess:
+class EmbeddingProcess(Closing):
     """Embeds in a child process that ends with this one, however this one ends. Threads may share it.
 
     Args:
@@ -150,12 +150,6 @@ class EmbeddingProcess:
         """Start the child."""
         self.start()
         return self
-
-    def __exit__(
-        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
-    ) -> None:
-        """End the child."""
-        self.close()
 
     @deferred_interrupts()
     def _schedule(

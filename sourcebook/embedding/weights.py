@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from sourcebook.errors import ModelError
+from sourcebook.model.file_state import FileState, file_state
 
 BUNDLED_NAME: Final = "all-MiniLM-L6-v2"
 BUNDLED_SHA256: Final = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -53,7 +54,7 @@ def weights_sha256(folder: Path) -> str:
     try:
         check_folder(folder, _modules(folder))
         files = weight_files(folder)
-        digests = [_file_sha256(file, file.stat().st_size, file.stat().st_mtime_ns) for file in files]
+        digests = [_file_sha256(file, file_state(file.stat())) for file in files]
     except OSError as error:
         raise ModelError(f"The weights in {folder} cannot be read: {error}. Check its permissions.") from error
     if len(digests) == 1:
@@ -93,7 +94,7 @@ def _modules(folder: Path) -> list[Path]:
 
 
 @lru_cache(maxsize=64)
-def _file_sha256(file: Path, _size: int, _modified: int) -> str:
+def _file_sha256(file: Path, _state: FileState) -> str:
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 

@@ -4,7 +4,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from operator import attrgetter
 from pathlib import Path
@@ -14,8 +14,19 @@ from urllib.parse import quote_from_bytes
 from sourcebook.errors import FailureClass, ListingError, failure_class_of
 from sourcebook.files.source import FetchedRepository, PathFilter, Source, UploadedFile
 from sourcebook.files.store_errors import store_error
-from sourcebook.files.walk import FOLDER, WalkedFolder, walk
+from sourcebook.files.walk import FOLDER, Status, WalkedFolder, walk
+from sourcebook.model.storable import storable_text
 
+LONGEST_URI = 2_500
+"""Bytes of an address, at most: a row of an index has 2,704, with the name of the collection."""
+_LONGEST_NAME = 90
+"""Bytes of the last part of an address in place of a longer one."""
+_SURE = LONGEST_URI // 4
+"""Characters of an address that is not too long, whatever they are."""
+_OF_CONTENT = ("ETag", "etag", "md5")
+"""Fields of a listed object that differ with its content."""
+_OF_TIME = ("LastModified", "last_modified", "mtime", "modified", "updated", "created")
+_BESIDE = ("VersionId", "version_id", "generation", "md5Hash", "sha256", "sha", "checksum", "ino")
 _PLAIN = re.compile(r"[A-Za-z0-9/._~!$&'()*+,;=:@-]*").fullmatch
 
 
@@ -31,6 +42,9 @@ class FileEntry(NamedTuple):
     of an upload, with its tags."""
     skip_reason: str | None = None
     """Reason why the file is not read, such as a broken symbolic link; None otherwise."""
+    touched: str = ""
+    """Change time and inode of a local file, every time and version that a remote store gives beside `modified`: where
+    they alone differ, the content is read. Empty where `modified` says enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +63,46 @@ class ListedFolder:
     uri: str
     """URI with a slash at the end, as `folder_uri` returns it."""
     digest: bytes
-    """Digest over name, size and modification mark of every file, included or not, and over the source's settings."""
+    """Digest over name, size and marks of every file, included or not, and over the source's settings."""
     files: int
     """Number of files that the source includes."""
     entries: list[FileEntry] | None
     """Files that the source includes; None where the digest equals the known one."""
+
+
+def within_index(folder: ListedFolder) -> ListedFolder:
+    """Return a folder with addresses that an index of the database holds; a file with a longer one is not read."""
+    if len(folder.uri) <= _SURE and not any(len(entry.uri) > _SURE for entry in folder.entries or ()):
+        return folder
+    base = _shortened(folder.uri)
+    entries = folder.entries and [
+        entry
+        if base == folder.uri and len(entry.uri.encode()) <= LONGEST_URI
+        else FileEntry(
+            base + _shortened(entry.uri[len(folder.uri) :], _LONGEST_NAME),
+            entry.path,
+            skip_reason=too_long(len(entry.uri.encode())),
+        )
+        for entry in folder.entries
+    ]
+    return replace(folder, uri=base, entries=entries)
+
+
+def too_long(size: int) -> str:
+    """Return the reason why a file with an address of some bytes is not read."""
+    return (
+        f"its path has {size:,} bytes as an address, of which an index of the database holds {LONGEST_URI:,}; "
+        "shorten the names of its folders"
+    )
+
+
+def _shortened(text: str, most: int = LONGEST_URI - 100) -> str:
+    """Return a text of at most some bytes, which is another one for each text."""
+    whole = text.encode()
+    if len(whole) <= most:
+        return text
+    digest = blake2b(whole, digest_size=16).hexdigest()
+    return f"{whole[: most - 40].decode(errors='ignore')}~{digest}{'/' if text.endswith('/') else ''}"
 
 
 def file_uri(path: str) -> str:
@@ -93,18 +142,17 @@ class Listing:
     @property
     def error(self) -> str | None:
         """Reason why the listing is incomplete, known after the last folder; no file counts as gone then."""
-        text = "; ".join(self._errors[:3])
-        # Postgres stores no bytes that are not UTF-8, and no zero byte.
-        return text.encode("utf-8", "replace").decode().replace("\0", "?") or None
+        return storable_text("; ".join(self._errors[:3])) or None
 
     def __iter__(self) -> Iterator[ListedFolder]:
         try:
             if self._source.repository is not None:
-                yield from self._repository(self._source.repository)
+                folders = self._repository(self._source.repository)
             elif self._source.uploads is not None:
-                yield from self._uploads(self._source.uploads)
+                folders = self._uploads(self._source.uploads)
             else:
-                yield from self._local() if self._source.is_local else self._remote()
+                folders = self._local() if self._source.is_local else self._remote()
+            yield from map(within_index, folders)
         except ListingError as error:
             self._errors = [str(error)]
             self.failure_class = error.failure_class
@@ -112,9 +160,10 @@ class Listing:
     def _local(self) -> Iterator[ListedFolder]:
         root = self._source.location
         if Path(root).is_file():
-            status = os.stat(root)  # noqa: PTH116 - the path may contain bytes that are not UTF-8
-            entry = FileEntry(file_uri(root), root, status.st_size, str(status.st_mtime_ns))
-            yield self._folder(folder_uri(entry.uri), [f"/{entry.size}/{entry.modified}"], [entry])
+            status = Status.of(os.stat(root))  # noqa: PTH116 - the path may contain bytes that are not UTF-8
+            yield self._folder(
+                folder_uri(file_uri(root)), [status.packed.hex()], [_entry(file_uri(root), root, status)]
+            )
             return
         prefix = len(root.rstrip("/")) + 1
         folders = walk(self._source, self._filter, self._errors)
@@ -137,14 +186,13 @@ class Listing:
         base = folder.path.rstrip("/") + "/"
         entries = []
         for line in folder.lines:
-            name, size, modified, *reason = line.split("/", 3)
+            name, mark, *unread = line.split("/", 3)
             path = base + name
-            if modified == FOLDER or self._filter.takes(path[prefix:]):
-                skip_reason = reason[0] if reason else None
+            if (unread and unread[0] == FOLDER) or self._filter.takes(path[prefix:]):
                 entries.append(
-                    FileEntry(uri + _quoted(name), path, skip_reason=skip_reason)
-                    if skip_reason
-                    else FileEntry(uri + _quoted(name), path, int(size), modified)
+                    FileEntry(uri + _quoted(name), path, skip_reason=unread[1])
+                    if unread
+                    else _entry(uri + _quoted(name), path, Status.unpacked(bytes.fromhex(mark)))
                 )
         return ListedFolder(uri, digest, len(entries), entries)
 
@@ -162,7 +210,9 @@ class Listing:
             raise ListingError(f"{location} does not exist or cannot be reached", FailureClass.MISSING)
         base = root.rstrip("/")
         yield from self._by_folder(
-            FileEntry(system.unstrip_protocol(path), path, int(details.get("size") or 0), _modified(details))
+            FileEntry(
+                storable_text(system.unstrip_protocol(path)), path, int(details.get("size") or 0), *_marks(details)
+            )
             for path, details in found.items()
             if self._filter.takes(path[len(base) :].lstrip("/") or Path(path).name)
         )
@@ -206,9 +256,15 @@ class Listing:
         return blake2b(text, digest_size=16, key=self._settings).digest()
 
 
-def _modified(details: dict[str, Any]) -> str:
-    """Return the strongest modification mark that a remote store gives."""
-    for key in ("ETag", "etag", "md5", "LastModified", "last_modified", "mtime", "modified", "updated", "created"):
-        if details.get(key):
-            return str(details[key])
-    return ""
+def _entry(uri: str, path: str, status: Status) -> FileEntry:
+    return FileEntry(uri, path, status.size, str(status.modified), touched=status.touched)
+
+
+def _marks(details: dict[str, Any]) -> tuple[str, None, str]:
+    """Return the strongest modification mark that a remote store gives, and the further ones where it is but a time."""
+    marks = [name for name in (*_OF_CONTENT, *_OF_TIME) if details.get(name)]
+    strongest = storable_text(str(details[marks[0]])) if marks else ""
+    if marks and marks[0] in _OF_CONTENT:
+        return strongest, None, ""
+    beside = [f"{name}={details[name]}" for name in (*marks[1:], *_BESIDE) if details.get(name)]
+    return strongest, None, storable_text(" ".join(beside))

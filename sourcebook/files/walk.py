@@ -7,13 +7,16 @@ folder, so that links and mounts that lead back to a folder end there.
 
 import os
 import stat
+import struct
 from collections.abc import Generator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple, Self
 
 from sourcebook.errors import FailureClass, ListingError
 from sourcebook.files.confinement import LEADS_OUT, is_inside, real_path, target_of
 from sourcebook.files.source import PathFilter, Source
+from sourcebook.model.file_state import file_state
 
 FOLDER = "folder"
 """Modification mark in the line of a link to a folder."""
@@ -26,12 +29,51 @@ Identity = tuple[int, int | str]
 """Device and inode of a folder; its real path where the file system has no inodes."""
 
 
+class Status(NamedTuple):
+    """The state of a file: `file_state`, with times as far as 64 bits reach."""
+
+    size: int
+    modified: int
+    """Modification time in nanoseconds."""
+    changed: int
+    """Change time in nanoseconds, which no program sets."""
+    inode: int
+
+    @classmethod
+    def of(cls, status: os.stat_result) -> Self:
+        """Return the status of a file."""
+        size, modified, changed, inode = file_state(status)
+        return cls(size, _within(modified), _within(changed), inode)
+
+    @classmethod
+    def unpacked(cls, packed: bytes) -> Self:
+        """Return the status of which `packed` gave the bytes."""
+        return cls._make(_PACKED.unpack(packed))
+
+    @property
+    def packed(self) -> bytes:
+        """The status as 32 bytes, made three times as fast as a text of these numbers."""
+        return _PACKED.pack(*self)
+
+    @property
+    def touched(self) -> str:
+        """Change time and inode, which an edit that keeps size and modification time changes."""
+        return f"{self.changed} {self.inode}"
+
+
+_PACKED = struct.Struct("=QqqQ")
+
+
+def _within(nanoseconds: int) -> int:
+    return min(max(nanoseconds, -(2**63)), 2**63 - 1)
+
+
 @dataclass(frozen=True, slots=True)
 class WalkedFolder:
     """One folder with a line for each file in it.
 
-    A line is `name/size/mtime` of a file, `name///reason` of one that is not read, and `name//folder/reason` of a link
-    to a folder that is not followed: a name has no slash.
+    A line is `name/` and the `Status` of a file in hexadecimal, `name///reason` of one that is not read, and
+    `name//folder/reason` of a link to a folder that is not followed: a name has no slash.
     """
 
     path: str
@@ -153,28 +195,30 @@ class _Walk:
 
     def _read_lines(self, descriptor: int, folder: WalkedFolder) -> list[str]:
         lines, names = folder.lines, []
-        is_regular, is_folder = stat.S_ISREG, stat.S_ISDIR
+        pack = _PACKED.pack
         with os.scandir(descriptor) as children:
             for child in children:
                 name = child.name
                 try:
-                    if child.is_symlink():
+                    if child.is_file(follow_symlinks=False):
+                        status = child.stat(follow_symlinks=False)
+                        try:
+                            mark = pack(status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+                        except struct.error:
+                            mark = Status.of(status).packed
+                        lines.append(f"{name}/{mark.hex()}")
+                    elif child.is_symlink():
                         line = self._link_line(child, folder)
                         if line is not None:
                             lines.append(line)
-                        continue
-                    status = child.stat(follow_symlinks=False)
+                    elif child.is_dir(follow_symlinks=False):
+                        names.append(name)
+                    else:
+                        lines.append(f"{name}///{_SPECIAL}")
                 except FileNotFoundError:
                     continue  # it vanished since the folder was read
                 except OSError as error:
                     lines.append(f"{name}///{error.strerror}")
-                    continue
-                if is_regular(status.st_mode):
-                    lines.append(f"{name}/{status.st_size}/{status.st_mtime_ns}")
-                elif is_folder(status.st_mode):
-                    names.append(name)
-                else:
-                    lines.append(f"{name}///{_SPECIAL}")
         base = folder.path.rstrip("/") + "/"
         return [name for name in names if self._patterns.enters((base + name)[self._prefix :], name)]
 
@@ -187,7 +231,7 @@ class _Walk:
             return f"{link.name}///{_BROKEN}"
         if stat.S_ISREG(status.st_mode):
             reason = self._leads_out(path)
-            return f"{link.name}///{reason}" if reason else f"{link.name}/{status.st_size}/{status.st_mtime_ns}"
+            return f"{link.name}///{reason}" if reason else f"{link.name}/{Status.of(status).packed.hex()}"
         if not stat.S_ISDIR(status.st_mode):
             return f"{link.name}///{_SPECIAL}"
         if not self._patterns.enters(path[self._prefix :], link.name):

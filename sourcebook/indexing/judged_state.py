@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from sourcebook.config.evaluation import GenerationSettings
+from sourcebook.model.file_state import FileState, file_state
 
 
 class _Judged(Protocol):
@@ -16,16 +17,15 @@ class _Judged(Protocol):
 
 
 def judged_state(found: _Judged) -> str:
-    """Return the settings of evaluation and gate with size and time of both files, without reading these."""
+    """Return the settings of evaluation and gate with the states of both files, without reading these."""
     files = [_stamp(found.evaluation.get(name)) for name in ("queries", "qrels")]
     return json.dumps([dict(found.evaluation), found.rules.model_dump(mode="json"), files], sort_keys=True)
 
 
-def _stamp(path: str | None) -> list[int] | None:
+def _stamp(path: str | None) -> FileState | None:
     if path is None:
         return None
     try:
-        stat = os.stat(path)  # noqa: PTH116 - a string, as settings hold it
+        return file_state(os.stat(path))  # noqa: PTH116 - a string, as settings hold it
     except OSError:
         return None
-    return [stat.st_size, stat.st_mtime_ns]

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from threading import Thread
-from types import TracebackType
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final
 
 from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector, ProcessCollector, start_http_server
 from prometheus_client.core import Metric
@@ -26,6 +25,7 @@ from sourcebook.database.pool import PooledConnection, StatementLimits
 from sourcebook.database.queries import queries
 from sourcebook.errors import DatabaseError, SourcebookError
 from sourcebook.metrics.process import PREFIX, counter_families
+from sourcebook.model.closing import Closing
 
 if TYPE_CHECKING:
     from wsgiref.simple_server import WSGIServer
@@ -39,7 +39,7 @@ class MetricsServerError(SourcebookError):
     """The metrics cannot be served, for example because their port is taken."""
 
 
-class MetricsServer:
+class MetricsServer(Closing):
     """Serves `/metrics` in a thread until it is closed. Use it as a context manager, or call `close()`.
 
     Args:
@@ -85,16 +85,6 @@ class MetricsServer:
         self._server.server_close()
         self._thread.join()
         self._ledger.close()
-
-    def __enter__(self) -> Self:
-        """Return the server; leaving the block closes it."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        """Close it."""
-        self.close()
 
 
 _log = logging.getLogger("sourcebook.metrics")

@@ -25,6 +25,8 @@ class Selection:
     deep: bool = False
     """Whether every file is hashed again although its size and time are as they were, and every keyword weight computed
     again; with `thorough`."""
+    accept: bool = False
+    """Whether documents go although their source loses more of them at once than `removals` lets pass."""
     shard: Shard | None = None
     """The shard whose items are processed; None: those of every shard."""
 

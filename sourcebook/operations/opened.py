@@ -6,10 +6,10 @@ import threading
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from sourcebook.database.location import DatabaseLocation
+from sourcebook.model.closing import Closing
 
 if TYPE_CHECKING:
     from sourcebook.context.context_cache import ContextCache
@@ -25,7 +25,7 @@ _SEARCHES_AT_ONCE = 16
 """Keyword legs that run at the same time, at most; further ones wait."""
 
 
-class Opened:
+class Opened(Closing):
     """State that operations share. Thread-safe; what a search needs is made by the first one."""
 
     folders: Iterable[str | Path] | None = None
@@ -68,7 +68,7 @@ class Opened:
             home: the state folder; without it SOURCEBOOK_HOME, else `.sourcebook/` beside the configuration.
             max_connections: the most connections held. A search uses two at once where two are free, else one.
             query_embedder: embeds queries in place of the model of each generation.
-            lock_timeout: longest wait of a search for a lock, in seconds; without it SOURCEBOOK_LOCK_TIMEOUT, else 2.
+            lock_timeout: longest wait of a search for a lock, in seconds; without it 2.
             statement_timeout: longest run of each statement of a search, in seconds; without it
                 SOURCEBOOK_STATEMENT_TIMEOUT, else 3.5.
 
@@ -112,16 +112,6 @@ class Opened:
         for opened in (pool, replica):
             if opened is not None:
                 opened.close()
-
-    def __enter__(self) -> Self:
-        """Return the knowledge base; leaving the block closes it."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        """Close it."""
-        self.close()
 
     def _ready(self) -> SearchResources:
         """Return the resources that searches share, made by the first one so that opening costs little."""

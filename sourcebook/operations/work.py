@@ -23,6 +23,7 @@ def request_work(
     types: Sequence[str] = (),
     only_failed: bool = False,
     force: bool = False,
+    accept: bool = False,
     idempotency_key: str | None = None,
     actor: str | None = None,
 ) -> WorkRequest:
@@ -38,6 +39,7 @@ def request_work(
         types: types of documents, such as `adr`: those that are there now, beside `documents`.
         only_failed: only failed items, without waiting for their retry time.
         force: process the items even where nothing changed.
+        accept: let documents go although their source loses many of them at once.
         idempotency_key: the caller's own name of the request: asking again with it returns the same request.
         actor: who asks.
 
@@ -55,6 +57,7 @@ def request_work(
         "kinds": list(kinds),
         "only_failed": only_failed,
         "force": force,
+        "accept": accept,
     }
     with knowledge.database.connection() as connection:
         if types:

@@ -12,6 +12,7 @@ from sourcebook.errors import FailureClass, MissingDependencyError, ParseError, 
 from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.hidden_errors import note_cause
 from sourcebook.parsing.registry import parser_for, skip_reason
+from sourcebook.parsing.storable_content import storable_content
 
 _DEFAULT = ParsingSettings()
 OUT_OF_MEMORY_TEXTS = (
@@ -60,7 +61,7 @@ def parse(content: bytes, *, name: str, media_type: str, settings: ParsingSettin
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # parsing libraries warn about odd files and their own deprecations
             read = _imported(parser.function)
-            document = read(content, **{argument: known[argument] for argument in parser.arguments})
+            document = storable_content(read(content, **{argument: known[argument] for argument in parser.arguments}))
             return document if document.markdown.strip() else replace(document, markdown="")
     except (ParseError, MissingDependencyError, ParserError):
         raise

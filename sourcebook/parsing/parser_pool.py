@@ -10,14 +10,14 @@ from functools import partial
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 from loky.backend import resource_tracker  # type: ignore[import-untyped] # has no stubs
 from pebble import ProcessExpired
 
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.errors import FailureClass, ParseError, TemporaryParseError
+from sourcebook.model.closing import Closing
 from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.hidden_errors import log_cause
 from sourcebook.parsing.page_seconds import Pages, has_pages
@@ -53,7 +53,7 @@ _ATTEMPTS: Final = MOST_PROCESSES + 1
 """Attempts per document when its process breaks before it begins, or has too little memory left."""
 
 
-class ParserPool:
+class ParserPool(Closing):
     """Parses documents in parallel, each within its time, in processes that end with this one.
 
     Documents that are parsed at once share the memory of `parser_memory` in equal parts. A document that needs more
@@ -126,16 +126,6 @@ class ParserPool:
             if folder is not None:
                 shutil.rmtree(folder, ignore_errors=True)
                 resource_tracker.unregister(str(folder), "folder")
-
-    def __enter__(self) -> Self:
-        """Start nothing yet."""
-        return self
-
-    def __exit__(
-        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
-    ) -> None:
-        """End the processes."""
-        self.close()
 
     def _temporary_folder(self) -> Path | None:
         """Return the folder for large content; None if no folder can be created.

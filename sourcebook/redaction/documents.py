@@ -138,10 +138,11 @@ def redactor_of(settings: Mapping[str, Any]) -> Redactor:
     regions = tuple(settings.get("region") or ())
     patterns = Path(settings["patterns"]) if settings.get("patterns") else None
     try:
-        changed = patterns.stat().st_mtime_ns if patterns is not None else None
+        status = patterns.stat() if patterns is not None else None
     except OSError as error:
         raise ConfigurationError(f"{patterns}: the patterns of redaction cannot be read: {error}") from error
-    key = (categories, regions, patterns, changed)
+    state = None if status is None else (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
+    key = (categories, regions, patterns, state)
     with _lock:
         known = _redactors.get(key)
     if known is None:

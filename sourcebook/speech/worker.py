@@ -10,6 +10,7 @@ from typing import NamedTuple
 from sourcebook.config.speech import SpeechSettings
 from sourcebook.errors import FailureClass, MissingDependencyError, RecordingError, SpeechError, TemporaryRecordingError
 from sourcebook.installation import install_command
+from sourcebook.model.storable import storable_mapping, storable_text
 from sourcebook.model.transcript import Language, Recording, Window
 from sourcebook.processes.child import loading_libraries, reason_of
 from sourcebook.speech.engine import Engine
@@ -39,7 +40,9 @@ def probe(place: str) -> Recording:
     with _speech_errors():
         from sourcebook.speech.probing import probe
 
-        return probe(place, max_hours=_setup.settings.max_hours)
+        found = probe(place, max_hours=_setup.settings.max_hours)
+        title = found.title and storable_text(found.title)
+        return replace(found, title=title, metadata=storable_mapping(found.metadata))
 
 
 def begin(place: str, start: float, language: Language | None, track: int | None) -> None:

@@ -13,8 +13,10 @@ compared with the sums that were kept when they were published, and what is dama
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from operator import itemgetter
-from typing import Any
+from typing import Any, Self
 
 from psycopg import Connection
 from psycopg.rows import dict_row
@@ -28,6 +30,7 @@ from sourcebook.chunking.tokenizer import TokenCounter, token_counter
 from sourcebook.database.batches import batched_by_size
 from sourcebook.database.lock import in_turn
 from sourcebook.database.queries import queries
+from sourcebook.database.refusals import Refusal, write_in_halves
 from sourcebook.database.stage_runs import refresh_statistics
 from sourcebook.indexing.mending import prove
 from sourcebook.model.document import ParsedDocument, blocks_of
@@ -47,6 +50,24 @@ BATCH_CHARACTERS = 16_000_000
 """Characters of Markdown per transaction; a longer document is a batch of its own."""
 _TYPES = ["int8", "int8", "int4", "text", "text", "text[]", "text", "int4", "int4", "int4", "int4", "bytea", "bytea"]
 _TYPES += ["float8", "float8", "jsonb"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A document with its new passages."""
+
+    document: int
+    content_hash: bytes
+    chunks: Sequence[Chunk]
+    has_vectors: bool
+    uncovered: int
+    """Characters in no passage."""
+    refusal: Refusal | None = None
+    """Reason why its passages cannot be stored; then it has none."""
+
+    def failed(self, refusal: Refusal) -> Self:
+        """Return it without the passages that the database refuses."""
+        return replace(self, chunks=(), uncovered=0, refusal=refusal)
 
 
 @observed_stage("chunks")
@@ -79,6 +100,9 @@ def prepare_chunks(
         )
     if damaged:
         report.count("damaged", damaged)
+    if selection.only_failed:
+        retried = {"generation": generation.id, "documents": list(selection.documents)}
+        connection.execute(queries["mark_refused_documents"], retried)
     tokenizer = token_counter(generation.embedding_settings)
     changed = changed_documents(
         connection, generation, thorough=selection.thorough or selection.force, shard=selection.shard
@@ -91,6 +115,7 @@ def prepare_chunks(
             "config_hash": chunking_config_hash(generation),
             "changed": changed.ids,
             "force": selection.force,
+            "only_failed": selection.only_failed,
             "documents": list(selection.documents),
         },
     ).fetchall()
@@ -136,30 +161,43 @@ def _prepare(
     published: defaultdict[int, Counter[bytes]] = defaultdict(Counter)
     for document, digest in connection.execute(queries["published_chunk_hashes"], scope):
         published[document][digest] += 1
-    with connection.transaction():
-        connection.execute(queries["drop_prepared_chunks"], scope)
-        with connection.cursor().copy(queries["copy_chunks"]) as copy:
-            copy.set_types(_TYPES)
-            for content, chunks, has_vectors in zip(contents, cut, embedded, strict=True):
-                for chunk in chunks:
-                    copy.write_row(_row(generation.id, content["document_id"], chunk, has_vector=has_vectors))
-        connection.execute(
-            queries["record_prepared_documents"],
-            {
-                **scope,
-                "documents": [content["document_id"] for content in contents],
-                "input_hashes": [content["content_hash"] for content in contents],
-                "chunk_counts": [len(chunks) for chunks in cut],
-                "uncovered": [_uncovered(document, chunks) for document, chunks in zip(parsed, cut, strict=True)],
-                "config_hash": chunking_config_hash(generation),
-            },
-        )
-    for content, chunks in zip(contents, cut, strict=True):
-        before = published[content["document_id"]]
-        now = Counter(chunk.hash for chunk in chunks)
-        report.work += cutting_work(len(chunks))
+    prepared = [
+        _Prepared(content["document_id"], content["content_hash"], chunks, has_vectors, _uncovered(document, chunks))
+        for content, document, chunks, has_vectors in zip(contents, parsed, cut, embedded, strict=True)
+    ]
+    _, refused = write_in_halves(connection, prepared, partial(_store, connection, generation), _Prepared.failed)
+    refusals = {each.document: refusal for each, refusal in refused}
+    for content, each in zip(contents, prepared, strict=True):
+        if refusal := refusals.get(each.document):
+            report.fail(content["uri"], refusal.reason, refusal.failure_class)
+            continue
+        before = published[each.document]
+        now = Counter(chunk.hash for chunk in each.chunks)
+        report.work += cutting_work(len(each.chunks))
         report.added += (now - before).total()
         report.removed += (before - now).total()
+
+
+def _store(connection: Connection, generation: Generation, prepared: Sequence[_Prepared]) -> None:
+    scope = {"generation": generation.id, "documents": [each.document for each in prepared]}
+    connection.execute(queries["drop_prepared_chunks"], scope)
+    with connection.cursor().copy(queries["copy_chunks"]) as copy:
+        copy.set_types(_TYPES)
+        for each in prepared:
+            for chunk in each.chunks:
+                copy.write_row(_row(generation.id, each.document, chunk, has_vector=each.has_vectors))
+    connection.execute(
+        queries["record_prepared_documents"],
+        {
+            **scope,
+            "input_hashes": [each.content_hash for each in prepared],
+            "chunk_counts": [len(each.chunks) for each in prepared],
+            "uncovered": [each.uncovered for each in prepared],
+            "failures": [each.refusal and each.refusal.reason for each in prepared],
+            "failure_classes": [each.refusal and each.refusal.failure_class for each in prepared],
+            "config_hash": chunking_config_hash(generation),
+        },
+    )
 
 
 def parsed_document(content: dict[str, Any]) -> ParsedDocument:

@@ -6,8 +6,9 @@ Stale: a text of an unpublished document for which the model has no vector. A ve
 """
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -17,6 +18,7 @@ from psycopg import Connection
 
 from sourcebook.database.batches import batched
 from sourcebook.database.queries import queries
+from sourcebook.database.refusals import Refusal, write_in_halves
 from sourcebook.database.stage_runs import refresh_statistics
 from sourcebook.database.usage_log import store_uses
 from sourcebook.embedding.preparation import shortened_rows
@@ -25,12 +27,12 @@ from sourcebook.model.generation import Generation
 from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
 from sourcebook.model.shard import Shard
-from sourcebook.model.usage import Use
 from sourcebook.model.work import embedding_work
 from sourcebook.processes.interrupts import result_of
 from sourcebook.stages.changes import changed_documents, documents_version
 from sourcebook.stages.observed_stage import observed_stage
 from sourcebook.stages.passage_use import PassageUse, reused_vectors
+from sourcebook.stages.refused_documents import record_refused
 from sourcebook.telemetry.measurements import EMBEDDING_CALLS, EMBEDDING_TEXTS, EMBEDDING_TOKENS, measurements
 
 BATCH = 256
@@ -111,8 +113,13 @@ def _embed(
         batch, vectors = waiting.pop(0)
         rows = shortened_rows(result_of(vectors), dimensions)
         used = use.of(vectors, len(batch), sum(count for _, _, count in batch))
-        _store(writer, generation.model, [text_hash for text_hash, _, _ in batch], rows, used)
-        report.count("computed", len(batch))
+        texts = list(zip((text_hash for text_hash, _, _ in batch), rows, strict=True))
+        _check_model(generation.model, rows, is_first=not report.extra["computed"])
+        with writer.transaction():
+            _, refused = write_in_halves(writer, texts, partial(_store, writer, generation.model))
+            _record_refused(writer, generation, {text_hash: refusal for (text_hash, _), refusal in refused}, report)
+            store_uses(writer, [used])
+        report.count("computed", len(batch) - len(refused))
         report.work += embedding_work(sum(count for _, _, count in batch))
         measurements.record(EMBEDDING_CALLS, 1, "passages")
         measurements.record(EMBEDDING_TEXTS, len(batch), "passages")
@@ -135,19 +142,29 @@ def _embed(
     report.tokens, report.cost = use.tokens, use.cost(writer)
 
 
-def _store(
-    writer: Connection, model: str, text_hashes: Sequence[bytes], vectors: NDArray[np.float32], used: Use
-) -> None:
-    if not np.isfinite(vectors).all():
+def _check_model(model: str, vectors: NDArray[np.float32], *, is_first: bool) -> None:
+    """Raise an error where no vector of the first batch is finite; a single one that is not is its text's failure."""
+    if is_first and not np.isfinite(vectors).all(axis=1).any():
         message = (
-            f"The embedding model {model.partition('/')[0]} returned a vector that is not finite: its weights are "
+            f"The embedding model {model.partition('/')[0]} returned no vector that is finite: its weights are "
             "damaged. Download them again, or set  embedding.model  to another one."
         )
         raise FloatingPointError(message)
-    with writer.transaction():
-        with writer.cursor().copy(queries["copy_vectors"]) as copy:
-            copy.set_types(["bytea", "halfvec"])
-            for text_hash, vector in zip(text_hashes, vectors, strict=True):
-                copy.write_row((text_hash, HalfVector(vector)))
-        writer.execute(queries["keep_vectors"], {"model": model})
-        store_uses(writer, [used])
+
+
+def _store(writer: Connection, model: str, texts: Sequence[tuple[bytes, NDArray[np.float32]]]) -> None:
+    with np.errstate(over="ignore"), writer.cursor().copy(queries["copy_vectors"]) as copy:  # the database refuses it
+        copy.set_types(["bytea", "halfvec"])
+        for text_hash, vector in texts:
+            copy.write_row((text_hash, HalfVector(vector)))
+    writer.execute(queries["keep_vectors"], {"model": model})
+
+
+def _record_refused(
+    writer: Connection, generation: Generation, refused: Mapping[bytes, Refusal], report: StageReport
+) -> None:
+    """Record the documents of texts whose vectors the database refuses: those that are not finite, or too long."""
+    if refused:
+        scope = {"generation": generation.id, "hashes": list(refused)}
+        rows = writer.execute(queries["documents_with_texts"], scope).fetchall()
+        record_refused(writer, generation, [(document, refused[text_hash]) for text_hash, document in rows], report)

@@ -22,9 +22,9 @@ from operator import add
 from psycopg import Connection, sql
 
 from sourcebook.database.batches import batched
-from sourcebook.database.failures import despite_deadlocks
 from sourcebook.database.lock import in_turn
 from sourcebook.database.queries import queries
+from sourcebook.database.refusals import write_in_halves
 from sourcebook.indexing.first_entries import count_statistics, is_unused
 from sourcebook.indexing.generations import other_generations
 from sourcebook.indexing.graphs import has_vector_index, maintain_indexes
@@ -36,6 +36,7 @@ from sourcebook.model.work import publishing_work
 from sourcebook.stages.changes import changed_documents, documents_version, settle_documents
 from sourcebook.stages.ingest_redaction import forget_unheld_lexemes
 from sourcebook.stages.observed_stage import observed_stage
+from sourcebook.stages.refused_documents import record_refused
 
 _log = logging.getLogger("sourcebook.stages")
 
@@ -121,8 +122,14 @@ def _publish_in_turn(
     in_graph = len(waiting) > BATCH or not has_vector_index(connection, generation)
     done = 0
     for batch in batched(waiting, BATCH):
-        counts = despite_deadlocks(partial(_publish, connection, generation, batch, in_graph=in_graph))
-        report.added, report.changed, report.removed = map(add, (report.added, report.changed, report.removed), counts)
+        published, refused = write_in_halves(
+            connection, batch, partial(_publish, connection, generation, in_graph=in_graph)
+        )
+        record_refused(connection, generation, [(number, refusal) for (number, *_), refusal in refused], report)
+        for counts in published:
+            report.added, report.changed, report.removed = map(
+                add, (report.added, report.changed, report.removed), counts
+            )
         _log.debug("published %d documents", len(batch), extra={"documents": [number for number, *_ in batch]})
         done += len(batch)
         progress(done, len(waiting))
@@ -134,17 +141,20 @@ def _publish_first(
     """Publish the first documents of a generation that nobody searches, in one transaction."""
     statement = queries["insert_entries"].format(table=generation.partition)
     done = 0
+
+    def insert(batch: Sequence[_Waiting]) -> int:
+        numbers = [number for number, *_ in batch]
+        scope = {"generation": generation.id, "model": generation.model, "documents": numbers, "in_graph": True}
+        added = connection.execute(statement, scope).rowcount
+        connection.execute(queries["record_published_documents"], scope)
+        return added
+
     with connection.transaction():
         connection.execute(queries["hold_generation"], {"generation": generation.id})
         for batch in batched(waiting, FIRST_BATCH):
-            scope = {
-                "generation": generation.id,
-                "model": generation.model,
-                "documents": [number for number, *_ in batch],
-                "in_graph": True,
-            }
-            report.added += connection.execute(statement, scope).rowcount
-            connection.execute(queries["record_published_documents"], scope)
+            added, refused = write_in_halves(connection, batch, insert)
+            record_refused(connection, generation, [(number, refusal) for (number, *_), refusal in refused], report)
+            report.added += sum(added)
             done += len(batch)
             progress(done, len(waiting))
         count_statistics(connection, generation)
@@ -153,7 +163,7 @@ def _publish_first(
 def _publish(
     connection: Connection, generation: Generation, batch: Sequence[_Waiting], *, in_graph: bool
 ) -> tuple[int, int, int]:
-    """Publish some documents in one transaction; return the numbers of entries added, changed and removed."""
+    """Publish some documents, in a transaction; return the numbers of entries added, changed and removed."""
     added = changed = removed = 0
     every = {
         "generation": generation.id,
@@ -163,19 +173,18 @@ def _publish(
     }
     cut = {**every, "documents": [number for number, has_new_chunks, _ in batch if has_new_chunks]}
     renamed = {**every, "documents": [number for number, _, is_renamed in batch if is_renamed]}
-    with connection.transaction():
-        if cut["documents"]:
-            kept = [row[0] for row in connection.execute(queries["keep_chunks"], cut)]
-            replaced = [row[0] for row in connection.execute(queries["delete_replaced_entries"], {**cut, "kept": kept})]
-            if replaced:
-                connection.execute(queries["delete_chunks"], {"chunks": replaced})
-            removed = len(replaced)
-        if renamed["documents"]:
-            changed = connection.execute(queries["refresh_entry_lexemes"], renamed).rowcount
-        if cut["documents"]:
-            insert = queries["insert_entries"].format(table=sql.Identifier("search_entry"))
-            added = connection.execute(insert, cut).rowcount
-        connection.execute(queries["record_published_documents"], every)
+    if cut["documents"]:
+        kept = [row[0] for row in connection.execute(queries["keep_chunks"], cut)]
+        replaced = [row[0] for row in connection.execute(queries["delete_replaced_entries"], {**cut, "kept": kept})]
+        if replaced:
+            connection.execute(queries["delete_chunks"], {"chunks": replaced})
+        removed = len(replaced)
+    if renamed["documents"]:
+        changed = connection.execute(queries["refresh_entry_lexemes"], renamed).rowcount
+    if cut["documents"]:
+        insert = queries["insert_entries"].format(table=sql.Identifier("search_entry"))
+        added = connection.execute(insert, cut).rowcount
+    connection.execute(queries["record_published_documents"], every)
     return added, changed, removed
 
 

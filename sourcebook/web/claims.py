@@ -56,7 +56,7 @@ class Claims:
             live: number of stored pages.
             visits: number of visits in progress.
         """
-        wanted = self._settings.concurrency * _PER_VISITOR
+        wanted = self._settings.politeness.concurrency * _PER_VISITOR
         claimed = self._claim_first(wanted) if first else self._claim_mixed(wanted, live, visits)
         self._ready += claimed
         return bool(claimed)

@@ -11,6 +11,7 @@ from typing import Final, ParamSpec, TypeVar
 from sourcebook.config.html_part import HtmlPart
 from sourcebook.parsing.html.cleaner import CleanedPage, clean_page
 from sourcebook.parsing.html.frames import Frame
+from sourcebook.parsing.storable_content import storable_content
 from sourcebook.processes.cores import usable_cores
 from sourcebook.processes.machine_memory import return_freed_memory, return_large_pieces_at_once
 from sourcebook.processes.worker_pool import WorkerPool
@@ -32,9 +33,9 @@ Result = TypeVar("Result")
 def clean_fetched_page(
     body: bytes, url: str, content_type: str, keep: HtmlPart, frames: Mapping[str, Frame]
 ) -> CleanedPage:
-    """Clean a page as `clean_page` does, and give back what pages needed, up to 25 times their size."""
+    """Clean a page, as it can be stored, and give back what pages needed, up to 25 times their size."""
     try:
-        return clean_page(body, url=url, content_type=content_type, keep=keep, frames=frames)
+        return storable_content(clean_page(body, url=url, content_type=content_type, keep=keep, frames=frames))
     finally:
         _since_return.size += len(body)
         if _since_return.size > LARGE:

@@ -22,6 +22,7 @@ from sourcebook.web.outcome import (
     Listed,
     Outcome,
     Postponed,
+    Recorded,
     Redirected,
     Refused,
     Stored,
@@ -78,8 +79,8 @@ class CrawlFrontier(ClaimableUrls, Protocol):
     def skip_unchanged(self, cleaner: str) -> int:
         """Mark URLs as fetched that the sitemap declares unchanged; return their number."""
 
-    def record(self, outcomes: Sequence[Outcome], cleaner: str, seconds: Mapping[int, float]) -> int:
-        """Record outcomes and the URLs they found; return the number of new URLs."""
+    def record(self, outcomes: Sequence[Outcome], cleaner: str, seconds: Mapping[int, float]) -> Recorded:
+        """Record outcomes and the URLs they found."""
 
     def recover(self) -> int:
         """Queue the URLs that are claimed; return their number."""
@@ -114,6 +115,7 @@ class Crawl:
         patience: Patience | None = None,
     ) -> None:
         self._site = site
+        self._most_visits = site.settings.politeness.concurrency
         self._frontier = frontier
         self._database = database
         self._visitor = visitor
@@ -169,7 +171,7 @@ class Crawl:
         """
         exhausted = False
         while True:
-            if not exhausted and not self._ends_early and len(self._claims) < self._site.settings.concurrency:
+            if not exhausted and not self._ends_early and len(self._claims) < self._most_visits:
                 exhausted = not await self._claim(first=first)
             self._start_visits()
             if self._write_task is None and self._is_worth_writing():
@@ -217,7 +219,7 @@ class Crawl:
     @property
     def _together(self) -> int:
         """Pages per transaction; those that wait take the place of visits."""
-        return max(1, self._site.settings.concurrency // 4)
+        return max(1, self._most_visits // 4)
 
     async def _claim(self, *, first: bool) -> bool:
         live, visits = self._live, len(self._visits)
@@ -226,8 +228,7 @@ class Crawl:
     def _start_visits(self) -> None:
         # After a kill, a page that is not written is fetched again, so their number is limited.
         unwritten = _fetched(self._outcomes) + self._writing
-        most = self._site.settings.concurrency
-        while self._claims and len(self._visits) + unwritten < most and not self._ends_early:
+        while self._claims and len(self._visits) + unwritten < self._most_visits and not self._ends_early:
             claimed = self._claims.next()
             self._times.expect(claimed.url)
             self._visits.add(asyncio.create_task(self._visitor.visit(claimed)))
@@ -282,7 +283,11 @@ class Crawl:
         self._written_at = time.monotonic()
         seconds = {each.claimed.id: self._times.take(each.claimed.url) for each in outcomes}
         taken = {number: each for number, each in seconds.items() if each is not None}
-        self._new += await self._in_database(lambda: self._frontier.record(outcomes, self._visitor.cleaner, taken))
+        cleaner = self._visitor.cleaner
+        new, refused = await self._in_database(lambda: self._frontier.record(outcomes, cleaner, taken))
+        self._new += new
+        for outcome, failed in refused:
+            self._result.take_failed(outcome, failed)
         self._claims.lists_wait |= any(_names_lists(outcome) for outcome in outcomes)
         if skips and self._trusts_lastmod and any(isinstance(outcome, Listed) for outcome in outcomes):
             self._skip(await self._in_database(self._skip_unchanged))

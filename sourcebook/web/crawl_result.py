@@ -69,6 +69,13 @@ class CrawlResult:
             case _:
                 self.unchanged += 1
 
+    def take_failed(self, outcome: Outcome, failed: Failed) -> None:
+        """Count an outcome that was counted, and could not be recorded, as failed."""
+        if isinstance(outcome, Stored):
+            self.added -= not outcome.claimed.live
+            self.changed -= outcome.claimed.live and outcome.claimed.sha256 != outcome.page.sha256
+        self.take(failed)
+
     def _take_page(self, outcome: Stored) -> None:
         if not outcome.claimed.live:
             self.added += 1
@@ -95,7 +102,7 @@ def why_login(site: Site, result: CrawlResult) -> ItemFailure:
 def why_nothing(site: Site, result: CrawlResult) -> ItemFailure:
     """Return the reason why a crawl ended without any page."""
     if forbidden := result.counts["forbidden"]:
-        agent = site.settings.user_agent.partition("/")[0]
+        agent = site.settings.request.user_agent.partition("/")[0]
         reason = f"0 pages because robots.txt forbids them to {agent} ({forbidden:,} URLs)"
         return ItemFailure(site.location, reason, FailureClass.FORBIDDEN)
     if result.failures:

@@ -31,6 +31,7 @@ from sourcebook.web.outcome import (
     Outcome,
     PageContent,
     Postponed,
+    Recorded,
     Redirected,
     Refused,
     Stored,
@@ -189,8 +190,8 @@ class MemoryFrontier:
         """Return the number of pages that a list declares unchanged: none."""
         return 0
 
-    def record(self, outcomes: Sequence[Outcome], cleaner: str, seconds: Mapping[int, float]) -> int:
-        """Record outcomes and the URLs they found; return the number of new URLs."""
+    def record(self, outcomes: Sequence[Outcome], cleaner: str, seconds: Mapping[int, float]) -> Recorded:
+        """Record outcomes and the URLs they found."""
         new = 0
         for outcome in outcomes:
             known = self._urls[outcome.claimed.url]
@@ -199,7 +200,7 @@ class MemoryFrontier:
             self._live += isinstance(outcome, Stored)
             new += self.add(outcome.found if isinstance(outcome, Stored | Listed | Redirected | Refused) else ())
             known.outcome = _without_content(outcome)
-        return new
+        return new, []
 
     def recover(self) -> int:
         """Queue the URLs that are claimed; return their number."""

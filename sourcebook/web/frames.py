@@ -11,7 +11,7 @@ from sourcebook.errors import FailureClass
 from sourcebook.model.media_types import HTML
 from sourcebook.parsing.html.frames import Frame, FrameHead, read_frame_head
 from sourcebook.web.discovery import Discovery
-from sourcebook.web.fetching.host_rules import HostRules, tag_directives
+from sourcebook.web.fetching.host_rules import HostRules
 from sourcebook.web.http_types import FetchError, Request, Response
 from sourcebook.web.outcome import MOST_REDIRECTS
 from sourcebook.web.page_content import media_type_of
@@ -22,7 +22,7 @@ MOST_FRAMES = 20
 DEEPEST_FRAME = 3
 """Frames within frames."""
 _REMEMBERED = 32
-"""Frames kept in memory, because many pages show the same one; together they have at most `max_bytes`."""
+"""Frames kept in memory, because many pages show the same one; together they have at most `request.max_bytes`."""
 
 _Read = tuple[Frame, FrameHead]
 
@@ -82,7 +82,7 @@ class FrameReader:
                 continue
             asked.add(url)
             read = await self._read(url, patient=patient)
-            if read is None or size + len(read[0].body) > self._settings.max_bytes:
+            if read is None or size + len(read[0].body) > self._settings.request.max_bytes:
                 continue
             frame, head = read
             size += len(frame.body)
@@ -114,14 +114,14 @@ class FrameReader:
         """Keep a frame for other pages, in place of those that were used longest ago."""
         self._bytes += _size(read) - _size(self._remembered.pop(url, None))
         self._remembered[url] = read
-        while len(self._remembered) > _REMEMBERED or self._bytes > self._settings.max_bytes:
+        while len(self._remembered) > _REMEMBERED or self._bytes > self._settings.request.max_bytes:
             self._bytes -= _size(self._remembered.popitem(last=False)[1])
 
     async def _follow(self, url: str) -> _Read | None:
         """Return a frame after its redirects, None where it is left out."""
         target: str | None = url
         for _ in range(MOST_REDIRECTS + 1):
-            if target is None or not self._belongs(target) or not await self._allowed(target):
+            if target is None or not self._belongs(target) or not await self._rules.allow(target):
                 return None
             url = target
             response = await self._fetch(Request(url))
@@ -143,19 +143,13 @@ class FrameReader:
 
     def _as_asked(self, response: Response, frame: Frame, head: FrameHead) -> _Read | None:
         """Apply the directives for robots of a frame, in its header and its HTML."""
-        if not self._settings.respect_robots:
-            return frame, head
-        asked = tag_directives(response.headers.get("x-robots-tag", ""), self._settings.user_agent)
-        if head.noindex or "noindex" in asked:
+        asked = self._rules.asked_by(response, head)
+        if "noindex" in asked:
             return None
-        follow = not (head.nofollow or "nofollow" in asked)
-        return Frame(frame.url, frame.body, frame.content_type, follow), head
+        return Frame(frame.url, frame.body, frame.content_type, "nofollow" not in asked), head
 
     def _belongs(self, url: str | None) -> bool:
         return url is not None and self._discovery.scope.takes(url)
-
-    async def _allowed(self, url: str) -> bool:
-        return not self._settings.respect_robots or (await self._rules.of(url)).allowed(url)
 
 
 def _size(read: _Read | None) -> int:

@@ -7,22 +7,15 @@ it stopped: no page is lost, and no recorded page is fetched again.
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from psycopg import Connection
 from psycopg.rows import class_row
-from psycopg.types.json import Jsonb
 
 from sourcebook.database.batches import batched
-from sourcebook.database.parsed_content import parsed_content_row
 from sourcebook.database.queries import queries
+from sourcebook.database.refusals import write_in_halves
 from sourcebook.errors import FailureClass
-from sourcebook.model.document import content_hash
-from sourcebook.parsing.html.read_html import page_document
-from sourcebook.parsing.redacted_document import redacted_document
-from sourcebook.parsing.registry import page_identity
-from sourcebook.redaction.documents import redacted_facts
-from sourcebook.redaction.ingestion import ingest_redactor, with_identity
 from sourcebook.web.outcome import (
     ClaimedUrl,
     Failed,
@@ -31,14 +24,16 @@ from sourcebook.web.outcome import (
     Gone,
     Listed,
     Outcome,
-    PageContent,
     Postponed,
+    Recorded,
     Redirected,
     Refused,
     Stored,
     Unchanged,
     nearest_urls,
+    refused_by_database,
 )
+from sourcebook.web.page_rows import PageRows
 from sourcebook.web.site import Site
 from sourcebook.web.url import normal_form
 
@@ -62,8 +57,7 @@ class Frontier:
         self._site = site
         self._scope = {"source_id": site.id, "start": normal_form(site.settings.url)}
         self.began_at: datetime | None = site.crawl_started_at
-        self._redactor = ingest_redactor(site.redaction)
-        self._page_identity = with_identity(page_identity(), site.redaction_identity)
+        self._rows = PageRows(site)
 
     def begin(self, start: str) -> None:
         """Begin a new round, in which every URL is requested again."""
@@ -139,71 +133,39 @@ class Frontier:
             new += sum(is_new for (is_new,) in rows)
         return new
 
-    def record(self, outcomes: Sequence[Outcome], cleaner: str, seconds: Mapping[int, float]) -> int:
-        """Record outcomes and the URLs they found in one transaction; return the number of new URLs.
+    def record(self, outcomes: Sequence[Outcome], cleaner: str, seconds: Mapping[int, float]) -> Recorded:
+        """Record outcomes and the URLs they found in one transaction.
+
+        One that the database refuses is recorded as failed; its stored page stays.
 
         Args:
             outcomes: outcomes of claimed URLs.
             cleaner: identity of the cleaner that made the pages.
             seconds: seconds of the response by the id of its URL.
         """
-        with self._connection.transaction():
-            self._record_pages([outcome for outcome in outcomes if isinstance(outcome, Stored)], cleaner)
-            self._record_states(outcomes, seconds)
+
+        def write(some: Sequence[Outcome]) -> int:
+            self._record_pages([outcome for outcome in some if isinstance(outcome, Stored)], cleaner)
+            self._record_states(some, seconds)
             return self.add(
                 url
-                for outcome in outcomes
+                for outcome in some
                 if isinstance(outcome, Stored | Listed | Redirected | Refused)
                 for url in outcome.found
             )
+
+        new, refused = write_in_halves(self._connection, outcomes, write, refused_by_database)
+        return sum(new), [(outcome, refused_by_database(outcome, refusal)) for outcome, refusal in refused]
 
     def _record_pages(self, stored: Sequence[Stored], cleaner: str) -> None:
         if stored:
             # In the order of their keys, because two crawls that write equal contents wait for each other.
             contents = [
-                self._content_row(outcome.page) for outcome in sorted(stored, key=lambda each: each.page.sha256)
+                self._rows.content(outcome.page) for outcome in sorted(stored, key=lambda each: each.page.sha256)
             ]
             with self._connection.cursor() as cursor:
                 cursor.executemany(queries["add_parsed_contents"], [row for row in contents if row is not None])
-                cursor.executemany(queries["record_pages"], [self._page_row(outcome, cleaner) for outcome in stored])
-
-    def _page_row(self, outcome: Stored, cleaner: str) -> dict[str, object]:
-        page = outcome.page
-        title, metadata = page.title, dict(page.metadata or {})
-        if self._redactor is not None:
-            title, metadata = redacted_facts(self._redactor, title, metadata)
-        return {
-            **self._scope,
-            "url": outcome.claimed.url,
-            "status": page.status,
-            "media_type": page.media_type,
-            "etag": page.etag,
-            "last_modified": page.last_modified,
-            "lastmod": outcome.claimed.lastmod,
-            "title": title,
-            "language": page.language,
-            "metadata": Jsonb(metadata),
-            "canonical_url": page.canonical_url,
-            "parser": None if page.markdown is None else self._page_identity,
-            "content": page.content,
-            "size": page.size,
-            "sha256": page.sha256,
-            "links": list(page.links),
-            "rendered": page.rendered,
-            "cleaner": cleaner,
-            "tags": self._site.tags_of(outcome.claimed.url),
-            "depth": outcome.claimed.depth,
-        }
-
-    def _content_row(self, page: PageContent) -> dict[str, Any] | None:
-        """Return the row of `parsed_content` of an HTML page, None for any other document."""
-        if page.markdown is None or page.blocks is None:
-            return None
-        document = page_document(page.markdown, page.blocks, title=page.title, language=page.language)
-        if self._redactor is not None:
-            document = redacted_document(document, self._redactor)
-        digest = content_hash(document.markdown, document.blocks, document.title)
-        return parsed_content_row(page.sha256, self._page_identity, document, digest)
+                cursor.executemany(queries["record_pages"], [self._rows.page(outcome, cleaner) for outcome in stored])
 
     def _record_states(self, outcomes: Sequence[Outcome], seconds: Mapping[int, float]) -> None:
         def those(kind: type[OutcomeKind]) -> list[OutcomeKind]:

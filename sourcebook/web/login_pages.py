@@ -47,7 +47,8 @@ def login_reason(settings: SiteSource, what: str) -> str:
         settings: settings of the site.
         what: the event, such as `it shows a login page`.
     """
-    if settings.login is not None or settings.headers:
-        configured = "`login`" if settings.login is not None else "`headers`"
-        return f"{what} in place of a document, although {configured} of the site is set: the session may have ended"
-    return f"{what} in place of a document: set `login` or `headers` of the site, or leave it out with `exclude`"
+    event = f"{what} in place of a document"
+    if settings.login is not None or settings.request.headers:
+        configured = "`login`" if settings.login is not None else "`request.headers`"
+        return f"{event}, although {configured} of the site is set: the session may have ended"
+    return f"{event}: set `login` or `request.headers` of the site, or leave it out with `exclude`"

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from sourcebook.config.sites import SiteSource
+from sourcebook.database.refusals import Refusal
 from sourcebook.errors import FailureClass
 from sourcebook.model.document import Block, JsonValue
 from sourcebook.web.http_types import Response
@@ -178,6 +179,9 @@ class Postponed:
 
 Outcome = Stored | Unchanged | Listed | Redirected | Gone | Refused | Failed | Postponed
 
+Recorded = tuple[int, list[tuple[Outcome, Failed]]]
+"""Number of new URLs, and the outcomes that the database refused, each with the failure in its place."""
+
 
 def nearest_urls(found: Iterable[FoundUrl]) -> Iterable[FoundUrl]:
     """Keep one entry per URL, the nearest to the start: a statement may touch a row only once."""
@@ -211,6 +215,11 @@ def asks_login(claimed: ClaimedUrl, settings: SiteSource, what: str) -> Outcome:
     """Return the outcome of a URL that shows a login in place of a document; the stored page stays."""
     reason = login_reason(settings, what)
     return Failed(claimed, reason, transient=False, failure_class=FailureClass.FORBIDDEN, asks_login=True)
+
+
+def refused_by_database(outcome: Outcome, refusal: Refusal) -> Failed:
+    """Return what a visit whose outcome the database does not take comes to."""
+    return Failed(outcome.claimed, refusal.reason, transient=False, failure_class=refusal.failure_class)
 
 
 MOST_REDIRECTS = 10

@@ -56,7 +56,7 @@ async def crawl_site(
     """
     settings = site.settings
     guard = AddressGuard(settings)
-    limiter = HostLimiter(settings.requests_per_second)
+    limiter = HostLimiter(settings.politeness.requests_per_second)
     times = FetchTimes()
     async with AsyncExitStack() as stack:
         fetcher = await stack.enter_async_context(HttpFetcher(settings, guard=guard))

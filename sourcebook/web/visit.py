@@ -22,7 +22,7 @@ from sourcebook.web.cleaners import PageCleaner
 from sourcebook.web.discovery import Discovery
 from sourcebook.web.fetch_times import PageRenderer
 from sourcebook.web.fetching.breaker import CircuitBreaker
-from sourcebook.web.fetching.host_rules import HostRules, tag_directives
+from sourcebook.web.fetching.host_rules import HostRules
 from sourcebook.web.fetching.politeness import HostLimiter
 from sourcebook.web.fetching.retries import Fetcher, fetch_with_retries
 from sourcebook.web.frames import FrameReader
@@ -110,8 +110,8 @@ class Visitor:
 
     async def _visit(self, claimed: ClaimedUrl) -> Outcome:
         try:
-            if self._settings.respect_robots and not (await self.rules.of(claimed.url)).allowed(claimed.url):
-                agent = self._settings.user_agent.partition("/")[0]
+            if not await self.rules.allow(claimed.url):
+                agent = self._settings.request.user_agent.partition("/")[0]
                 return Refused(claimed, f"robots.txt of {host_of(claimed.url)} forbids it to {agent}", "robots")
             if self._settings.renders_every_page and claimed.role == "page" and _may_be_html(claimed.url):
                 with suppress(NotAPageError):
@@ -136,9 +136,7 @@ class Visitor:
 
     async def _fetch_allowed(self, url: str) -> Response | None:
         """Return the response of another URL of the site; None where robots.txt or the patterns exclude it."""
-        if not self._discovery.scope.takes(url):
-            return None
-        if self._settings.respect_robots and not (await self.rules.of(url)).allowed(url):
+        if not self._discovery.scope.takes(url) or not await self.rules.allow(url):
             return None
         return await self._fetch(Request(url))
 
@@ -171,7 +169,8 @@ class Visitor:
         if status in {401, 403}:
             return Failed(
                 claimed,
-                f"the server answers {status}: it wants to know who asks; see `login` and `headers` of the site",
+                f"the server answers {status}: it wants to know who asks; see `login` and "
+                "`request.headers` of the site",
                 False,
                 failure_class=FailureClass.FORBIDDEN,
             )
@@ -255,7 +254,7 @@ class Visitor:
         """Return the entries of a sitemap or llms.txt, or the text of an llms-full.txt; None for any other response."""
         if looks_like_sitemap(response.body):
             try:
-                read = partial(read_sitemap, response.body, claimed.url, max_bytes=self._settings.max_bytes)
+                read = partial(read_sitemap, response.body, claimed.url, max_bytes=self._settings.request.max_bytes)
                 sitemap = await asyncio.get_running_loop().run_in_executor(self._cleaners, read)
             except SitemapError as error:
                 return Failed(claimed, str(error), transient=False, failure_class=FailureClass.CORRUPT)
@@ -266,7 +265,7 @@ class Visitor:
             if "llms-full" not in claimed.url:
                 return self._discovery.listed(claimed, ((url, None) for url in urls))
             # It holds the text of the pages.
-            asked = self._asked_by(response)
+            asked = self.rules.asked_by(response)
             if "noindex" in asked:
                 return not_to_be_indexed(claimed)
             follows = self._settings.follow_links and "nofollow" not in asked
@@ -313,7 +312,7 @@ class Visitor:
     def _store(self, claimed: ClaimedUrl, response: Response, media_type: str, cleaned: CleanedPage | None) -> Outcome:
         is_whole = cleaned is None or not self._frames.wanted(cleaned.frames)
         page = page_of(response, media_type, cleaned, is_whole=is_whole)
-        asked = self._asked_by(response, cleaned)
+        asked = self.rules.asked_by(response, cleaned)
         links = self._links_of_way if "noindex" in asked else self._links
         found = () if "nofollow" in asked else links(claimed, page.links)
         if claimed.is_start and cleaned is not None and self._discovery.follow_links and "nofollow" not in asked:
@@ -326,16 +325,6 @@ class Visitor:
         if page.canonical_url is not None:
             found += self._discovery.canonical(claimed, page.canonical_url)
         return Stored(claimed, page, found)
-
-    def _asked_by(self, response: Response, cleaned: CleanedPage | None = None) -> frozenset[str]:
-        """Return the directives for robots of a page, in its header and its HTML: noindex, nofollow."""
-        if not self._settings.respect_robots:
-            return frozenset()
-        asked = tag_directives(response.headers.get("x-robots-tag", ""), self._settings.user_agent)
-        if cleaned is not None:
-            asked |= {"noindex"} if cleaned.noindex else set()
-            asked |= {"nofollow"} if cleaned.nofollow else set()
-        return asked
 
     def _links(self, claimed: ClaimedUrl, links: Iterable[str]) -> tuple[FoundUrl, ...]:
         return self._discovery.links(claimed.url, claimed.depth, links)

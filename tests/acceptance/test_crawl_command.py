@@ -43,7 +43,7 @@ def test_a_site_is_added_crawled_and_found(workplace: Workplace, site: WebServer
     assert told["collections"]["tables"]["crawled_pages"]["added"] == PAGES + 1
     assert told["failed_items"] == 0
     (settings,) = load_configuration(workplace.configuration).collections["tables"].sites
-    assert (settings.url, settings.requests_per_second) == (f"{site.url}/", None)
+    assert (settings.url, settings.politeness.requests_per_second) == (f"{site.url}/", None)
 
     (hit, *_) = workplace.json("search", "number42", "-c", "tables", "--mode", "keyword")["results"]
     assert (hit["uri"], hit["anchor"]) == (f"{site.url}/page/42", "top-42")
@@ -56,7 +56,7 @@ def test_a_site_is_added_crawled_and_found(workplace: Workplace, site: WebServer
     told = workplace.json("crawl", f"{site.url}/", "-c", "tables", "--max-pages", "100")["collections"]["tables"]
     assert (told["crawled_pages"]["changed"], told["documents"]["changed"]) == (1, 1)
     (settings,) = load_configuration(workplace.configuration).collections["tables"].sites
-    assert (settings.max_pages, settings.requests_per_second) == (100, None)
+    assert (settings.max_pages, settings.politeness.requests_per_second) == (100, None)
 
 
 def test_a_page_that_fails_is_told_and_the_rest_is_taken(workplace: Workplace, site: WebServer) -> None:

@@ -40,10 +40,12 @@ def test_what_differs_is_named_and_mended(workplace: Workplace) -> None:
     assert done["assets"]["chunks"]["damaged"] == 1
     assert done["assets"]["embeddings"]["computed"] == 1
     assert not any(done["left"].values())
+    assert (done["files"], done["read"]) == (2, 2)
     with workplace.database() as database:
         words = "SELECT string_agg(chunk.text, ' ') AS words FROM search_entry JOIN chunk ON chunk.id = chunk_id"
         assert {"high.", "new."} <= set(rows(database, words)[0]["words"].split())
 
-    assert "everything agrees" in workplace.run("reconcile")
+    assert "everything agrees: 2 files by size, times and inode" in workplace.run("reconcile")
+    assert "everything agrees: the content of 2 files was read" in workplace.run("reconcile", "--deep")
     shutil.move(workplace.docs, workplace.folder / "away")
     assert "could not be mended" in workplace.run("reconcile", code=3)

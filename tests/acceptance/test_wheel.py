@@ -115,7 +115,9 @@ def test_up_of_the_wheel_takes_changes_in_by_itself_and_leaves_no_process_behind
     """
     elsewhere.configure(handbook="docs")
     with elsewhere.configuration.open("a") as file:
-        file.write(f"  web:\n    sites:\n      - {{url: {site.url}/, refresh: 15s, requests_per_second: 20}}\n")
+        file.write(
+            f"  web:\n    sites:\n      - {{url: {site.url}/, refresh: 15s, politeness: {{requests_per_second: 20}}}}\n"
+        )
     elsewhere.write("docs/flags.md", "# Flags\n\nThe flag is green.\n")
     done = elsewhere.ingest()
     assert (done["handbook"]["documents"]["added"], done["web"]["documents"]["added"]) == (1, 1)

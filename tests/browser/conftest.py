@@ -56,7 +56,8 @@ class Rendering:
 
     def settings(self, **settings: Any) -> SiteSource:
         """Settings of the site, with the others at their defaults."""
-        return SiteSource.model_validate({"url": self.site.url("/"), "timeout": TIMEOUT, **settings})
+        request = {"timeout": TIMEOUT, **settings.get("request", {})}
+        return SiteSource.model_validate({"url": self.site.url("/"), **settings, "request": request})
 
     @asynccontextmanager
     async def renderer(self, *, pages_per_browser: int = 200, **settings: Any) -> AsyncIterator[Renderer]:
@@ -114,7 +115,7 @@ def site(loop: Loop) -> Iterator[Site]:
 def rendering(loop: Loop, site: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rendering]:
     """The site with a browser that the tests share."""
     rendering = Rendering(loop, site, tmp_path_factory.mktemp("crawl4ai"))
-    shared = rendering.renderer(max_bytes=2_000_000)
+    shared = rendering.renderer(request={"max_bytes": 2_000_000})
     rendering.shared = loop.run(shared.__aenter__())
     yield rendering
     loop.run(shared.__aexit__(None, None, None))

@@ -123,7 +123,7 @@ def test_a_browser_that_no_longer_reacts(rendering: Rendering) -> None:
     timeout = 5.0
 
     async def render() -> tuple[float, Response]:
-        async with rendering.renderer(timeout=timeout) as renderer:
+        async with rendering.renderer(request={"timeout": timeout}) as renderer:
             before = browsers()
             await renderer.render(rendering.site.url("/text"))
             (stopped,) = [each for each in browsers() if each not in before]
@@ -150,7 +150,7 @@ def test_browsers_are_replaced(rendering: Rendering) -> None:
     before = len(browsers())
 
     async def render() -> list[Response]:
-        async with rendering.renderer(pages_per_browser=3, concurrency=3) as renderer:
+        async with rendering.renderer(pages_per_browser=3, politeness={"concurrency": 3}) as renderer:
             pages = await asyncio.gather(*(renderer.render(rendering.site.url(f"/shell?{n}")) for n in range(8)))
             await until(lambda: len(browsers()) == before + 1)
             return pages
@@ -206,7 +206,7 @@ def test_cancelled_page_is_closed(rendering: Rendering) -> None:
     """A page that nobody waits for any more is closed, and its place is free."""
 
     async def render() -> Response:
-        async with rendering.renderer(concurrency=1) as renderer:
+        async with rendering.renderer(politeness={"concurrency": 1}) as renderer:
             await renderer.render(rendering.site.url("/text"))
             rendering.site.hits.clear()
             work = asyncio.create_task(renderer.render(rendering.site.url("/slow")))

@@ -19,12 +19,12 @@ def test_settings_that_change_pages_open_them_and_a_change_opens_them_again(stag
     stages.web.page("/paper", pdf(), content_type="application/pdf")
     stages.web.robots(f"Sitemap: {stages.web.url}/sitemap.xml\n")
     stages.web.sitemap("/sitemap.xml", [("/there", LAST_WEEK), ("/paper", LAST_WEEK)])
-    stages.configure_site(render="auto", timeout="20s")
+    stages.configure_site(render="auto", request={"timeout": "20s"})
     stages.run()
     assert not stages.rows("SELECT url FROM crawled_page WHERE rendered")
     assert stages.found("anemometer") == {"there"}
 
-    stages.configure_site(render="auto", timeout="20s", browser={"clicks": ["button.more"]})
+    stages.configure_site(render="auto", request={"timeout": "20s"}, browser={"clicks": ["button.more"]})
     reports = stages.run()
     assert not reports["crawled_pages"].failures
     rendered = {row["url"] for row in stages.rows("SELECT url FROM crawled_page WHERE rendered")}
@@ -34,11 +34,11 @@ def test_settings_that_change_pages_open_them_and_a_change_opens_them_again(stag
 
     stages.web.page("/there", html("There", "The cormorant stands on the mole.") + MORE)
     longer = {"clicks": ["button.more"], "page_timeout": "25s"}
-    stages.configure_site(render="auto", timeout="20s", browser=longer)
+    stages.configure_site(render="auto", request={"timeout": "20s"}, browser=longer)
     stages.run()
     assert stages.found("anemometer") == {"there"}, "more time alone is no reason to ask again"
 
-    stages.configure_site(render="auto", timeout="20s", browser={**longer, "viewport": "800x600"})
+    stages.configure_site(render="auto", request={"timeout": "20s"}, browser={**longer, "viewport": "800x600"})
     stages.run()
     assert stages.found("cormorant") == {"there"}
     stages.assert_sound()
@@ -49,7 +49,7 @@ def test_a_page_without_its_element_fails_and_keeps_its_document(stages: Stages)
     stages.web.page("/", html("Start", "The barnacle line marks high water.", links=["/there"]))
     stages.web.page("/there", html("There", "The limpet has its own rock."))
     browser = {"wait_for": "main p", "page_timeout": "8s"}
-    stages.configure_site(render="auto", timeout="20s", browser=browser)
+    stages.configure_site(render="auto", request={"timeout": "20s"}, browser=browser)
     stages.run()
     assert stages.found("limpet") == {"there"}
     stages.web.page("/there", "<title>There</title><main>Please wait.</main>")

@@ -30,6 +30,6 @@ def test_a_page_of_scripts_has_the_cookies_and_the_storage_of_the_login(stages: 
         "origins": [{"origin": server.url, "localStorage": [{"name": "token", "value": "t1"}]}],
     }
     (stages.root.parent / "state.json").write_text(json.dumps(state))
-    stages.configure_site(render="auto", timeout="20s", login={"state": "state.json"})
+    stages.configure_site(render="auto", request={"timeout": "20s"}, login={"state": "state.json"})
     stages.run()
     assert stages.found("barnacle") == {server.url.removeprefix("http://")}

@@ -27,7 +27,7 @@ def site() -> Iterator[WebServer]:
 def configure(stages: Stages, site: WebServer, render: str) -> None:
     stages.configure(
         f"collections:\n  {stages.collection}:\n    sites:\n      - url: {site.url}/\n        render: {render}\n"
-        "        requests_per_second: unlimited\n        timeout: 15s\n"
+        "        politeness: {requests_per_second: unlimited}\n        request: {timeout: 15s}\n"
     )
 
 
@@ -70,7 +70,7 @@ def test_pages_that_set_their_own_fragment_are_read(stages: Stages, render: str,
     )
     stages.web.page("/app/", other)
     stages.web.page("/app/README.md", "<h1>Winds</h1><p>The anemometer stands on the mole.</p>")
-    stages.configure_site(render=render, timeout="15s")
+    stages.configure_site(render=render, request={"timeout": "15s"})
     report = stages.run()["crawled_pages"]
     assert not report.failures
     assert stages.site_error() is None
@@ -90,7 +90,7 @@ def test_a_page_that_is_not_there_is_no_document_however_it_was_asked_for(stages
     for path in ("/promised", "/linked"):
         stages.web.page(path, html("Not found", "The limpet has left this rock."), status=404)
     stages.web.page("/blank", "", status=404)
-    stages.configure_site(render=render, timeout="15s")
+    stages.configure_site(render=render, request={"timeout": "15s"})
     stages.run()
     kept = stages.rows("SELECT url, rendered FROM crawled_page")
     assert {row["url"]: row["rendered"] for row in kept} == dict.fromkeys(
@@ -121,7 +121,7 @@ def test_always_fetches_what_a_browser_makes_no_page_of(stages: Stages) -> None:
     stages.web.page("/report*", docx("The lantern is lit at dusk."), content_type=word, headers=attachment)
     stages.web.page("/notes", "The cormorant dries its wings on the mole.", content_type="text/plain")
     stages.web.page("/log.docx", docx("The sextant is wiped dry."), content_type=word)
-    stages.configure_site(render="always", timeout="15s")
+    stages.configure_site(render="always", request={"timeout": "15s"})
     reports = stages.run()
     assert not reports["crawled_pages"].failures
     rows = stages.rows("SELECT url, media_type, rendered FROM crawled_page")

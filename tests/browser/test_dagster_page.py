@@ -45,7 +45,7 @@ collections:
   letters:
     files: [{{root: ./letters}}]
   museum:
-    sites: [{{url: "{url}/", requests_per_second: 20, render: never}}]
+    sites: [{{url: "{url}/", politeness: {{requests_per_second: 20}}, render: never}}]
 """
 FILES = {
     "handbook/flags.md": "# Flags\n\nThe flag is green in calm weather and red in a gale.\n",

@@ -25,7 +25,7 @@ def acting(loop: Loop, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ren
     site = Site(ACTING_PAGES)
     loop.run(site.start())
     acting = Rendering(loop, site, tmp_path_factory.mktemp("crawl4ai"))
-    shared = acting.renderer(concurrency=MOST_PATHS)
+    shared = acting.renderer(politeness={"concurrency": MOST_PATHS})
     acting.shared = loop.run(shared.__aenter__())
     yield acting
     loop.run(shared.__aexit__(None, None, None))
@@ -35,7 +35,7 @@ def acting(loop: Loop, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ren
 def read(acting: Rendering, *paths: str, timeout: float = 30, **browser: Any) -> list[Response | BaseException]:
     """Open pages at the same time in the browser that the tests share; what fails is returned as well."""
     assert len(paths) <= MOST_PATHS
-    acting.set(browser=browser, timeout=timeout)
+    acting.set(browser=browser, request={"timeout": timeout})
     return acting.render_all(*paths)
 
 

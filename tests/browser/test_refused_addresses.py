@@ -77,7 +77,7 @@ def test_headers_reach_the_site_alone(rendering: Rendering, monkeypatch: pytest.
     rendering.site.headers.clear()
 
     async def render() -> None:
-        async with rendering.renderer(headers={"Authorization": "Bearer ${DOCS_TOKEN}"}) as renderer:
+        async with rendering.renderer(request={"headers": {"Authorization": "Bearer ${DOCS_TOKEN}"}}) as renderer:
             await renderer.render(rendering.site.url("/asks-others"))
 
     rendering.loop.run(render())

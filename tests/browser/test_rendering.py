@@ -106,7 +106,7 @@ def test_pages_that_never_get_ready(rendering: Rendering) -> None:
     paths = ("/loop", "/late-loop", "/endless-alerts", "/drip", "/hang")
 
     async def render() -> tuple[list[Response | BaseException], float, Response]:
-        async with rendering.renderer(timeout=3, concurrency=len(paths)) as renderer:
+        async with rendering.renderer(request={"timeout": 3}, politeness={"concurrency": len(paths)}) as renderer:
             await renderer.render(rendering.site.url("/text"))
             begun = time.monotonic()
             work = (renderer.render(rendering.site.url(path)) for path in paths)
@@ -142,7 +142,7 @@ def test_a_page_that_is_cut_off_before_it_is_shown_is_too_large(
     monkeypatch.setattr("sourcebook.web.browser.rendering.ProxyLimits", lambda **_: ProxyLimits(response_bytes=2000))
 
     async def render() -> None:
-        async with rendering.renderer(max_bytes=1000) as renderer:
+        async with rendering.renderer(request={"max_bytes": 1000}) as renderer:
             with pytest.raises(FetchError, match="the page is larger than 1,000 bytes") as failure:
                 await renderer.render(rendering.site.url("/big"))
             assert not failure.value.transient

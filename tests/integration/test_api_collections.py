@@ -195,6 +195,21 @@ def test_a_patch_is_merged_and_lists_are_replaced(base: Stages, knowledge: Knowl
         knowledge.change_collection("notes", {"parsing": {"ocr": "perhaps"}})
 
 
+def test_settings_that_moved_since_they_were_written_are_changed_in_their_place(
+    base: Stages, knowledge: KnowledgeBase
+) -> None:
+    """What the database has of an earlier version is read, shown and changed as if it were written now."""
+    knowledge.create_collection("notes", {"sites": [{"url": "https://docs.example.com/"}]})
+    stored = '{"sites": [{"url": "https://docs.example.com/", "user_agent": "Reader/2"}]}'
+    base.rows("UPDATE collection SET written_settings = %(stored)s WHERE name = 'notes' RETURNING 1", stored=stored)
+    site = {"url": "https://docs.example.com/", "request": {"user_agent": "Reader/2"}}
+    shown = knowledge.collection_settings("notes")
+    assert shown.settings == {"sites": [site]}
+    changed = knowledge.change_collection("notes", {"retries": {"attempts": 3}}, expected=shown.settings)
+    assert changed.settings == {"sites": [site], "retries": {"attempts": 3}}
+    knowledge.remove_source("notes", "https://docs.example.com/")
+
+
 def test_what_a_generation_fixes_is_changed_by_a_new_one_alone(base: Stages, knowledge: KnowledgeBase) -> None:
     knowledge.create_collection("notes", {"files": [{"root": shared(base)}], "chunking": {"tokens": 128}})
     knowledge.change_collection("notes", {"chunking": {"tokens": 64}})  # nothing was read so far
@@ -242,7 +257,9 @@ def test_a_name_that_has_left_the_file_is_kept_for_it(base: Stages, knowledge: K
 def test_settings_of_the_file_are_told_without_secrets(
     base: Stages, knowledge: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    base.configure_site(headers={"Authorization": "Bearer ${DOCS_TOKEN}"}, proxy="http://user:${PASS}@proxy.example:1")
+    base.configure_site(
+        request={"headers": {"Authorization": "Bearer ${DOCS_TOKEN}"}, "proxy": "http://user:${PASS}@proxy.example:1"}
+    )
     told = knowledge.collection_settings("handbook")
     assert told.declared_in == "file"
     assert "DOCS_TOKEN" not in str(told.settings)

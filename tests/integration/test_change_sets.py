@@ -37,7 +37,7 @@ def grow(stages: Stages, first: int, last: int) -> None:
     stages.run()
     with stages.connection() as connection:
         run_checks(connection, stages.collection)
-        connection.execute("UPDATE indexed_document SET published_at = published_at - interval '1 hour'")
+        stages.rows("UPDATE indexed_document SET published_at = published_at - interval '1 hour' RETURNING 1")
         connection.execute("VACUUM ANALYZE")
 
 

@@ -16,7 +16,7 @@ from sourcebook.web.crawl_report import CrawlReport
 from sourcebook.web.dry_run import dry_run
 from tests.integration.stages import Stages, html
 
-SETTINGS: dict[str, Any] = {"exclude": ["/drafts/**"], "max_depth": 1, "concurrency": 1}
+SETTINGS: dict[str, Any] = {"exclude": ["/drafts/**"], "max_depth": 1}
 
 
 @pytest.fixture
@@ -90,7 +90,12 @@ def test_a_report_says_what_became_of_every_url(site: Stages) -> None:
 
 def test_a_dry_run_reports_the_same_and_keeps_nothing(site: Stages) -> None:
     """It needs no database, and a second one finds the same."""
-    settings = {"url": f"{site.web.url}/", "requests_per_second": "unlimited", "render": "never", **SETTINGS}
+    settings = {
+        "url": f"{site.web.url}/",
+        "politeness": {"requests_per_second": "unlimited", "concurrency": 1},
+        "render": "never",
+        **SETTINGS,
+    }
     shown: list[tuple[int, int]] = []
     report = dry_run(SiteSource.model_validate(settings), lambda done, total, failed=0: shown.append((done, total)))
     check(site, report)
@@ -103,7 +108,9 @@ def test_a_dry_run_reports_the_same_and_keeps_nothing(site: Stages) -> None:
 def test_a_dry_run_waits_for_another_crawl_of_the_domain(stages: Stages) -> None:
     """Both together would exceed the rate; after it the domain is free again."""
     stages.web.page("/", html("Start"))
-    settings = SiteSource.model_validate({"url": f"{stages.web.url}/", "requests_per_second": None, "render": "never"})
+    settings = SiteSource.model_validate(
+        {"url": f"{stages.web.url}/", "politeness": {"requests_per_second": None}, "render": "never"}
+    )
     waits = Event()
     with stages.connection() as other, stages.connection() as own, ThreadPoolExecutor(1) as threads:
         assert other.execute(queries["lock_host"], {"host": "127.0.0.1"}).fetchone() == (True,)
@@ -119,7 +126,12 @@ def test_a_dry_run_waits_for_another_crawl_of_the_domain(stages: Stages) -> None
 def test_a_dry_run_ends_at_max_pages_and_says_what_is_beyond(stages: Stages) -> None:
     stages.web.page("/", html("Start", links=[f"/{number}" for number in range(20)]))
     stages.web.route("/*", lambda request: html(f"Page {request.path}"))
-    settings = {"url": f"{stages.web.url}/", "requests_per_second": "unlimited", "render": "never", "max_pages": 5}
+    settings = {
+        "url": f"{stages.web.url}/",
+        "politeness": {"requests_per_second": "unlimited"},
+        "render": "never",
+        "max_pages": 5,
+    }
     report = dry_run(SiteSource.model_validate(settings))
     assert (report.counts["fetched"], report.counts["beyond"]) == (5, 16)
     assert len([path for path in stages.web.paths() if path[1:].isdigit()]) == 4
@@ -128,7 +140,7 @@ def test_a_dry_run_ends_at_max_pages_and_says_what_is_beyond(stages: Stages) -> 
 def test_a_dry_run_of_a_site_that_is_down_says_why(stages: Stages) -> None:
     stages.web.page("/", "trouble", status=403)
     stages.web.robots("")
-    settings = {"url": f"{stages.web.url}/", "requests_per_second": "unlimited", "render": "never"}
+    settings = {"url": f"{stages.web.url}/", "politeness": {"requests_per_second": "unlimited"}, "render": "never"}
     report = dry_run(SiteSource.model_validate(settings))
     assert "the server answers 403" in str(report.error)
 

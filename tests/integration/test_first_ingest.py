@@ -58,7 +58,8 @@ def test_apply_refuses_a_store_that_no_file_system_reads(folder: Path) -> None:
 
 def test_apply_warns_of_a_folder_that_may_be_mounted_later(folder: Path) -> None:
     """A missing folder, variable or file of an evaluation is no mistake: it may come before the ingest."""
-    sites = '    sites: [{url: "https://example.org/", headers: {Authorization: "Bearer ${NO_SUCH_TOKEN}"}}]\n'
+    headers = '{Authorization: "Bearer ${NO_SUCH_TOKEN}"}'
+    sites = f'    sites: [{{url: "https://example.org/", request: {{headers: {headers}}}}}]\n'
     configure(folder, f"{sites}    evaluation: {{queries: q.jsonl, qrels: q.tsv}}\n", root="./absent")
     shown = CliRunner().invoke(app, ["apply"])
     assert shown.exit_code == 0

@@ -18,7 +18,12 @@ SECONDS = 2.0
 
 def configure(stages: Stages) -> None:
     """Let `policies` take what a site and a folder of `handbook` hold."""
-    site = {"url": stages.address("/"), "tags": ["policy"], "requests_per_second": "unlimited", "render": "never"}
+    site = {
+        "url": stages.address("/"),
+        "tags": ["policy"],
+        "politeness": {"requests_per_second": "unlimited"},
+        "render": "never",
+    }
     handbook = {"sites": [site], "files": [{"root": "./docs", "tags": ["policy"]}]}
     policies = {"from": {"collection": "handbook", "tags": ["policy"]}}
     stages.configure(json.dumps({"collections": {"handbook": handbook, "policies": policies}}))

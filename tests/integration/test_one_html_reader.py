@@ -66,7 +66,12 @@ def test_a_saved_page_and_a_crawled_page_give_the_same_passages(stages: Stages, 
     stages.web.page(f"/{path.name}", body, content_type="text/html")
     url = stages.address(f"/{path.name}")
     stages.write("page.html", f"<!-- saved from url=({len(url):04}){url} -->\n".encode() + body)
-    site = {"url": url, "requests_per_second": "unlimited", "render": "never", "max_depth": 0, "respect_robots": False}
+    site = {
+        "url": url,
+        "politeness": {"requests_per_second": "unlimited", "respect_robots": False},
+        "render": "never",
+        "max_depth": 0,
+    }
     collection = {"files": [{"root": f"./{stages.root.name}"}], "sites": [site], "parsing": {"html": part}}
     stages.configure(json.dumps({"collections": {stages.collection: collection}}))
     stages.raw_files()
@@ -84,7 +89,12 @@ def test_the_kept_part_goes_by_the_origin_where_no_setting_names_one(stages: Sta
     stages.web.page(f"/{path.name}", path.read_bytes(), content_type="text/html")
     url = stages.address(f"/{path.name}")
     stages.write("page.html", path.read_bytes())
-    site = {"url": url, "requests_per_second": "unlimited", "render": "never", "max_depth": 0, "respect_robots": False}
+    site = {
+        "url": url,
+        "politeness": {"requests_per_second": "unlimited", "respect_robots": False},
+        "render": "never",
+        "max_depth": 0,
+    }
     collection = {"files": [{"root": f"./{stages.root.name}"}], "sites": [site]}
     found = {}
     for part in ("auto", *get_args(HtmlPart)):

@@ -110,7 +110,12 @@ def test_without_its_patterns_nothing_is_stored(library: Stages) -> None:
 
 
 def _configure_site(stages: Stages, at: str) -> None:
-    site = {"url": stages.address("/"), "requests_per_second": "unlimited", "render": "never", "timeout": "5s"}
+    site = {
+        "url": stages.address("/"),
+        "politeness": {"requests_per_second": "unlimited"},
+        "render": "never",
+        "request": {"timeout": "5s"},
+    }
     stages.configure(json.dumps({"collections": {stages.collection: {"sites": [site], "redaction": {"at": at}}}}))
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import psycopg
 import pytest
 from numpy.typing import NDArray
+from psycopg.types.json import Jsonb
 
 from sourcebook import KnowledgeBase
 from sourcebook.admin.access_keys import find_key
@@ -129,9 +130,15 @@ def test_a_database_of_the_last_checkout_is_taken_over(create_database: CreateDa
     _build_checkout(url, 58)
     with psycopg.connect(url) as connection:  # settings that only checkouts had
         connection.execute('UPDATE sourcebook.collection SET settings = settings || \'{"speech": {"device": "cpu"}}\'')
+        site = {"url": "https://docs.example.com/", "cookies": True}
+        connection.execute("UPDATE sourcebook.collection SET settings = settings || %s", [Jsonb({"sites": [site]})])
+        connection.execute("UPDATE sourcebook.source SET kind = 'site', settings = %s", [Jsonb(site)])
         connection.execute("UPDATE sourcebook.generation SET embedding = embedding || '{\"low_memory\": true}'")
     with Database(DatabaseLocation(tmp_path, url)) as database, database.connection() as connection:
         assert connection.execute("SELECT settings -> 'speech' FROM collection").fetchone() == ({},)
+        taken = {"url": "https://docs.example.com/", "request": {"cookies": True}}
+        assert connection.execute("SELECT DISTINCT settings FROM source").fetchall() == [(taken,)]
+        assert connection.execute("SELECT settings -> 'sites' FROM collection").fetchone() == ([taken],)
         assert connection.execute("SELECT DISTINCT embedding ? 'low_memory' FROM generation").fetchall() == [(False,)]
         connection.execute("DELETE FROM search_entry WHERE lexemes @@ 'hous'")
         assert statistics(connection, 1) == recount(connection, 1)

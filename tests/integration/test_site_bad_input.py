@@ -80,7 +80,7 @@ def test_each_url_fails_with_its_reason_and_the_crawl_goes_on(stages: Stages) ->
         serve(stages.web, f"/{name}")
     names = [*FAILURES, *SKIPPED, *TAKEN]
     stages.web.page("/", html("Start", links=[f"/{name}" for name in names]))
-    stages.configure_site(timeout="1s", max_bytes="5MB", concurrency=8)
+    stages.configure_site(request={"timeout": "1s", "max_bytes": "5MB"}, politeness={"concurrency": 8})
     started = time.monotonic()
     report = stages.run()["crawled_pages"]
     assert time.monotonic() - started < 120
@@ -138,7 +138,7 @@ def test_a_start_that_is_an_xml_bomb_is_told(stages: Stages) -> None:
     ],
 )
 def test_a_site_that_cannot_be_reached_is_told(stages: Stages, url: str, word: str) -> None:
-    stages.configure_site(url, timeout="2s")
+    stages.configure_site(url, request={"timeout": "2s"})
     started = time.monotonic()
     report = stages.crawl()
     assert (report.failed, len(report.failures)) == (1, 1)

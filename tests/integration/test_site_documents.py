@@ -123,7 +123,7 @@ def test_what_a_page_asks_of_its_readers_is_respected(stages: Stages) -> None:
     stages.configure_site()
     stages.crawl()
     assert stages.pages() == {"/", "/nofollow", "/a"}
-    stages.configure_site(respect_robots=False)
+    stages.configure_site(politeness={"respect_robots": False})
     stages.crawl()
     stages.refresh()
     assert stages.pages() == {"/", "/nofollow", "/a", "/noindex", "/b"}

@@ -164,7 +164,7 @@ def test_frames_are_remembered_up_to_the_bytes_of_one_page(stages: Stages) -> No
     for page, frames in (("/1", ["/big-1", "/small"]), ("/2", ["/big-2", "/small"]), ("/3", ["/big-1", "/small"])):
         inner = "".join(f'<iframe src="{frame}"></iframe>' for frame in frames)
         stages.web.page(page, html(f"Page {page}").replace("</main>", f"{inner}</main>"))
-    stages.configure_site(max_bytes=100_000, concurrency=1)
+    stages.configure_site(request={"max_bytes": 100_000}, politeness={"concurrency": 1})
     stages.crawl()
     assert stages.pages() == {"/", "/1", "/2", "/3"}
     assert [stages.web.count(frame) for frame in ("/big-1", "/big-2", "/small")] == [2, 1, 1]

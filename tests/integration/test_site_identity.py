@@ -127,14 +127,14 @@ def test_a_start_that_leads_to_another_host_of_its_domain_makes_that_the_site(st
         for path in ("/a", "/b"):
             www.page(path, html(path))
         www.failing("/c", html("C"), times=3)
-        stages.configure_site(private_networks=["127.0.0.0/8"])
+        stages.configure_site(request={"private_networks": ["127.0.0.0/8"]})
         stages.crawl()
         expected = {f"{www.url}{path}" for path in ("/", "/a", "/b")}
         assert stages.pages() == expected
         stages.due_now()
         stages.crawl()
         assert stages.pages() == expected | {f"{www.url}/c"}, "a retry by itself"
-        stages.configure_site(private_networks=["127.0.0.0/8"], exclude=["/b"])
+        stages.configure_site(request={"private_networks": ["127.0.0.0/8"]}, exclude=["/b"])
         stages.crawl()
         assert stages.pages() == {f"{www.url}{path}" for path in ("/", "/a", "/c")}, "other patterns"
 
@@ -148,7 +148,7 @@ def test_traps_end(stages: Stages) -> None:
     stages.web.route("/away*", lambda _: web.Response(status=302, headers={"Location": f"/away?turn={next(number)}"}))
     stages.web.page("/", html("Start", links=["/calendar/", "/shop", "/deep/", "/away", "/real"]))
     stages.web.page("/real", html("Real"))
-    stages.configure_site(max_depth=1000, max_pages=5000, concurrency=8)
+    stages.configure_site(max_depth=1000, max_pages=5000, politeness={"concurrency": 8})
     stages.crawl()
     assert "/real" in stages.pages()
     paths = stages.web.paths()

@@ -82,7 +82,7 @@ def serve_slowly(stages: Stages, pages: int, links: int = 7) -> None:
 def test_a_crawl_that_is_killed_goes_on_where_it_was(stages: Stages, tmp_path: Path) -> None:
     """No page is lost; only what was in the hands of a killed crawl is asked for twice."""
     serve_slowly(stages, PAGES)
-    stages.configure_site("/0", concurrency=CONCURRENCY)
+    stages.configure_site("/0", politeness={"concurrency": CONCURRENCY})
     chance = random.Random(20261122)
     killed = 0
     while killed < KILLS:
@@ -115,7 +115,7 @@ def test_a_killed_refresh_goes_on_too(stages: Stages, tmp_path: Path) -> None:
     """What was confirmed before is not asked for again, and nothing is taken for gone."""
     pages = 60
     serve_slowly(stages, pages)
-    stages.configure_site("/0", concurrency=CONCURRENCY)
+    stages.configure_site("/0", politeness={"concurrency": CONCURRENCY})
     stages.crawl()
     stages.rows("UPDATE source SET next_crawl_at = now() RETURNING 1")
     stages.web.requests.clear()
@@ -133,7 +133,7 @@ def test_two_collections_never_ask_one_host_at_the_same_time(stages: Stages, tmp
     """The second says what it waits for, and both get everything; the limit holds over both."""
     for number in range(8):
         stages.web.page(f"/{number}", html(f"Page {number}", links=[f"/{(number + 1) % 8}"]))
-    site = {"url": f"{stages.web.url}/0", "requests_per_second": 5, "render": "never"}
+    site = {"url": f"{stages.web.url}/0", "politeness": {"requests_per_second": 5}, "render": "never"}
     names = ("first", "second")
     stages.configure(json.dumps({"collections": {name: {"sites": [site]} for name in names}}))
     waited: dict[str, list[str]] = {name: [] for name in names}
@@ -167,7 +167,7 @@ def test_a_crawl_with_nothing_to_do_waits_for_nobody(stages: Stages) -> None:
 
 def test_the_lock_of_a_killed_crawl_is_free(stages: Stages, tmp_path: Path) -> None:
     serve_slowly(stages, 40)
-    stages.configure_site("/0", requests_per_second=5)
+    stages.configure_site("/0", politeness={"requests_per_second": 5})
     process = crawler(stages, tmp_path)
     wait_for_requests(stages, 3)
     assert kill_after(process, 0)

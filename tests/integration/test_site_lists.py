@@ -93,7 +93,7 @@ def test_urls_of_a_list_and_of_all_lists_are_bounded(stages: Stages, monkeypatch
     for name in "abc":
         stages.web.sitemap(f"/{name}.xml", [f"/p/{name}{number}" for number in range(40)])
     stages.web.route("/p/*", lambda request: html(f"Page {request.path}"))
-    stages.configure_site("/all.xml", max_pages=20, concurrency=1)
+    stages.configure_site("/all.xml", max_pages=20, politeness={"concurrency": 1})
     stages.crawl()
     assert len(stages.pages()) == 20
     assert len(stages.rows("SELECT FROM frontier WHERE role = 'page'")) == 70

@@ -82,7 +82,7 @@ def test_a_login_page_is_a_failure_of_the_site_and_never_a_document(stages: Stag
     report = stages.crawl()
     assert stages.pages() == set()
     assert [failure.failure_class.value for failure in report.failures] == ["forbidden"]
-    assert "set `login` or `headers` of the site" in (stages.site_error() or "")
+    assert "set `login` or `request.headers` of the site" in (stages.site_error() or "")
 
 
 def test_pages_that_were_kept_stay_when_the_session_ends(stages: Stages) -> None:

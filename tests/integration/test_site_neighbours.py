@@ -36,7 +36,7 @@ def test_a_huge_crawl_delay_postpones_the_site_and_says_why(stages: Stages) -> N
     assert (stages.web.paths(), report.failed) == (["/robots.txt"], 1)
     error = str(stages.site_error())
     assert "asks for a Crawl-delay of 100,000 seconds" in error
-    assert "`max_crawl_delay` of 60 seconds: raise that" in error
+    assert "`politeness.max_crawl_delay` of 60 seconds" in error
     assert "`respect_robots: false`" in error
     with stages.connection() as connection:
         due = next_due(connection, stages.collection)
@@ -44,10 +44,10 @@ def test_a_huge_crawl_delay_postpones_the_site_and_says_why(stages: Stages) -> N
     assert timedelta(hours=11.9) < due - datetime.now(UTC) < timedelta(hours=12.1)
 
     stages.web.robots("User-agent: *\nCrawl-delay: 0.2\n")
-    stages.configure_site("/", max_crawl_delay=0.1)
+    stages.configure_site("/", politeness={"max_crawl_delay": 0.1})
     stages.refresh()
     assert "Crawl-delay of 0.2 seconds" in str(stages.site_error())
-    stages.configure_site("/", max_crawl_delay=0.3)
+    stages.configure_site("/", politeness={"max_crawl_delay": 0.3})
     stages.crawl()
     assert (stages.site_error(), stages.pages()) == (None, {"/", "/a"})
 
@@ -84,7 +84,7 @@ def test_slow_sites_pause_until_the_pages_of_a_finished_one_are_searchable(
     stages.web.page("/", html("Start", links=["/a", "/b", "/c"]))
     for path in ("/a", "/b", "/c"):
         stages.web.page(path, html(f"Page {path}"))
-    stages.configure_sites({"url": "/", "concurrency": 1}, {"url": f"http://localhost:{other.port}/"})
+    stages.configure_sites({"url": "/", "politeness": {"concurrency": 1}}, {"url": f"http://localhost:{other.port}/"})
     report = stages.crawl()
     assert report.failed == 0
     fast = {f"http://localhost:{other.port}{path}" for path in ("/", "/a", "/b")}
@@ -114,7 +114,7 @@ def test_one_ingest_goes_on_through_the_pauses(
     stages.web.page("/", html("Start", links=["/a", "/b"]))
     for path in ("/a", "/b"):
         stages.web.page(path, html(f"Page {path}"))
-    stages.configure_sites({"url": "/", "concurrency": 1}, {"url": f"http://localhost:{other.port}/"})
+    stages.configure_sites({"url": "/", "politeness": {"concurrency": 1}}, {"url": f"http://localhost:{other.port}/"})
     started: list[int] = []
     (done,) = ingest(
         load_configuration(stages.root.parent / "sourcebook.yaml"),

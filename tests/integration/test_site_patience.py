@@ -39,7 +39,7 @@ def minutes(number: float) -> object:
 def test_no_second_sees_more_requests_than_the_limit(stages: Stages) -> None:
     """Robots.txt and lists included, however many are asked for at once."""
     hub(stages, 15)
-    stages.configure_site(requests_per_second=6, concurrency=16)
+    stages.configure_site(politeness={"requests_per_second": 6, "concurrency": 16})
     stages.crawl()
     assert len(stages.pages()) == 16
     times = stages.web.times()
@@ -52,7 +52,7 @@ def test_no_second_sees_more_requests_than_the_limit(stages: Stages) -> None:
 def test_a_crawl_delay_is_kept(stages: Stages) -> None:
     stages.web.robots("User-agent: Sourcebook\nCrawl-delay: 0.4\n")
     hub(stages, 3)
-    stages.configure_site(concurrency=8, requests_per_second=20)
+    stages.configure_site(politeness={"concurrency": 8, "requests_per_second": 20})
     stages.crawl()
     gaps = [later - earlier for earlier, later in pairwise(stages.web.times())]
     assert len(gaps) == 5
@@ -69,7 +69,7 @@ def test_what_robots_forbids_is_not_asked_for_and_told(stages: Stages) -> None:
     assert stages.pages() == {"/", "/private/open", "/b"}
     assert (stages.web.count("/private/a"), report.extra["forbidden"], report.failed) == (0, 1, 0)
     assert "robots.txt" in stages.problems()["/private/a"]
-    stages.configure_site(respect_robots=False)
+    stages.configure_site(politeness={"respect_robots": False})
     stages.crawl()
     assert "/private/a" in stages.pages()
 
@@ -108,7 +108,7 @@ def test_while_the_rules_are_not_known_nothing_is_asked_and_nothing_is_lost(stag
 def test_a_short_retry_after_is_waited_for_by_everything(stages: Stages) -> None:
     hub(stages, 4)
     stages.web.failing("/0", html("Page 0"), times=1, status=429, retry_after="1")
-    stages.configure_site(concurrency=1)
+    stages.configure_site(politeness={"concurrency": 1})
     report = stages.crawl()
     assert (report.failed, len(stages.pages())) == (0, 5)
     first, second = stages.web.times("/0")
@@ -119,7 +119,7 @@ def test_a_short_retry_after_is_waited_for_by_everything(stages: Stages) -> None
 def test_a_long_retry_after_puts_off_the_rest_and_says_until_when(stages: Stages) -> None:
     hub(stages, 4)
     stages.web.failing("/1", html("Page 1"), times=1, status=429, retry_after="600")
-    stages.configure_site(concurrency=1)
+    stages.configure_site(politeness={"concurrency": 1})
     report = stages.crawl()
     assert stages.pages() == {"/", "/0"}
     assert (report.extra["postponed"], stages.web.count("/2")) == (3, 0)
@@ -221,7 +221,7 @@ def test_named_urls_are_asked_for_and_nothing_else(stages: Stages) -> None:
 def test_a_retry_while_max_pages_is_reached_does_not_keep_the_site_due(stages: Stages) -> None:
     hub(stages, 3)
     stages.web.page("/0", "trouble", status=500)
-    stages.configure_site(max_pages=2, concurrency=1)
+    stages.configure_site(max_pages=2, politeness={"concurrency": 1})
     stages.crawl()
     assert len(stages.pages()) == 2
     with stages.connection() as connection:
@@ -238,7 +238,7 @@ def test_a_host_that_fails_again_and_again_is_left_alone_and_the_rest_waits(stag
     hub(stages, 30)
     for number in range(30):
         stages.web.page(f"/{number}", "trouble", status=500)
-    stages.configure_site(concurrency=2)
+    stages.configure_site(politeness={"concurrency": 2})
     report = stages.crawl()
     asked = {path for path in stages.web.paths() if path.strip("/").isdigit()}
     assert 5 <= len(asked) <= 7

@@ -111,7 +111,9 @@ def test_the_report_and_the_status_tell_the_same(stages: Stages) -> None:
     }
     assert report.counts["left_out"] == sum(told.values())
 
-    dry = dry_run(SiteSource.model_validate({"url": address("/"), "requests_per_second": None, **settings}))
+    dry = dry_run(
+        SiteSource.model_validate({"url": address("/"), "politeness": {"requests_per_second": None}, **settings})
+    )
     assert {each[:4] for each in map(astuple, dry.left_out)} == {each[:4] for each in groups.values()}
 
 

@@ -66,7 +66,7 @@ def test_a_round_ends_after_an_outage_in_its_middle(
 ) -> None:
     """What is beyond max_pages is `beyond`, and the next round looks at the known pages again."""
     outage = Outage(stages, answer, after=12)
-    stages.configure_site("/", max_pages=MOST, concurrency=2)
+    stages.configure_site("/", max_pages=MOST, politeness={"concurrency": 2})
     stages.crawl()
     assert len(stages.pages()) < MOST
     assert states(stages)["queued"] > MOST
@@ -94,7 +94,7 @@ def test_a_round_ends_after_an_outage_in_its_middle(
 def test_a_round_ends_after_robots_txt_was_not_readable(stages: Stages) -> None:
     """The same for a robots.txt with 5xx or 429, in the middle of a round."""
     outage = Outage(stages, overloaded, after=12)
-    stages.configure_site("/", max_pages=MOST, concurrency=2)
+    stages.configure_site("/", max_pages=MOST, politeness={"concurrency": 2})
     stages.crawl()
     outage.mended = True
     for status in (503, 429):
@@ -118,7 +118,7 @@ def test_one_page_that_always_asks_to_wait_does_not_hold_up_the_site(stages: Sta
     for number in range(4):
         stages.web.page(f"/{number}", html(f"Page {number}"))
     stages.web.page("/1", "wait", status=429, headers={"Retry-After": "600"})
-    stages.configure_site("/", concurrency=1)
+    stages.configure_site("/", politeness={"concurrency": 1})
     for _ in range(5):
         let_time_pass(stages)
         stages.crawl()
@@ -141,7 +141,7 @@ def test_progress_counts_against_all_that_is_known_and_what_waits_stays_in_it(st
     for path in paths:
         stages.web.page(path, html(f"Page {path}"))
     stages.web.failing("/5", html("Page /5"), times=1, status=429, retry_after="600")
-    stages.configure_site("/sitemap.xml", concurrency=1)
+    stages.configure_site("/sitemap.xml", politeness={"concurrency": 1})
     seen: list[tuple[int, int, int]] = []
 
     def note(done: int, total: int, failed: int = 0) -> None:

@@ -76,7 +76,7 @@ def test_settings_that_decide_nothing_ask_for_nothing_anew(stages: Stages) -> No
     stages.configure_site()
     stages.crawl()
     stages.web.requests.clear()
-    stages.configure_site(concurrency=2, tags=["harbour"])
+    stages.configure_site(politeness={"concurrency": 2}, tags=["harbour"])
     report = stages.crawl()
     assert (report.worked, unconditional(stages)) == (False, set())
 
@@ -114,7 +114,8 @@ def test_a_collection_may_have_files_and_sites_that_hold_the_same_words(stages: 
     file = stages.root.parent / "sourcebook.yaml"
     file.write_text(
         f"collections:\n  handbook:\n    files:\n      - root: ./{stages.root.name}\n    sites:\n"
-        f"      - url: {stages.web.url}/\n        requests_per_second: unlimited\n        render: never\n"
+        f"      - url: {stages.web.url}/\n        render: never\n"
+        "        politeness: {requests_per_second: unlimited}\n"
     )
     with stages.connection() as connection:
         apply(connection, load_configuration(file))

@@ -124,7 +124,7 @@ def test_max_pages_is_kept_exactly_and_what_is_beyond_is_counted_and_taken_when_
     stages.web.page("/", html("Start", links=[f"/{number}" for number in range(30)]))
     for number in range(30):
         stages.web.page(f"/{number}", html(f"Page {number}"))
-    stages.configure_site(max_pages=10, concurrency=8)
+    stages.configure_site(max_pages=10, politeness={"concurrency": 8})
     report = stages.crawl()
     assert (report.added, len(stages.pages())) == (10, 10)
     assert len(stages.web.paths()) == 10 + 2, "robots.txt and llms.txt besides"
@@ -132,7 +132,7 @@ def test_max_pages_is_kept_exactly_and_what_is_beyond_is_counted_and_taken_when_
     assert stages.status().sources[0].queued == 0
     assert not stages.pending().pages
 
-    stages.configure_site(max_pages=40, concurrency=8)
+    stages.configure_site(max_pages=40, politeness={"concurrency": 8})
     report = stages.crawl()
     assert (report.added, report.changed, len(stages.pages())) == (21, 0, 31)
     assert stages.status().sources[0].beyond == 0

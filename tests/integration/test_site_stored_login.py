@@ -81,7 +81,7 @@ def test_cookies_are_kept_within_a_crawl_where_asked(stages: Stages) -> None:
     stages.configure_site()
     stages.run()
     assert stages.found("green") == set()
-    stages.configure_site(cookies=True)
+    stages.configure_site(request={"cookies": True})
     stages.run()
     assert stages.found("green") == {"a"}
 
@@ -93,7 +93,7 @@ def test_cookies_are_kept_within_a_crawl_where_asked(stages: Stages) -> None:
             {"login": {"basic": "${TEST_USER}:${TEST_PASSWORD}"}},
             f"Basic {b64encode(f'ada:{SECRET}'.encode()).decode()}",
         ),
-        ({"headers": {"Authorization": "Bearer ${TEST_PASSWORD}"}}, f"Bearer {SECRET}"),
+        ({"request": {"headers": {"Authorization": "Bearer ${TEST_PASSWORD}"}}}, f"Bearer {SECRET}"),
     ],
 )
 def test_basic_and_bearer(stages: Stages, settings: dict[str, Any], expected: str) -> None:
@@ -105,7 +105,7 @@ def test_basic_and_bearer(stages: Stages, settings: dict[str, Any], expected: st
     stages.web.route("/", page)
     stages.configure_site()
     stages.crawl()
-    assert "see `login` and `headers` of the site" in (stages.site_error() or "")
+    assert "see `login` and `request.headers` of the site" in (stages.site_error() or "")
     stages.configure_site(**settings)
     stages.crawl()
     assert stages.pages() == {"/"}

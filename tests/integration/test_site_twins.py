@@ -38,7 +38,7 @@ def test_a_session_id_in_the_query_is_a_trap_also_where_pages_have_a_table_of_co
             return f"<body><main>{text}</main><nav>{links}</nav></body>"
 
         stages.web.route(path, page)
-        stages.configure_site(path, max_depth=1000, max_pages=300, concurrency=8)
+        stages.configure_site(path, max_depth=1000, max_pages=300, politeness={"concurrency": 8})
         stages.crawl()
         requests.append(sum(asked.startswith(path) for asked in stages.web.paths()))
     plain, toc = requests

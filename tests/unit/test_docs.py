@@ -26,17 +26,19 @@ from sourcebook.config.collection import (
     CollectionSettings,
     EmbeddingSettings,
     FilesSource,
+    RemovalSettings,
     RetentionSettings,
     RetrySettings,
 )
 from sourcebook.config.document_types import DocumentType
 from sourcebook.config.evaluation import MEASURES, EvaluationSettings, GenerationSettings
+from sourcebook.config.field_types import Settings
 from sourcebook.config.membership import TakenDocuments
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.config.redaction import RedactionSettings
 from sourcebook.config.relations import RelationSettings
 from sourcebook.config.repositories import RepositorySource
-from sourcebook.config.sites import LoginSettings, SiteSource
+from sourcebook.config.sites import LoginSettings, PolitenessSettings, RequestSettings, SiteSource
 from sourcebook.config.speech import SpeechSettings
 from sourcebook.contract.documents import Item
 from sourcebook.contract.explanation import Explanation, LegExplanation
@@ -83,6 +85,8 @@ def test_every_setting_is_in_the_docs() -> None:
     keys += [f"sites[].{name}" for name in SiteSource.model_fields]
     keys += [f"sites[].login.{name}" for name in LoginSettings.model_fields]
     keys += [f"sites[].browser.{name}" for name in BrowserSettings.model_fields]
+    keys += [f"sites[].politeness.{name}" for name in PolitenessSettings.model_fields]
+    keys += [f"sites[].request.{name}" for name in RequestSettings.model_fields]
     keys += [f"repositories[].{name}" for name in RepositorySource.model_fields]
     keys += [f"from[].{name}" for name in TakenDocuments.model_fields]
     keys.append("shards")
@@ -92,6 +96,7 @@ def test_every_setting_is_in_the_docs() -> None:
     keys += [f"parsing.{name}" for name in ParsingSettings.model_fields]
     keys += [f"evaluation.{name}" for name in EvaluationSettings.model_fields]
     keys += [f"generations.{name}" for name in GenerationSettings.model_fields]
+    keys += [f"removals.{name}" for name in RemovalSettings.model_fields]
     keys += [f"retention.{name}" for name in RetentionSettings.model_fields]
     keys += [f"retries.{name}" for name in RetrySettings.model_fields]
     keys += [f"redaction.{name}" for name in RedactionSettings.model_fields]
@@ -100,7 +105,18 @@ def test_every_setting_is_in_the_docs() -> None:
     keys += [f"types{{}}.{name}" for name in DocumentType.model_fields]
     keys += [f"relations.{name}" for name in RelationSettings.model_fields]
     parts = {"files", "sites", "taken", "chunking", "embedding", "generations", "speech", "parsing", "evaluation"}
-    parts |= {"shards", "repositories", "retention", "retries", "usage", "redaction", "answering", "relations", "types"}
+    parts |= {
+        "shards",
+        "repositories",
+        "removals",
+        "retention",
+        "retries",
+        "usage",
+        "redaction",
+        "answering",
+        "relations",
+        "types",
+    }
     assert set(CollectionSettings.model_fields) == parts
     assert [key for key in keys if f"| `{key}` |" not in text] == []
 
@@ -115,8 +131,17 @@ def test_every_default_of_a_site_is_in_the_docs() -> None:
         == defaults
     )
     assert len(told) == len(SiteSource.model_fields) - len(
-        {"url", "follow_links", "follow", "keep", "login", "proxy", "browser"}
+        {"url", "follow_links", "follow", "keep", "login", "browser"}
     )
+
+
+@pytest.mark.parametrize(("group", "settings"), [("politeness", PolitenessSettings()), ("request", RequestSettings())])
+def test_every_default_of_a_sites_group_is_in_the_docs(group: str, settings: Settings) -> None:
+    """The default that docs/configuration.md gives for a setting of the group is the one that holds."""
+    rows = re.findall(rf"^\| `sites\[\]\.{group}\.(\w+)` \| `([^|]+)` \|", _read("configuration.md"), re.MULTILINE)
+    told = {name: YAML(typ="safe", pure=True).load(value) for name, value in rows}
+    assert type(settings)(**told) == settings
+    assert set(told) == set(type(settings).model_fields) - {"proxy"}
 
 
 def test_every_default_of_a_sites_browser_is_in_the_docs() -> None:

@@ -14,7 +14,7 @@ from sourcebook.indexing.generations import active_generation
 from sourcebook.model.media_types import media_type_of_name
 from sourcebook.stages.changes import changed_documents, changed_items, unsettled_documents
 from sourcebook.stages.documents.rows import document_identities
-from sourcebook.stages.raw_files.rules import KnownFile, has_reader_now
+from sourcebook.stages.raw_files.rules import KnownFile, has_reader_now, wants_second_look
 
 
 @dataclass(slots=True)
@@ -83,7 +83,7 @@ def _file(entry: FileEntry, known: KnownFile | None, settings: str) -> PlannedIt
         reason = Reason.RETURNED
     elif known.retry_due:
         reason = Reason.RETRY
-    elif (entry.size, entry.modified) != (known.size, known.modified):
+    elif (entry.size, entry.modified) != (known.size, known.modified) or wants_second_look(entry, known):
         reason = Reason.CHANGED
     elif has_reader_now(entry, known):
         reason, detail = Reason.REVISED, "files of its type are read now"

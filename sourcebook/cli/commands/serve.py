@@ -68,7 +68,6 @@ def serve(
         typer.Option(
             "--dagster",
             metavar="URL",
-            envvar="SOURCEBOOK_DAGSTER_URL",
             help="Address of Dagster's page, which the page links runs to.",
         ),
     ] = None,

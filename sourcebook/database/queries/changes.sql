@@ -56,10 +56,10 @@ WHERE document.collection = %(collection)s
   AND CASE
       WHEN document.removed_at IS NOT NULL THEN indexed.published_hash IS NOT NULL
       WHEN document.content_hash IS NULL THEN false
-      ELSE indexed.document_id IS NULL
-          OR indexed.input_hash <> document.content_hash
-          OR indexed.config_hash <> %(config_hash)s
-          OR indexed.published_hash IS DISTINCT FROM indexed.input_hash
+      WHEN indexed.document_id IS NULL OR indexed.input_hash <> document.content_hash
+          OR indexed.config_hash <> %(config_hash)s THEN true
+      WHEN indexed.failure IS NOT NULL THEN false  -- until its content or the rules change
+      ELSE indexed.published_hash IS DISTINCT FROM indexed.input_hash
           OR indexed.published_config IS DISTINCT FROM indexed.config_hash
           OR indexed.published_version IS DISTINCT FROM document.version
           OR indexed.published_title IS DISTINCT FROM document.title

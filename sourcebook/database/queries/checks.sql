@@ -78,6 +78,7 @@ WITH unsearchable AS (
         ON indexed.document_id = document.id AND indexed.generation_id = collection.active_generation_id
     WHERE document.collection = %(collection)s AND document.removed_at IS NULL AND document.content_hash IS NOT NULL
       AND (%(documents)s::bigint[] IS NULL OR document.id = ANY(%(documents)s))
+      AND indexed.failure IS NULL        -- check_no_failed_items names it
       AND (indexed.published_hash IS DISTINCT FROM document.content_hash
            OR indexed.chunk_count <> (
                SELECT count(*) FROM search_entry entry

@@ -10,6 +10,7 @@ WHERE document.collection = %(collection)s AND document.removed_at IS NULL
   AND (indexed.document_id IS NULL
        OR indexed.input_hash <> document.content_hash
        OR indexed.config_hash <> %(config_hash)s
+       OR (%(only_failed)s AND indexed.failure IS NOT NULL)
        OR (%(force)s AND (cardinality(%(documents)s::text[]) = 0 OR document.uri = ANY(%(documents)s))))
 ORDER BY document.id;
 
@@ -42,12 +43,14 @@ COPY chunk (generation_id, document_id, ordinal, text, context, heading_path, an
 FROM STDIN (FORMAT binary);
 
 -- name: record_prepared_documents
--- Record from which content and by which rules the chunks of documents were cut.
+-- Record from which content and by which rules the chunks of documents were cut, or why they cannot be stored.
 INSERT INTO indexed_document
-    (generation_id, document_id, input_hash, config_hash, chunk_count, uncovered, prepared_digest)
-SELECT %(generation)s, document_id, input_hash, %(config_hash)s, chunk_count, uncovered, coalesce(cut.digest, 0)
-FROM unnest(%(documents)s::bigint[], %(input_hashes)s::bytea[], %(chunk_counts)s::int[], %(uncovered)s::int[])
-    AS prepared (document_id, input_hash, chunk_count, uncovered)
+    (generation_id, document_id, input_hash, config_hash, chunk_count, uncovered, prepared_digest, failure, failure_class)
+SELECT %(generation)s, document_id, input_hash, %(config_hash)s, chunk_count, uncovered, coalesce(cut.digest, 0),
+       failure, failure_class
+FROM unnest(%(documents)s::bigint[], %(input_hashes)s::bytea[], %(chunk_counts)s::int[], %(uncovered)s::int[],
+            %(failures)s::text[], %(failure_classes)s::text[])
+    AS prepared (document_id, input_hash, chunk_count, uncovered, failure, failure_class)
 LEFT JOIN (
     SELECT chunk.document_id, sum(chunk_seal(chunk)) AS digest
     FROM chunk
@@ -59,7 +62,26 @@ LEFT JOIN (
 ON CONFLICT (generation_id, document_id) DO UPDATE SET
     input_hash = excluded.input_hash, config_hash = excluded.config_hash,
     chunk_count = excluded.chunk_count, uncovered = excluded.uncovered, prepared_digest = excluded.prepared_digest,
+    failure = excluded.failure, failure_class = excluded.failure_class,
     published_config = NULL;           -- the published chunks are no longer the prepared ones
+
+-- name: record_refused_passages
+-- Record why prepared documents cannot be embedded or published, and return their URIs with the reasons.
+UPDATE indexed_document indexed
+SET failure = refused.failure, failure_class = refused.failure_class
+FROM unnest(%(documents)s::bigint[], %(failures)s::text[], %(failure_classes)s::text[])
+    AS refused (document_id, failure, failure_class)
+JOIN document ON document.id = refused.document_id
+WHERE indexed.generation_id = %(generation)s AND indexed.document_id = refused.document_id
+RETURNING document.uri, refused.failure, refused.failure_class;
+
+-- name: mark_refused_documents
+-- Mark documents that the database refused in a generation, so that they are tried again.
+INSERT INTO changed_document (collection, document_id)
+SELECT document.collection, document.id
+FROM indexed_document indexed JOIN document ON document.id = indexed.document_id
+WHERE indexed.generation_id = %(generation)s AND indexed.failure IS NOT NULL
+  AND (cardinality(%(documents)s::text[]) = 0 OR document.uri = ANY(%(documents)s));
 
 -- name: count_chunks
 -- Return the number of chunks of a generation's live documents: entries of the unchanged, chunks of the changed ones.

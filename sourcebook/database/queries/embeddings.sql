@@ -6,7 +6,7 @@ FROM indexed_document indexed
 JOIN document ON document.id = indexed.document_id AND document.removed_at IS NULL
 JOIN chunk ON chunk.generation_id = indexed.generation_id AND chunk.document_id = indexed.document_id
 LEFT JOIN embedding ON embedding.model = %(model)s AND embedding.text_hash = chunk.embedding_hash
-WHERE indexed.generation_id = %(generation)s
+WHERE indexed.generation_id = %(generation)s AND indexed.failure IS NULL
   AND (%(changed)s::bigint[] IS NULL OR indexed.document_id = ANY(%(changed)s))
   AND (indexed.published_hash IS DISTINCT FROM indexed.input_hash
        OR indexed.published_config IS DISTINCT FROM indexed.config_hash)
@@ -23,7 +23,7 @@ FROM (
     FROM indexed_document indexed
     JOIN document ON document.id = indexed.document_id AND document.removed_at IS NULL
     JOIN chunk ON chunk.generation_id = indexed.generation_id AND chunk.document_id = indexed.document_id
-    WHERE indexed.generation_id = %(generation)s AND chunk.embedding_hash IS NOT NULL
+    WHERE indexed.generation_id = %(generation)s AND indexed.failure IS NULL AND chunk.embedding_hash IS NOT NULL
       AND (%(changed)s::bigint[] IS NULL OR indexed.document_id = ANY(%(changed)s))
       AND (indexed.published_hash IS DISTINCT FROM indexed.input_hash
            OR indexed.published_config IS DISTINCT FROM indexed.config_hash)
@@ -32,6 +32,14 @@ FROM (
     ORDER BY chunk.embedding_hash
 ) needed
 ORDER BY needed.token_count DESC, needed.embedding_hash;
+
+-- name: documents_with_texts
+-- Return the documents whose prepared chunks have some texts, by the hashes of these.
+SELECT DISTINCT chunk.embedding_hash, chunk.document_id
+FROM chunk
+WHERE chunk.generation_id = %(generation)s AND chunk.embedding_hash = ANY(%(hashes)s)
+  AND NOT EXISTS (
+      SELECT FROM search_entry entry WHERE entry.generation_id = %(generation)s AND entry.chunk_id = chunk.id);
 
 -- name: create_vector_staging
 -- Create the temporary table that vectors are copied into.

@@ -168,7 +168,8 @@ LEFT JOIN LATERAL (
     SELECT id, activated_at FROM activation WHERE generation_id = generation.id ORDER BY id DESC LIMIT 1
 ) last ON true
 CROSS JOIN LATERAL (
-    SELECT count(*) FILTER (WHERE document.removed_at IS NULL AND document.content_hash IS NOT NULL) AS live,
+    SELECT count(*) FILTER (WHERE document.removed_at IS NULL AND document.content_hash IS NOT NULL
+                              AND indexed.failure IS NULL) AS live,
            count(*) FILTER (WHERE document.removed_at IS NULL AND indexed.published_hash = document.content_hash
                               AND indexed.published_config IS NOT DISTINCT FROM indexed.config_hash) AS documents,
            count(*) FILTER (WHERE document.removed_at IS NOT NULL AND indexed.published_hash IS NOT NULL) AS removed

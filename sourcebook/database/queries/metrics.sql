@@ -11,8 +11,17 @@ WITH kept AS (
            sum(items) FILTER (WHERE kind = 'documents') AS live,
            sum(items) FILTER (WHERE kind = 'removed') AS removed
     FROM tally GROUP BY 1
+), refused AS (
+    SELECT collection.name AS collection, indexed.document_id
+    FROM collection
+    JOIN indexed_document indexed
+        ON indexed.generation_id = collection.active_generation_id AND indexed.failure IS NOT NULL
+    JOIN document ON document.id = indexed.document_id AND document.removed_at IS NULL
 ), failed AS (
-    SELECT collection, count(*) AS number FROM document WHERE failure IS NOT NULL AND removed_at IS NULL GROUP BY 1
+    SELECT collection, count(*) AS number FROM (
+        SELECT collection, id FROM document WHERE failure IS NOT NULL AND removed_at IS NULL
+        UNION
+        SELECT collection, document_id FROM refused) failing GROUP BY 1
 ), skipped AS (
     SELECT collection, count(*) AS number FROM document
     WHERE skip_reason IS NOT NULL AND failure IS NULL AND removed_at IS NULL GROUP BY 1
@@ -24,6 +33,7 @@ WITH kept AS (
     LEFT JOIN indexed_document indexed
         ON indexed.document_id = document.id AND indexed.generation_id = collection.active_generation_id
     WHERE document.removed_at IS NULL AND document.failure IS NULL AND document.skip_reason IS NULL
+      AND indexed.failure IS NULL
       AND (document.content_hash IS NULL OR indexed.published_hash IS DISTINCT FROM document.content_hash)
     GROUP BY 1
 )
@@ -59,6 +69,12 @@ WITH failed AS (
     WHERE transcribed.failure IS NOT NULL AND file.removed_at IS NULL AND source.removed_at IS NULL
     UNION ALL
     SELECT collection, 'document', failure_class FROM document WHERE failure IS NOT NULL AND removed_at IS NULL
+    UNION ALL
+    SELECT collection.name, 'document', indexed.failure_class
+    FROM collection
+    JOIN indexed_document indexed
+        ON indexed.generation_id = collection.active_generation_id AND indexed.failure IS NOT NULL
+    JOIN document ON document.id = indexed.document_id AND document.removed_at IS NULL AND document.failure IS NULL
     UNION ALL
     SELECT source.collection, 'page', frontier.failure_class
     FROM frontier JOIN source ON source.id = frontier.source_id

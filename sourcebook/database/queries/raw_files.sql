@@ -26,7 +26,7 @@ SELECT uri, size, modified,
        failure IS NOT NULL AND (%(retry_now)s OR is_due(next_retry_at)) AS retry_due,
        failure IS NOT NULL AS failed,
        (extract(epoch FROM hashed_at) * 1000000000)::bigint AS hashed_ns,
-       skip_reason, media_type, sha256
+       skip_reason, media_type, sha256, touched
 FROM raw_file
 WHERE source_id = %(source_id)s AND folder_of(uri) = ANY(%(folders)s);
 
@@ -56,16 +56,16 @@ WHERE folder.source_id = %(source_id)s AND folder.uri = empty.uri;
 -- name: record_files
 -- Insert or update the rows of files that are new, changed, returned, failed or skipped.
 INSERT INTO raw_file AS known
-    (source_id, uri, size, modified, sha256, media_type, hashed_at, skip_reason, failure, failure_class,
+    (source_id, uri, size, modified, sha256, media_type, hashed_at, skip_reason, failure, failure_class, touched,
      attempts, next_retry_at)
 SELECT %(source_id)s, uri, size, modified, sha256, media_type, to_timestamp(hashed_at), skip_reason, failure,
-       failure_class, CASE WHEN failure IS NULL THEN 0 ELSE 1 END,
+       failure_class, touched, CASE WHEN failure IS NULL THEN 0 ELSE 1 END,
        CASE WHEN failure IS NOT NULL THEN next_retry(source.collection, 1) END
 FROM unnest(
     %(uris)s::text[], %(sizes)s::bigint[], %(modified)s::text[], %(sha256s)s::bytea[], %(media_types)s::text[],
     %(hashed_at)s::double precision[], %(skip_reasons)s::text[], %(failures)s::text[],
-    %(failure_classes)s::text[]
-) AS seen (uri, size, modified, sha256, media_type, hashed_at, skip_reason, failure, failure_class)
+    %(failure_classes)s::text[], %(touched)s::text[]
+) AS seen (uri, size, modified, sha256, media_type, hashed_at, skip_reason, failure, failure_class, touched)
 JOIN source ON source.id = %(source_id)s
 ON CONFLICT (source_id, uri) DO UPDATE SET
     size = excluded.size,
@@ -79,6 +79,7 @@ ON CONFLICT (source_id, uri) DO UPDATE SET
     skip_reason = excluded.skip_reason,
     failure = excluded.failure,
     failure_class = excluded.failure_class,
+    touched = excluded.touched,
     (attempts, next_retry_at) = (
         SELECT attempt, CASE WHEN attempt > 0 THEN next_retry(
             (SELECT collection FROM source WHERE id = excluded.source_id), attempt) END
@@ -96,11 +97,12 @@ WHERE raw_file.source_id = %(source_id)s AND raw_file.uri = given.uri;
 
 -- name: confirm_files
 -- Mark files as unchanged after a second look at their content.
--- From then on an equal modification time means equal content.
-UPDATE raw_file SET hashed_at = to_timestamp(confirmed.hashed_at)
+-- From then on equal times and an equal inode mean equal content.
+UPDATE raw_file SET hashed_at = to_timestamp(confirmed.hashed_at), touched = nullif(confirmed.touched, '')
 FROM (
-    SELECT known.uri, seen.hashed_at
-    FROM unnest(%(uris)s::text[], %(hashed_at)s::double precision[]) AS seen (uri, hashed_at)
+    SELECT known.uri, seen.hashed_at, seen.touched
+    FROM unnest(%(uris)s::text[], %(hashed_at)s::double precision[], %(touched)s::text[])
+        AS seen (uri, hashed_at, touched)
     JOIN raw_file known ON known.source_id = %(source_id)s AND known.uri = seen.uri
     ORDER BY known.uri
     FOR UPDATE OF known                -- in one order, as a sensor and the workers of shards may confirm the same files
@@ -121,11 +123,39 @@ FROM source
 WHERE source.id = raw_file.source_id AND source.collection = %(collection)s AND source.removed_at IS NOT NULL
   AND raw_file.removed_at IS NULL;
 
+-- name: lost_documents
+-- Return the collection of a source, its rules of removal, the number of documents, and those that missing files lose.
+-- A document whose content a file has that is there is not lost. While a loss is held back, later documents do not count.
+WITH live AS (
+    SELECT file.uri, file.sha256, missing.uri IS NOT NULL AS is_missing
+    FROM raw_file file
+    JOIN document ON document.source_id = file.source_id AND document.uri = file.uri AND document.removed_at IS NULL
+    LEFT JOIN unnest(%(missing)s::text[]) AS missing (uri) ON missing.uri = file.uri
+    WHERE file.source_id = %(source_id)s AND file.removed_at IS NULL AND document.content_hash IS NOT NULL
+), present AS (
+    SELECT DISTINCT other.sha256
+    FROM source JOIN source beside ON beside.collection = source.collection AND beside.removed_at IS NULL
+    JOIN raw_file other ON other.source_id = beside.id AND other.removed_at IS NULL
+    WHERE source.id = %(source_id)s AND other.sha256 IN (SELECT sha256 FROM live WHERE is_missing)
+      AND NOT (beside.id = source.id AND other.uri = ANY(%(missing)s))
+)
+SELECT source.collection, collection.settings -> 'removals',
+       coalesce(source.held_of, (SELECT count(*) FROM live))::integer,
+       ARRAY(SELECT uri FROM live LEFT JOIN present USING (sha256) WHERE is_missing AND present.sha256 IS NULL)
+FROM source JOIN collection ON collection.name = source.collection
+WHERE source.id = %(source_id)s;
+
+-- name: known_uploads
+-- Return the names of the uploads of a source, also of those that were removed.
+SELECT DISTINCT upload.name FROM source JOIN upload ON upload.collection = source.collection
+WHERE source.id = %(source_id)s;
+
 -- name: record_listing
--- Record when a source was listed, or why it could not be listed completely.
+-- Record when a source was listed, or why it could not be listed completely, or why it was not believed.
 UPDATE source
 SET listed_at = CASE WHEN %(error)s::text IS NULL THEN now() ELSE listed_at END, listing_error = %(error)s,
-    listing_error_class = %(failure_class)s
+    listing_error_class = %(failure_class)s,
+    held_of = CASE WHEN %(error)s::text IS NULL OR %(held_of)s::integer IS NOT NULL THEN %(held_of)s ELSE held_of END
 WHERE id = %(source_id)s;
 
 -- name: analyze_raw_files

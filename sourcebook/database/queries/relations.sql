@@ -41,6 +41,12 @@ JOIN source ON source.id = document.source_id
 LEFT JOIN parsed_content parsed ON parsed.sha256 = document.content_sha256 AND parsed.parser = document.content_parser
 WHERE document.id = ANY(%(documents)s) AND document.removed_at IS NULL AND document.content_hash IS NOT NULL;
 
+-- name: record_relation_failure
+-- Record why the relations of a document cannot be recorded, and return its URI; what is published of it stays.
+UPDATE document SET failure = %(failure)s, failure_class = %(failure_class)s, attempts = 1, next_retry_at = NULL
+WHERE id = %(document)s
+RETURNING uri;
+
 -- name: record_document_types
 -- Record the types of documents, and the promised fields that they lack.
 UPDATE document SET document_type = given.document_type, lacking = nullif(string_to_array(given.lacking, E'\n'), '{}')

@@ -31,6 +31,14 @@ UPDATE sourcebook.collection
 SET settings = %(settings)s, overruled_settings = %(overruled)s, written_settings = %(written)s
 WHERE name = %(name)s;
 
+-- name: stored_sites
+-- Return the settings of each web site of a checkout.
+SELECT id, settings FROM sourcebook.source WHERE kind = 'site';
+
+-- name: store_site
+-- Replace the settings of a web site of a checkout.
+UPDATE sourcebook.source SET settings = %(settings)s WHERE id = %(id)s;
+
 -- name: stored_embeddings
 -- Return the embedding settings of each generation of a checkout.
 SELECT id, embedding FROM sourcebook.generation;

@@ -32,7 +32,7 @@ SELECT indexed.document_id,
        AND (indexed.published_title, indexed.published_language) IS DISTINCT FROM (document.title, document.language)
 FROM indexed_document indexed
 JOIN document ON document.id = indexed.document_id
-WHERE indexed.generation_id = %(generation)s
+WHERE indexed.generation_id = %(generation)s AND indexed.failure IS NULL
   AND (%(changed)s::bigint[] IS NULL OR indexed.document_id = ANY(%(changed)s))
   AND document.removed_at IS NULL
   AND indexed.input_hash = document.content_hash

@@ -2,10 +2,8 @@
 -- Set the search path and the planner settings of a session.
 --
 -- HNSW: the breadth of a scan, and continuing it where a search wants more. Plans are made for the values at hand: a
--- generic plan prunes no partition. The writer is the library: statements of other sessions leave a mark. Set once per
--- session, these cost no statement in a search.
+-- generic plan prunes no partition. Set once per session, these cost no statement in a search.
 SET search_path TO sourcebook, public;
-SET sourcebook.writer = 'library';
 SET hnsw.iterative_scan = relaxed_order;
 SET hnsw.ef_search = 200;
 SET plan_cache_mode = force_custom_plan;

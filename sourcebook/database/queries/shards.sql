@@ -214,7 +214,8 @@ ON CONFLICT (source_id, shards, shard) DO UPDATE SET
 -- Record for a source the oldest of the listings of its shards, and the first of their errors.
 UPDATE source
 SET listed_at = CASE WHEN held.listings = %(shards)s THEN coalesce(held.oldest, source.listed_at) ELSE source.listed_at END,
-    listing_error = held.error, listing_error_class = held.error_class
+    listing_error = held.error, listing_error_class = held.error_class,
+    held_of = CASE WHEN held.error IS NULL OR %(held_of)s::integer IS NOT NULL THEN %(held_of)s ELSE held_of END
 FROM (
     SELECT count(listed_at) AS listings, min(listed_at) AS oldest,
            (array_agg(error ORDER BY shard) FILTER (WHERE error IS NOT NULL))[1] AS error,

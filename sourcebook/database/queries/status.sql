@@ -46,6 +46,12 @@ GROUP BY 1 ORDER BY 2 DESC, 1;
 -- Return the URIs of a collection that may have failed or been skipped, from the indexes of failures and reasons.
 SELECT uri FROM document WHERE collection = %(collection)s AND failure IS NOT NULL
 UNION
+SELECT document.uri
+FROM collection
+JOIN indexed_document indexed ON indexed.generation_id = collection.active_generation_id AND indexed.failure IS NOT NULL
+JOIN document ON document.id = indexed.document_id
+WHERE collection.name = %(collection)s
+UNION
 SELECT uri FROM document WHERE collection = %(collection)s AND skip_reason IS NOT NULL AND %(skipped)s
 UNION
 SELECT file.uri FROM raw_file file JOIN source ON source.id = file.source_id

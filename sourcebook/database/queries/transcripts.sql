@@ -10,7 +10,7 @@ SELECT settings -> 'speech' FROM collection WHERE name = %(collection)s;
 
 -- name: stale_recordings
 -- Return recordings without a transcript of their current bytes by the current engine, and those due for a retry.
-SELECT file.source_id, file.uri, file.sha256, file.size, file.modified, transcribed.content_hash
+SELECT file.source_id, file.uri, file.sha256, file.size, file.modified, file.touched, transcribed.content_hash
 FROM raw_file file
 JOIN source ON source.id = file.source_id
 LEFT JOIN transcribed_file transcribed ON transcribed.source_id = file.source_id AND transcribed.uri = file.uri

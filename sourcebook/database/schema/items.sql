@@ -104,6 +104,7 @@ AS $$
                held.media_type, NULL, held.container, held.number, NULL
         FROM present_attachment held
         WHERE held.collection = of_collection AND held.skip_reason IS NULL
+          AND octet_length(held.uri) <= 2500  -- LONGEST_URI in sourcebook/files/listing.py
           AND (of_uris IS NULL OR held.container = ANY(of_uris))
     ) item
     ORDER BY item.uri, item.parser IS NOT NULL, item.source_id, item.container NULLS FIRST
@@ -142,19 +143,20 @@ SELECT
     document.media_type, document.language, document.version, document.tags,
     CASE
         WHEN document.removed_at IS NOT NULL THEN 'removed'
-        WHEN source_item.failure IS NOT NULL OR document.failure IS NOT NULL THEN 'failed'
+        WHEN source_item.failure IS NOT NULL OR document.failure IS NOT NULL OR indexed.failure IS NOT NULL THEN 'failed'
         WHEN document.skip_reason IS NOT NULL THEN 'skipped'
         WHEN indexed.published_hash = document.content_hash THEN 'ready'
         ELSE 'pending'
     END AS state,
-    coalesce(source_item.failure, document.failure, document.skip_reason) AS error,
+    coalesce(source_item.failure, document.failure, indexed.failure, document.skip_reason) AS error,
     greatest(source_item.next_retry_at, document.next_retry_at) AS next_retry_at,
     greatest(source_item.attempts, document.attempts) AS attempts,
     CASE WHEN document.removed_at IS NULL THEN coalesce(
-        source_item.failure_class, CASE WHEN document.failure IS NOT NULL THEN coalesce(document.failure_class, 'other') END)
+        source_item.failure_class, CASE WHEN document.failure IS NOT NULL THEN coalesce(document.failure_class, 'other') END,
+        indexed.failure_class)
     END AS failure_class,
     -- A failed item that no time will try again.
-    document.removed_at IS NULL AND coalesce(source_item.failure, document.failure) IS NOT NULL
+    document.removed_at IS NULL AND coalesce(source_item.failure, document.failure, indexed.failure) IS NOT NULL
         AND source_item.next_retry_at IS NULL AND document.next_retry_at IS NULL AS parked,
     document.removed_at
 FROM document

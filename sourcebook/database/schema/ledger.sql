@@ -52,6 +52,7 @@ CREATE TABLE source (
     git_error_class text,              -- class of git_error
     next_fetch_at timestamptz,         -- of a repository: time of the next look; NULL: at once
     crawl_starts jsonb,                -- of a site: starts_of it after its last round
+    held_of integer,                   -- documents before it lacked too many at once; NULL: nothing is held back
     UNIQUE (collection, kind, location)
 );
 
@@ -76,6 +77,7 @@ CREATE TABLE raw_file (
     failure_class text,                -- class of the failure, one of FailureClass in sourcebook/errors.py
     seal bigint,                       -- raw_file_seal of the row
     tags text[] NOT NULL DEFAULT '{}', -- of an upload: its own, beside those of its source
+    touched text,                      -- change time and inode when it was read, see FileEntry; NULL: not recorded
     PRIMARY KEY (source_id, uri)
 );
 CREATE INDEX raw_file_failed ON raw_file (source_id) WHERE failure IS NOT NULL;
@@ -337,7 +339,8 @@ DECLARE
 BEGIN
     IF value ~ '^\d{4}(-\d\d(-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d(:?\d\d)?)?)?)?)?$'
             AND pg_input_is_valid(whole, 'timestamptz') THEN
-        RETURN whole::timestamptz;
+        -- Programs that read it have no others, in whatever time zone.
+        RETURN CASE WHEN whole::timestamptz BETWEEN '0001-01-02Z' AND '9999-12-31Z' THEN whole::timestamptz END;
     END IF;
     RETURN NULL;
 END
@@ -373,7 +376,7 @@ RETURN CASE WHEN NOT coalesce(metadata ?| ARRAY['tags', 'keywords'], false) THEN
         ) found
         GROUP BY 1
     ) counted
-    WHERE word <> '' AND word <> ALL(of_source)
+    WHERE word <> '' AND word <> ALL(of_source) AND octet_length(word) <= 2000  -- what is longer is prose, and fits no index
     ORDER BY place) END;
 
 -- The link to a document of a Git repository in the web view of its commit; NULL for other documents, and without a web
@@ -527,7 +530,8 @@ BEGIN
         SELECT added.collection, added.id
         FROM gone JOIN added ON added.id = gone.id
         WHERE (gone.uri, gone.title, gone.metadata, gone.content_hash, gone.removed_at IS NULL)
-            IS DISTINCT FROM (added.uri, added.title, added.metadata, added.content_hash, added.removed_at IS NULL);
+            IS DISTINCT FROM (added.uri, added.title, added.metadata, added.content_hash, added.removed_at IS NULL)
+            OR (gone.failure IS NOT NULL AND added.failure IS NULL);  -- they may be what could not be recorded
     END IF;
     RETURN NULL;
 END

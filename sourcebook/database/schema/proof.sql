@@ -178,10 +178,11 @@ BEGIN
 END
 $$;
 
--- Whether this session is one of the library's connections.
+-- Whether the client's statement is one of the library's, by the comment that it begins with; see database/queries.py.
+-- The session says nothing: somebody else's statement over the library's own connection has no such comment.
 CREATE FUNCTION is_library() RETURNS boolean
-LANGUAGE sql STABLE PARALLEL SAFE
-RETURN current_setting('sourcebook.writer', true) IS NOT DISTINCT FROM 'library';
+LANGUAGE sql VOLATILE PARALLEL RESTRICTED
+RETURN coalesce(starts_with(current_query(), '/* sourcebook: '), false);
 
 -- Mark the statements on a table that are not the library's; those of triggers and cascades follow from a marked one.
 CREATE FUNCTION watch_table(watched regclass) RETURNS void

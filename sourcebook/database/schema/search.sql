@@ -82,8 +82,11 @@ CREATE TABLE indexed_document (
     published_digest numeric,          -- sum of entry_seal over them
     damage text,                       -- reason why the document is to be prepared and published again
     seal bigint,                       -- indexed_document_seal of the row
+    failure text,                      -- reason why the prepared chunks cannot be stored, embedded or published
+    failure_class text,                -- class of the failure
     PRIMARY KEY (generation_id, document_id)
 );
+CREATE INDEX indexed_document_failed ON indexed_document (generation_id) WHERE failure IS NOT NULL;
 CREATE INDEX indexed_document_damaged ON indexed_document (generation_id) WHERE damage IS NOT NULL;
 CREATE INDEX indexed_document_document ON indexed_document (document_id);
 CREATE INDEX indexed_document_published ON indexed_document (generation_id, published_at);

@@ -1,11 +1,11 @@
 """Metadata of any format as plain JSON values that Postgres can store."""
 
 import datetime as dt
-import math
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from sourcebook.model.document import JsonValue
+from sourcebook.model.storable import storable_value
 from sourcebook.parsing.text.decode import clean
 
 _MOST_VALUES = 10_000
@@ -37,12 +37,8 @@ class _Converter:
         if self._count > _MOST_VALUES:
             raise MetadataTooLargeError
         match value:
-            case None | bool():
-                return value
-            case int():
-                return value if value.bit_length() <= 63 else None
-            case float():
-                return value if math.isfinite(value) else None
+            case None | bool() | int() | float():
+                return storable_value(value)
             case str():
                 return clean(value)[:_MOST_CHARACTERS]
             case dt.date() | dt.time():

@@ -195,6 +195,8 @@ def _parts(work: WorkRequest) -> Iterator[str]:
         yield "only what failed"
     if work.arguments.get("force"):
         yield "even where nothing changed"
+    if work.arguments.get("accept"):
+        yield "losses accepted"
 
 
 def _words(request: Request) -> dict[str, Any]:

@@ -64,6 +64,9 @@ class SyncQuery(Sent):
         default=False, description="Only failed items, without waiting for their retry time."
     )
     force: StrictBool = Field(default=False, description="Process the items even where nothing changed.")
+    accept: StrictBool = Field(
+        default=False, description="Let documents go although their source loses many of them at once."
+    )
 
 
 class WorkPage(BaseModel):

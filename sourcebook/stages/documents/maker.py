@@ -2,11 +2,10 @@
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from operator import attrgetter
 
 from sourcebook.database.batches import batched_by_size
-from sourcebook.database.failures import despite_deadlocks
+from sourcebook.database.refusals import write_in_halves
 from sourcebook.errors import FailureClass, ParseError, SourcebookError
 from sourcebook.files.reading import name_as_title
 from sourcebook.model.document import content_hash
@@ -15,7 +14,7 @@ from sourcebook.parsing.parser_pool import ParserPool
 from sourcebook.parsing.redacted_document import redacted_document
 from sourcebook.parsing.registry import PAGE
 from sourcebook.stages.documents.reader import Failure, ItemReader, Making, Reading
-from sourcebook.stages.documents.recording import record
+from sourcebook.stages.documents.recording import record, unindexable_attachments
 from sourcebook.stages.documents.rows import Content, ContentKey, StaleDocument, known_contents
 from sourcebook.stages.documents.run import DocumentsRun
 from sourcebook.stages.processing import Processing
@@ -133,14 +132,13 @@ class DocumentMaker:
             making.document, making.parse = document, None
             report.work += parsing_work(item.media_type, item.size)
         if making.content is not None:
-            self._count(item, making.content, reused=making.is_reused)
+            measurements.record(CACHE_HITS if making.is_reused else CACHE_MISSES, 1, "parsed_contents")
+            if making.is_reused:
+                report.count("reused")
             making.is_reused = True
 
-    def _count(self, item: StaleDocument, content: Content, *, reused: bool) -> None:
+    def _count(self, item: StaleDocument, content: Content) -> None:
         report = self._run.report
-        measurements.record(CACHE_HITS if reused else CACHE_MISSES, 1, "parsed_contents")
-        if reused:
-            report.count("reused")
         if item.content_hash is None:
             report.added += 1
         elif item.content_hash != content.content_hash and item.uri not in self._run.returned:
@@ -149,13 +147,20 @@ class DocumentMaker:
             report.count("skipped")
 
     def _record(self, readings: Sequence[Reading]) -> int:
-        """Record items in one transaction, and return the number of those that have a document or a failure now."""
-        despite_deadlocks(partial(self._store, readings))
+        """Record items in one transaction, and return the number of those that have a document or a failure now.
+
+        An item that the database refuses is recorded as failed; its content is kept for others that share it.
+        """
+        write_in_halves(self._run.connection, readings, self._store, Reading.fail)
         report, texts = self._run.report, self._run.texts
         for reading in readings:
             item, content = reading.item, reading.content
             if reading.making is not None:
+                for uri, reason in unindexable_attachments(item, reading.making.document):
+                    report.fail(uri, reason, FailureClass.TOO_LARGE)
                 reading.making.document = None
+            if content is not None:
+                self._count(item, content)
             if content is not None and item.content_hash != content.content_hash:
                 title = content.title_in_reports or texts.title(content.title or name_as_title(item.uri))
                 report.note(title, item.uri)
@@ -164,6 +169,6 @@ class DocumentMaker:
         return sum(reading.is_settled for reading in readings)
 
     def _store(self, readings: Sequence[Reading]) -> None:
-        with self._run.connection.transaction(), self._run.connection.cursor() as cursor:
+        with self._run.connection.cursor() as cursor:
             record(cursor, self._run, readings)
-            self._marks.end({reading.item.uri for reading in readings if reading.is_settled})
+        self._marks.end({reading.item.uri for reading in readings if reading.is_settled})

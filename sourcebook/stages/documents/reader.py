@@ -5,9 +5,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
+from sourcebook.database.refusals import Refusal
 from sourcebook.errors import FailureClass, ParseError, TemporaryParseError, failure_class_of
 from sourcebook.files.reading import file_name, read_file
 from sourcebook.model.document import ParsedDocument, blocks_of
+from sourcebook.model.storable import storable_text
 from sourcebook.parsing.media_type import HEAD_BYTES, detect_media_type
 from sourcebook.parsing.parser_pool import ParserPool
 from sourcebook.parsing.registry import file_type, parser_identity
@@ -35,10 +37,12 @@ class Failure:
     def of(cls, error: OSError | ParseError) -> Self:
         """Return the failure of an item that cannot be read or parsed."""
         if isinstance(error, ParseError):
-            return cls(str(error), error.failure_class, isinstance(error, TemporaryParseError))
+            return cls(storable_text(str(error)), error.failure_class, isinstance(error, TemporaryParseError))
         if isinstance(error, FileNotFoundError):
             return cls("it vanished between listing and reading", FailureClass.MISSING, is_temporary=True)
-        return cls(f"it cannot be read: {error.strerror or error}", failure_class_of(error), is_temporary=True)
+        return cls(
+            storable_text(f"it cannot be read: {error.strerror or error}"), failure_class_of(error), is_temporary=True
+        )
 
 
 @dataclass(slots=True)
@@ -63,6 +67,12 @@ class Reading:
     failure: Failure | None = None
     other_bytes: dict[str, Any] | None = None
     """New values of its inventory row, where its bytes changed since they were listed."""
+
+    def fail(self, refusal: Refusal) -> Self:
+        """Give up what the database refuses of it."""
+        self.making, self.other_bytes = None, None
+        self.failure = Failure(refusal.reason, refusal.failure_class, is_temporary=False)
+        return self
 
     @property
     def content(self) -> Content | None:

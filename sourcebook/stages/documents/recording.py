@@ -1,6 +1,6 @@
 """Record what became of items: parsed contents, documents and failures, in the transaction of the caller."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -9,6 +9,7 @@ from psycopg.types.json import Jsonb
 
 from sourcebook.database.parsed_content import parsed_content_row
 from sourcebook.database.queries import queries
+from sourcebook.files.listing import LONGEST_URI, too_long
 from sourcebook.files.reading import name_as_title
 from sourcebook.model.document import Attachment, ParsedDocument
 from sourcebook.model.media_types import ARCHIVES, CONTAINERS, is_recording, media_type_of_name
@@ -109,13 +110,25 @@ def record_attachments(
             "container_sha256": key[0],
             "container_parser": key[1],
             "numbers": list(range(len(attachments))),
-            "paths": [quote(attachment.name, safe="/" if in_archive else "") for attachment in attachments],
+            "paths": [_path(attachment, in_archive=in_archive) for attachment in attachments],
             "media_types": [attachment.media_type for attachment in attachments],
             "sizes": [attachment.size for attachment in attachments],
             "sha256s": [attachment.sha256 for attachment in attachments],
             "skip_reasons": [_skip_reason(attachment, in_archive=in_archive) for attachment in attachments],
         },
     )
+
+
+def unindexable_attachments(item: StaleDocument, document: ParsedDocument | None) -> Iterator[tuple[str, str]]:
+    """Yield the addresses, cut off, of files in a file that become no items, each with the reason."""
+    for attachment in document.attachments if document is not None else ():
+        uri = f"{item.uri}/{_path(attachment, in_archive=item.media_type in ARCHIVES)}"
+        if len(uri) > LONGEST_URI:
+            yield uri[:LONGEST_URI], too_long(len(uri))
+
+
+def _path(attachment: Attachment, *, in_archive: bool) -> str:
+    return quote(attachment.name, safe="/" if in_archive else "")
 
 
 def _skip_reason(attachment: Attachment, *, in_archive: bool) -> str | None:

@@ -96,7 +96,7 @@ def update_documents(
             if run.redaction:
                 forget_whole_contents(connection, collection, run.redaction)
     with in_turn(connection, shard, "relations"):
-        update_relations(connection, collection, thorough=selection.thorough)
+        update_relations(connection, collection, thorough=selection.thorough, report=report)
     if not selection.is_partial or _leaves_nothing(run, changed):
         settle_items(connection, collection, changed, shard)
     live, version = kept_count(connection, collection, "documents", recount=selection.thorough, shard=shard)

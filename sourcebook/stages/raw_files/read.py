@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from sourcebook.database.refusals import Refusal
 from sourcebook.errors import FailureClass, failure_class_of
 from sourcebook.files.listing import FileEntry
 from sourcebook.files.reading import digest_file
@@ -11,6 +12,7 @@ from sourcebook.files.source import Source
 from sourcebook.git.tree import LFS_POINTER
 from sourcebook.parsing.registry import file_type
 
+_MOST_BYTES = 2**63 - 1
 _POINTER = "pointer of Git LFS, which keeps the content elsewhere"
 
 
@@ -31,6 +33,12 @@ def read_files(source: Source, entries: Iterable[FileEntry]) -> Iterator[ReadFil
     """Hash files one by one, as the caller asks for them."""
     for entry in entries:
         yield _read_one(source, entry)
+
+
+def unstorable_file(file: ReadFile, refusal: Refusal) -> ReadFile:
+    """Return a file with a value that the database does not take as a failed one, without what may be that value."""
+    entry = file.entry._replace(size=min(max(file.entry.size, 0), _MOST_BYTES))
+    return ReadFile(entry, failure=refusal.reason, failure_class=refusal.failure_class)
 
 
 def _read_one(source: Source, entry: FileEntry) -> ReadFile:

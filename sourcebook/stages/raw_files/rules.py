@@ -6,11 +6,13 @@ from typing import NamedTuple
 from sourcebook.files.listing import FileEntry
 from sourcebook.files.source import Source
 from sourcebook.model.media_types import COMPRESSED, FORMERLY_TEXT, JSON, PLAIN_TEXT, SVG, TAR, media_type_of_name
-from sourcebook.model.selection import Selection
+from sourcebook.model.selection import EVERYTHING, Selection
 from sourcebook.parsing.registry import is_taken, parsed_media_types
 
 _RACY_NANOSECONDS = 2_000_000_000
 """Nanoseconds between modification and hashing of a file within which a later write may leave its time unchanged."""
+_WHOLE_SECONDS = "000000000"
+"""Last digits of a time in nanoseconds on a file system that keeps no fractions of seconds."""
 _LATEST_NANOSECONDS = 2**63 - 1
 """Largest time of the ledger, in the year 2262; files of a later time are trusted."""
 _REVISION = 3
@@ -33,6 +35,8 @@ class KnownFile(NamedTuple):
     skip_reason: str | None
     media_type: str | None
     sha256: bytes | None
+    touched: str | None = None
+    """None where an earlier version read the file."""
 
 
 def settings_digest(source: Source) -> bytes:
@@ -55,6 +59,7 @@ def is_settled(entry: FileEntry, known: KnownFile, source: Source) -> bool:
         known.live
         and entry.modified == known.modified
         and entry.size == known.size
+        and not was_touched(entry, known)
         and entry.skip_reason is None
         and known.skip_reason is None
         and not known.failed
@@ -72,8 +77,10 @@ def wants_reading(entry: FileEntry, known: KnownFile | None, source: Source, sel
         return not selection.only_failed
     if known.retry_due:
         return True
-    if selection.only_failed or (known.failed and _same(entry, known)):
+    if selection.only_failed:
         return False
+    if known.failed and _same(entry, known):
+        return was_touched(entry, known)  # such as by another mode, with which it can be read
     if not known.live or selection.force or not _same(entry, known):
         return True
     return _rules_changed(entry, known, source)
@@ -109,15 +116,41 @@ def _same(entry: FileEntry, known: KnownFile) -> bool:
     return entry.size == known.size and entry.modified == known.modified
 
 
+def was_touched(entry: FileEntry, known: KnownFile) -> bool:
+    """Return whether a file has another change time or inode than when it was read.
+
+    With the same size and modification time, its content alone tells an edit from a copy or another mode.
+    """
+    return known.touched is not None and entry.touched != known.touched
+
+
+def wants_second_look(entry: FileEntry, known: KnownFile, selection: Selection = EVERYTHING) -> bool:
+    """Return whether only its content says that a file of the same size and modification time is unchanged."""
+    if selection.only_failed or (selection.documents and entry.uri not in selection.documents):
+        return False
+    if known.hashed_ns is None or not known.live or not _same(entry, known):
+        return False
+    return was_touched(entry, known) or is_racy(entry, known)
+
+
 def is_racy(entry: FileEntry, known: KnownFile) -> bool:
     """Return whether a file was hashed so soon after its modification that a later write may have kept its time.
 
-    That includes a modification in the future: the clock of the file, or that of this machine, was wrong.
+    That includes a modification in the future: the clock of the file, or that of this machine, was wrong. A change time
+    counts like that where its file system keeps whole seconds, and where none was recorded when the file was read.
     """
     if known.hashed_ns is None or not known.live or known.failed or not entry.modified.isdigit():
         return False
-    modified = int(entry.modified)
-    return known.hashed_ns - _RACY_NANOSECONDS < modified < _LATEST_NANOSECONDS - 2 * _RACY_NANOSECONDS
+    latest = _latest(entry, known)
+    return known.hashed_ns - _RACY_NANOSECONDS < latest < _LATEST_NANOSECONDS - 2 * _RACY_NANOSECONDS
+
+
+def _latest(entry: FileEntry, known: KnownFile) -> int:
+    """Return the latest time of a file in nanoseconds that an edit after its reading may have left as it was."""
+    modified, changed = int(entry.modified), entry.touched.partition(" ")[0]
+    if changed.isdigit() and (known.touched is None or changed.endswith(_WHOLE_SECONDS)):
+        return max(modified, int(changed))
+    return modified
 
 
 def confirmed_time(entry: FileEntry, known: KnownFile, now_ns: int) -> int:
@@ -131,7 +164,7 @@ def confirmed_time(entry: FileEntry, known: KnownFile, now_ns: int) -> int:
         known: its row, with the time of the first look.
         now_ns: the time at which the second look began, in nanoseconds.
     """
-    modified = int(entry.modified)
+    modified = _latest(entry, known)
     first = known.hashed_ns or 0
     if modified <= now_ns - _RACY_NANOSECONDS or first > now_ns:
         return now_ns

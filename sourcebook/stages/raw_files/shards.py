@@ -1,7 +1,7 @@
 """The files of one shard among the differences between a source and the ledger, and the listings of shards."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from psycopg import Connection
 
@@ -32,6 +32,12 @@ class Difference:
     """URIs of files that are gone; empty where the listing is incomplete."""
     new_folders: list[ListedFolder]
     """Folders of which every file is to be read."""
+    held: list[str] = field(default_factory=list)
+    """URIs of files that are gone and are kept: so many are gone at once that a person is asked."""
+    emptied: list[str] = field(default_factory=list)
+    """URIs of files that have become empty and are kept for the same reason."""
+    held_of: int | None = None
+    """Number of the source's documents before that loss; None where nothing is held back."""
 
 
 def of_shard(differences: Iterable[Difference], shard: Shard | None) -> Iterator[Difference]:
@@ -62,6 +68,7 @@ def record_listing(connection: Connection, difference: Difference, shard: Shard 
         "source_id": difference.source.id,
         "error": difference.error,
         "failure_class": difference.failure_class,
+        "held_of": difference.held_of,
     }
     if shard is None:
         connection.execute(queries["record_listing"], scope)

@@ -15,13 +15,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 
 from psycopg import Connection
-from psycopg.types.json import Jsonb
 
 from sourcebook.database.batches import batched, batched_by_size
 from sourcebook.database.lock import in_turn
 from sourcebook.database.queries import queries
 from sourcebook.database.stage_runs import refresh_statistics
-from sourcebook.errors import FailureClass
 from sourcebook.files.listing import FileEntry, KnownFolder, ListedFolder, Listing, folder_uri
 from sourcebook.files.reading import has_hash
 from sourcebook.files.source import Source
@@ -34,14 +32,16 @@ from sourcebook.model.shard import is_first
 from sourcebook.model.work import reading_work
 from sourcebook.stages.changes import kept_count
 from sourcebook.stages.observed_stage import observed_stage
-from sourcebook.stages.raw_files.read import ReadFile, read_files
+from sourcebook.stages.raw_files.guard import guarded, guarded_again
+from sourcebook.stages.raw_files.read import read_files
+from sourcebook.stages.raw_files.record import count, record
 from sourcebook.stages.raw_files.rules import (
     KnownFile,
     confirmed_time,
-    is_racy,
     is_settled,
     settings_digest,
     wants_reading,
+    wants_second_look,
 )
 from sourcebook.stages.raw_files.shards import Difference as Difference
 from sourcebook.stages.raw_files.shards import of_shard, record_listing
@@ -49,6 +49,8 @@ from sourcebook.stages.raw_files.sources import collection_sources
 
 BATCH = 256
 """Files per transaction."""
+MOST_LOOKS, MOST_BYTES = 2_000, 256_000_000
+"""Files and bytes whose content a comparison reads; it may be that of a sensor or of `sourcebook status`."""
 _FOLDERS = 1_000
 """Folders per query."""
 _FILES = 5_000
@@ -90,17 +92,16 @@ def update_raw_files(
         sources = collection_sources(connection, collection, selection)
         differences = (compare(connection, source, selection) for source in sources)
     for difference in of_shard(differences, selection.shard):
-        source = difference.source
+        source, done = difference.source, 0
+        for batch in batched(read_files(source, difference.to_read), BATCH):
+            for file in record(connection, source, batch):
+                count(report, file, difference.known.get(file.entry.uri))
+            done += len(batch)
+            progress(done, len(difference.to_read))
+        difference = guarded_again(connection, difference, selection.shard)
         record_listing(connection, difference, selection.shard)
         if difference.error and difference.failure_class:
             report.fail(source.location, difference.error, difference.failure_class)
-        done = 0
-        for batch in batched(read_files(source, difference.to_read), BATCH):
-            _record(connection, source, batch)
-            for file in batch:
-                _count(report, file, difference.known.get(file.entry.uri))
-            done += len(batch)
-            progress(done, len(difference.to_read))
         for uris in batched(difference.gone, 1000):
             connection.execute(queries["remove_files"], {"source_id": source.id, "uris": list(uris)})
         report.removed += len(difference.gone)
@@ -117,9 +118,11 @@ def update_raw_files(
 def compare(connection: Connection, source: Source, selection: Selection = EVERYTHING) -> Difference:
     """List a source and compare it with the ledger.
 
-    Rows are read only of folders that differ from their settled listing. Content is read only of files that were
-    hashed within two seconds of their modification: an equal modification time proves nothing for these. Where their
-    content is unchanged, the ledger records that.
+    Rows are read only of folders that differ from their settled listing. Content is read only of files whose size and
+    modification time are as they were, but prove nothing: those with another change time or inode, and those that were
+    hashed within two seconds of their modification. Where their content is unchanged, the ledger records that. After
+    `MOST_LOOKS` of them, as after a copy of the whole folder, the others count as files to read: an update reads them
+    batch by batch, and parses none whose hash is the same.
 
     Args:
         connection: in autocommit mode.
@@ -149,16 +152,17 @@ def compare(connection: Connection, source: Source, selection: Selection = EVERY
     if listing.error is None:
         for uris in batched(left, _FOLDERS):
             comparison.compare_absent(uris)
-    if comparison.confirmed:
+    for seen in batched(comparison.confirmed, _FILES):
         connection.execute(
             queries["confirm_files"],
             {
                 "source_id": source.id,
-                "uris": list(comparison.confirmed),
-                "hashed_at": list(comparison.confirmed.values()),
+                "uris": [entry.uri for entry, _ in seen],
+                "hashed_at": [None if seen_ns is None else seen_ns / 1e9 for _, seen_ns in seen],
+                "touched": [entry.touched for entry, _ in seen],
             },
         )
-    return Difference(
+    found = Difference(
         source,
         listing.error,
         listing.failure_class if listing.error else None,
@@ -168,6 +172,7 @@ def compare(connection: Connection, source: Source, selection: Selection = EVERY
         [] if listing.error else comparison.gone,
         comparison.new_folders,
     )
+    return guarded(connection, found, selection)
 
 
 def settle(connection: Connection, source: Source, folders: Sequence[ListedFolder]) -> None:
@@ -195,8 +200,9 @@ class _Comparison:
         self.to_read: list[FileEntry] = []
         self.known: dict[str, KnownFile] = {}
         self.gone: list[str] = []
-        self.confirmed: dict[str, float] = {}
-        """Times of hashing in seconds, by the URIs of files whose content was hashed again and is unchanged."""
+        self.confirmed: list[tuple[FileEntry, int | None]] = []
+        """Files whose content is unchanged as a second look says, with its time in nanoseconds."""
+        self._looks = self._bytes = 0
         self.new_folders: list[ListedFolder] = []
 
     def compare(self, folders: Sequence[ListedFolder]) -> None:
@@ -204,7 +210,7 @@ class _Comparison:
         entries = {entry.uri: entry for folder in folders for entry in folder.entries or ()}
         wanted: set[str] = set()
         differing: set[str] = set()
-        racy: list[tuple[FileEntry, KnownFile]] = []
+        unsure: list[tuple[FileEntry, KnownFile]] = []
         for file in self._rows([folder.uri for folder in folders]):
             entry = entries.pop(file.uri, None)
             if entry is None:
@@ -212,21 +218,24 @@ class _Comparison:
                     continue
                 self.gone.append(file.uri)
             elif self.settles and not self._selection.deep and is_settled(entry, file, self._source):
+                if file.touched is None and entry.touched and not self._source.is_local:
+                    self.confirmed.append((entry, file.hashed_ns))  # as first seen: a look would cost a transfer
                 continue
             elif wants_reading(entry, file, self._source, self._selection):
                 wanted.add(file.uri)
                 self.known[file.uri] = file
-            elif is_racy(entry, file) or (self._selection.deep and file.sha256 is not None):
+            elif wants_second_look(entry, file, self._selection) or (self._selection.deep and file.sha256 is not None):
                 if self._selection.shard is None or self._selection.shard.takes(file.uri):
-                    racy.append((entry, file))
+                    unsure.append((entry, file))
             elif not file.failed:
                 continue
             differing.add(folder_uri(file.uri))
-        for entry, file in racy:  # after the rows: no transaction is open while a remote file is read
+        for entry, file in unsure:  # after the rows: no transaction is open while a remote file is read
             now_ns = time.time_ns()
-            if self._reads and has_hash(self._source, entry.uri, entry.size, file.sha256):
-                if is_racy(entry, file):
-                    self.confirmed[file.uri] = confirmed_time(entry, file, now_ns) / 1e9
+            if self._may_look_at(entry) and has_hash(self._source, entry.uri, entry.size, file.sha256):
+                if wants_second_look(entry, file) or entry.touched != (file.touched or ""):
+                    seen_ns = confirmed_time(entry, file, now_ns) if entry.modified.isdigit() else now_ns
+                    self.confirmed.append((entry, seen_ns))
             else:
                 wanted.add(file.uri)
                 self.known[file.uri] = file
@@ -243,6 +252,12 @@ class _Comparison:
             self.to_read += found
             if found and len(found) == folder.files:
                 self.new_folders.append(folder)
+
+    def _may_look_at(self, entry: FileEntry) -> bool:
+        """Return whether the content of one more file may be read here."""
+        self._looks += 1
+        self._bytes += entry.size
+        return self._reads and (self._selection.deep or (self._looks <= MOST_LOOKS and self._bytes <= MOST_BYTES))
 
     def compare_absent(self, uris: Sequence[str]) -> None:
         """Compare folders that the listing does not have with their rows."""
@@ -284,45 +299,3 @@ class _Comparison:
                 "revisions": [self.revisions.get(folder.uri) for folder in folders],
             },
         )
-
-
-def _record(connection: Connection, source: Source, files: tuple[ReadFile, ...]) -> None:
-    if source.uploads is None:
-        _record_files(connection, source, files)
-        return
-    uris = [file.entry.uri for file in files]
-    tags = [list(source.uploads[uri].tags) for uri in uris]
-    with connection.transaction():
-        _record_files(connection, source, files)
-        connection.execute(queries["tag_files"], {"source_id": source.id, "uris": uris, "tags": Jsonb(tags)})
-
-
-def _record_files(connection: Connection, source: Source, files: tuple[ReadFile, ...]) -> None:
-    connection.execute(
-        queries["record_files"],
-        {
-            "source_id": source.id,
-            "uris": [file.entry.uri for file in files],
-            "sizes": [file.entry.size for file in files],
-            "modified": [file.entry.modified for file in files],
-            "sha256s": [file.sha256 for file in files],
-            "media_types": [file.media_type for file in files],
-            "hashed_at": [file.hashed_at for file in files],
-            "skip_reasons": [file.skip_reason for file in files],
-            "failures": [file.failure for file in files],
-            "failure_classes": [file.failure_class for file in files],
-        },
-    )
-
-
-def _count(report: StageReport, file: ReadFile, known: KnownFile | None) -> None:
-    if file.failure is not None:
-        report.fail(file.entry.uri, file.failure, file.failure_class or FailureClass.OTHER)
-    elif known is None or not known.live:
-        report.added += 1
-    elif (file.sha256, file.skip_reason) == (known.sha256, known.skip_reason) and not known.failed:
-        report.unchanged += 1
-    else:
-        report.changed += 1
-    if file.skip_reason is not None:
-        report.count("skipped")

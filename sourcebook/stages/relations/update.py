@@ -14,9 +14,10 @@ from psycopg import Connection
 from psycopg.rows import dict_row
 
 from sourcebook.database.batches import batched
-from sourcebook.database.failures import despite_deadlocks
 from sourcebook.database.queries import queries
+from sourcebook.database.refusals import write_in_halves
 from sourcebook.model.relation import DocumentName, WrittenRelation
+from sourcebook.model.report import StageReport
 from sourcebook.stages.relations.names import names_of
 from sourcebook.stages.relations.rules import RelationRules, relation_rules
 from sourcebook.stages.relations.types import type_of
@@ -37,16 +38,20 @@ def read_relations(connection: Connection, collection: str, document: int) -> No
     """
     rules = relation_rules(connection, collection)
     if rules.is_settled:
-        _read(connection, collection, [document], rules)
+        with connection.transaction():
+            _read(connection, collection, [document], rules)
 
 
-def update_relations(connection: Connection, collection: str, *, thorough: bool = False) -> int:
+def update_relations(
+    connection: Connection, collection: str, *, thorough: bool = False, report: StageReport | None = None
+) -> int:
     """Read the relations of changed documents, and resolve those that they touch.
 
     Args:
         connection: in autocommit mode; the caller holds the lock of the collection.
         collection: name of the collection.
         thorough: whether to read every document.
+        report: receives the documents whose relations the database refuses.
 
     Returns:
         Number of documents that were read.
@@ -63,7 +68,13 @@ def update_relations(connection: Connection, collection: str, *, thorough: bool 
     else:
         numbers = [row[0] for row in connection.execute(queries["documents_of_collection"], scope)]
     for batch in batched(numbers, _BATCH):
-        despite_deadlocks(partial(_read, connection, collection, batch, rules))
+        _, refused = write_in_halves(connection, batch, partial(_read, connection, collection, rules=rules))
+        for document, refusal in refused:
+            reason = f"its relations cannot be recorded: {refusal.reason}"
+            values = {"document": document, "failure": reason, "failure_class": refusal.failure_class}
+            row = connection.execute(queries["record_relation_failure"], values).fetchone()
+            if row is not None and report is not None:
+                report.fail(row[0], reason, refusal.failure_class)
     if rules.is_settled and not marks:
         return len(numbers)
     with connection.transaction():
@@ -81,7 +92,7 @@ def _read(connection: Connection, collection: str, documents: Sequence[int], rul
     relations: list[tuple[int, WrittenRelation]] = []
     typed: list[tuple[int, str | None, list[str]]] = []
     scope: dict[str, Any] = {"collection": collection, "documents": list(documents)}
-    with connection.transaction(), connection.cursor(row_factory=dict_row) as cursor:
+    with connection.cursor(row_factory=dict_row) as cursor:
         for row in cursor.stream(queries["writing_documents"], scope):  # one text in memory at a time
             own = names_of(row["uri"], row["title"], row["metadata"])
             writing = WritingDocument(row["uri"], _root(row), row["metadata"], row["markdown"], row["container"])

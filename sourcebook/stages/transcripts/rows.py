@@ -40,6 +40,7 @@ class StaleRecording:
     size: int
     modified: str
     """As in `FileEntry.modified`, when the bytes were hashed."""
+    touched: str | None
     content_hash: bytes | None
     """Content hash of the existing transcript; None without one."""
 

@@ -21,17 +21,20 @@ from tempfile import NamedTemporaryFile
 from psycopg import Connection
 
 from sourcebook.database.queries import queries
+from sourcebook.database.refusals import refusals_as, write_in_halves
 from sourcebook.database.stage_runs import refresh_statistics
 from sourcebook.errors import FailureClass, RecordingError, SpeechError, TemporaryRecordingError, failure_class_of
 from sourcebook.files.confinement import open_confined
 from sourcebook.files.reading import local_path, open_file, store_errors
 from sourcebook.files.source import Source
 from sourcebook.files.upload_store import upload_path
+from sourcebook.files.walk import Status
 from sourcebook.indexing.damage import find_suspicion, heightened
 from sourcebook.indexing.mending import mend_recordings
 from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
 from sourcebook.model.selection import EVERYTHING, Selection
+from sourcebook.model.storable import storable_text
 from sourcebook.model.transcript import Language, Recording
 from sourcebook.model.usage import LOCAL, TRANSCRIBE, Use, model_label
 from sourcebook.model.work import transcribing_work
@@ -132,13 +135,12 @@ class _Stage:
         known = known_recordings(self.connection, {file.sha256 for file in stale})
         ready: list[tuple[StaleRecording, Recording]] = []
         for file in stale:
-            held = known.get(file.sha256)
-            recording = self._probe(file) if held is None else self._redacted(held)
-            if held is not None and recording is not None and recording != held:
-                record_recording(self.connection, file.sha256, recording)
-            if recording is not None:
-                known[file.sha256] = recording
+            try:
+                with refusals_as(RecordingError):
+                    recording = known[file.sha256] = self._described(file, known.get(file.sha256))
                 ready.append((file, recording))
+            except (RecordingError, SpeechError) as error:
+                self._fail(file, error)
         sounds = {recording.sound_sha256: recording.duration for _, recording in ready}
         self._total = sum(sounds.values())
         done: set[bytes] = set()
@@ -146,25 +148,25 @@ class _Stage:
             self.marks.end()
             self.marks.begin([file.uri])
             try:
-                content_hash = self._transcribe(file, recording, is_first=recording.sound_sha256 not in done)
+                with refusals_as(RecordingError):
+                    content_hash = self._transcribe(file, recording, is_first=recording.sound_sha256 not in done)
+                    done.add(recording.sound_sha256)
+                    self._record(file, recording, content_hash)
             except (RecordingError, SpeechError) as error:
                 self._fail(file, error)
-                continue
-            done.add(recording.sound_sha256)
-            self._record(file, recording, content_hash)
         if self._processor:
             self.report.count("processor_seconds", round(self._processor))
 
-    def _probe(self, file: StaleRecording) -> Recording | None:
-        try:
+    def _described(self, file: StaleRecording, known: Recording | None) -> Recording:
+        """Return the description of a recording, recorded as it may be stored."""
+        if known is None:
             with place_of(self.sources, file.source_id, file.uri) as place:
-                recording = self.speech.probe(place)
+                recording = self._redacted(self.speech.probe(place))
             self._check_unchanged(file)
-        except (RecordingError, SpeechError) as error:
-            self._fail(file, error)
-            return None
-        recording = self._redacted(recording)
-        record_recording(self.connection, file.sha256, recording)
+        else:
+            recording = self._redacted(known)
+        if recording != known:
+            record_recording(self.connection, file.sha256, recording)
         return recording
 
     def _redacted(self, recording: Recording) -> Recording:
@@ -220,7 +222,9 @@ class _Stage:
             raise RecordingError("it vanished while it was read", FailureClass.MISSING) from None
         except OSError as error:
             raise RecordingError(f"it cannot be read: {error.strerror}", failure_class_of(error)) from None
-        if (status.st_size, str(status.st_mtime_ns)) != (file.size, file.modified):
+        if (status.st_size, str(status.st_mtime_ns)) != (file.size, file.modified) or (
+            file.touched is not None and Status.of(status).touched != file.touched
+        ):
             raise RecordingError(
                 "it changed while it was read; the next run takes it as it is then", FailureClass.MISSING
             )
@@ -247,18 +251,20 @@ class _Stage:
             self.report.changed += 1
 
     def _fail(self, file: StaleRecording, error: RecordingError | SpeechError) -> None:
-        self.connection.execute(
-            queries["record_transcription_failure"],
-            {
-                "source_id": file.source_id,
-                "uri": file.uri,
-                "sha256": file.sha256,
-                "engine": self.engine,
-                "failure": str(error),
-                "failure_class": error.failure_class,
-                "most_attempts": error.failure_class.most_attempts,
-                "temporary": isinstance(error, TemporaryRecordingError),
-            },
+        row = {
+            "source_id": file.source_id,
+            "uri": file.uri,
+            "sha256": file.sha256,
+            "engine": self.engine,
+            "failure": storable_text(str(error)),
+            "failure_class": error.failure_class,
+            "most_attempts": error.failure_class.most_attempts,
+            "temporary": isinstance(error, TemporaryRecordingError),
+        }
+        write_in_halves(
+            self.connection,
+            [row],
+            lambda rows: self.connection.execute(queries["record_transcription_failure"], rows[0]),
         )
         self.report.fail(file.uri, str(error), error.failure_class)
 

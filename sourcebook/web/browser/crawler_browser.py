@@ -125,7 +125,7 @@ class CrawlerBrowser:
         seconds = self._settings.page_seconds
         # Substituted for every page, as in the fetcher: an unset variable fails the page, not the crawl.
         own = OwnHeaders.of_site(self._settings.url, site_headers(self._settings))
-        limit, browser = self._settings.max_bytes, self._settings.browser
+        limit, browser = self._settings.request.max_bytes, self._settings.browser
         visit = PageVisit(url, proxy, max_bytes=limit, seconds=seconds, own=own, browser=browser)
         tab = self._idle_tabs.pop() if self._idle_tabs else _Tab(f"tab {self.pages_begun} {id(visit)}")
         config = _run_config(browser, seconds, shared_data={"visit": visit, "tab": tab}, session_id=tab.session)
@@ -279,7 +279,7 @@ def _browser_config(endpoint: str, settings: SiteSource) -> BrowserConfig:
         cdp_cleanup_on_close=True,
         cdp_close_delay=0,
         create_isolated_context=True,  # otherwise it loads a page into the tab of another
-        user_agent=settings.user_agent,
+        user_agent=settings.request.user_agent,
         viewport_width=width,
         viewport_height=height,
         accept_downloads=False,

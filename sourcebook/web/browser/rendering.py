@@ -40,7 +40,7 @@ class Renderer:
         """Create a renderer, whose browser starts with the first page.
 
         Args:
-            settings: settings of the site; concurrency, timeout, max_bytes, user_agent, headers and browser are used.
+            settings: settings of the site; concurrency, request and browser are used.
             guard: address check of connections.
             folder: folder for crawl4ai's files, in place of HOME.
             before_request: awaited with the host before every plain http request, and every CONNECT for https.
@@ -52,9 +52,10 @@ class Renderer:
         self._folder = folder
         self._pages_per_browser = pages_per_browser
         # The size of a page is checked during the visit; these limits concern its other traffic.
-        limits = ProxyLimits(response_bytes=5 * settings.max_bytes, tunnel_bytes=100 * settings.max_bytes)
+        most = settings.request.max_bytes
+        limits = ProxyLimits(response_bytes=5 * most, tunnel_bytes=100 * most)
         self._proxy = BrowserProxy(guard, before_request, limits, Proxies(settings))
-        self._slots = asyncio.Semaphore(settings.concurrency)
+        self._slots = asyncio.Semaphore(settings.politeness.concurrency)
         self._starting = asyncio.Lock()
         self._current: CrawlerBrowser | None = None
         self._outdated: CrawlerBrowser | None = None

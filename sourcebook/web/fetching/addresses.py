@@ -29,12 +29,12 @@ class AddressGuard:
     """Checks the IP addresses of a site's connections.
 
     A literal address or `localhost` in the site's URL is allowed at the port of that URL, and so are the addresses in
-    `private_networks`. Any other address must be public.
+    `request.private_networks`. Any other address must be public.
     """
 
     def __init__(self, settings: SiteSource, lookup: Lookup | None = None) -> None:
         self._lookup = lookup or system_lookup
-        self._networks = settings.private_networks
+        self._networks = settings.request.private_networks
         url = URL(settings.url)
         self._named = (_plain_host(url.host or ""), url.port)
         self._left_to_proxy: set[str] = set()
@@ -70,7 +70,7 @@ class AddressGuard:
         subject = f"{address} is" if _plain_host(host) == _plain_host(address) else f"{host} leads to {address},"
         return (
             f"{subject} {kind}, which is not connected to; "
-            f"if that is meant, add its network to the site's private_networks, such as {network}"
+            f"if that is meant, add its network to the site's request.private_networks, such as {network}"
         )
 
     async def resolve(self, host: str, port: int) -> list[str]:

@@ -15,6 +15,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
 from sourcebook.errors import FailureClass
+from sourcebook.model.file_state import FileState, file_state
 from sourcebook.web.fetching.addresses import AddressGuard, system_lookup
 from sourcebook.web.fetching.errors import CONNECT_SECONDS, HEADER_BYTES, fetch_error
 from sourcebook.web.fetching.proxies import Proxy, refusal_of_proxy
@@ -87,7 +88,7 @@ class Body:
 
 def _too_large(what: str, max_bytes: int) -> FetchError:
     return FetchError(
-        f"{what} than the site's max_bytes allows ({max_bytes:,})",
+        f"{what} than the site's request.max_bytes allows ({max_bytes:,})",
         transient=False,
         failure_class=FailureClass.TOO_LARGE,
     )
@@ -291,7 +292,7 @@ def _context_of(*_states: tuple[str, int, int, int] | None) -> ssl.SSLContext:
     return context
 
 
-def _state(path: str | None) -> tuple[str, int, int, int] | None:
+def _state(path: str | None) -> tuple[str, FileState] | None:
     """Return what differs after a change of a file or folder; None where there is none."""
     if path is None:
         return None
@@ -299,4 +300,4 @@ def _state(path: str | None) -> tuple[str, int, int, int] | None:
         status = Path(path).stat()
     except OSError:
         return None
-    return path, status.st_ino, status.st_size, status.st_mtime_ns
+    return path, file_state(status)

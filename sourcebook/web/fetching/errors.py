@@ -61,7 +61,7 @@ def fetch_error(
             return _host_failure(
                 f"{host} did not answer within {seconds:g} seconds", failure_class=FailureClass.TIMEOUT
             )
-        reason = f"the response did not end within {seconds:g} seconds, the site's timeout; it sent {received:,} bytes"
+        reason = f"the response did not end within {seconds:g} seconds (`request.timeout`); it sent {received:,} bytes"
         return FetchError(reason, transient=True, failure_class=FailureClass.TIMEOUT)
     if isinstance(error, aiohttp.ClientResponseError) and _has_long_line(error):
         reason = f"{host} sent a header of more than {HEADER_BYTES:,} bytes, which is not read: an oversized header"

@@ -62,8 +62,8 @@ class HttpFetcher:
             raise MissingDependencyError(f"Fetching pages needs aiohttp: {install_command('pipeline')}") from error
         self._client = HttpClient(
             self._guard,
-            seconds=self._settings.timeout.total_seconds(),
-            max_bytes=self._settings.max_bytes,
+            seconds=self._settings.request.timeout.total_seconds(),
+            max_bytes=self._settings.request.max_bytes,
             keeps_cookies=self._settings.keeps_cookies,
         )
         return self
@@ -138,7 +138,7 @@ class HttpFetcher:
     def _headers(self, url: URL, request: Request) -> CIMultiDict[str]:
         headers = CIMultiDict(
             {
-                "User-Agent": self._settings.user_agent,
+                "User-Agent": self._settings.request.user_agent,
                 "Accept": _ACCEPT,
                 "Accept-Encoding": ACCEPT_ENCODING,
             }

@@ -10,6 +10,8 @@ from protego import Protego
 
 from sourcebook.config.sites import SiteSource
 from sourcebook.errors import FailureClass
+from sourcebook.parsing.html.cleaner import CleanedPage
+from sourcebook.parsing.html.frames import FrameHead
 from sourcebook.parsing.text.decode import decode
 from sourcebook.web.fetching.breaker import CircuitBreaker
 from sourcebook.web.fetching.politeness import HostLimiter
@@ -129,6 +131,17 @@ class HostRules:
         self._postponed: dict[str, tuple[str, FailureClass, float]] = {}
         self._asking: dict[str, asyncio.Lock] = {}
 
+    async def allow(self, url: str) -> bool:
+        """Return whether a URL may be fetched: the rules, which `of` may fail to read, allow it or are not kept."""
+        return not self._settings.politeness.respect_robots or (await self.of(url)).allowed(url)
+
+    def asked_by(self, response: Response, page: CleanedPage | FrameHead | None = None) -> frozenset[str]:
+        """Return the directives for robots of a page, in its header and its HTML: noindex, nofollow."""
+        if not self._settings.politeness.respect_robots:
+            return frozenset()
+        asked = tag_directives(response.headers.get("x-robots-tag", ""), self._settings.request.user_agent)
+        return asked | {name for name in ("noindex", "nofollow") if getattr(page, name, False)}
+
     async def of(self, url: str) -> RobotsRules:
         """Return the rules for a URL's host.
 
@@ -154,25 +167,24 @@ class HostRules:
                 reason = f"{url}: {error}, so what may be fetched is not known"
                 self._postpone(origin, reason, max(error.retry_after or WAIT, WAIT), FailureClass.SERVER)
             raise
-        rules = (
-            RobotsRules() if response is None else rules_of(response.status, response.body, self._settings.user_agent)
-        )
+        agent = self._settings.request.user_agent
+        rules = RobotsRules() if response is None else rules_of(response.status, response.body, agent)
         if response is not None and rules.unavailable:
             reason = f"{url} answers with status {response.status}, so what may be fetched is not known"
             self._postpone(origin, reason, WAIT, FailureClass.SERVER)
-        if rules.crawl_delay and self._settings.respect_robots:
+        if rules.crawl_delay and self._settings.politeness.respect_robots:
             self._obey(origin, rules.crawl_delay)
         return rules
 
     def _obey(self, origin: str, delay: float) -> None:
         """Keep the Crawl-delay in seconds of a host, or postpone the host where it is too long."""
-        longest = self._settings.max_crawl_delay
+        longest = self._settings.politeness.max_crawl_delay
         if delay > longest.total_seconds():
             wait = min(self._settings.refresh, LONGEST_WAIT)
             reason = (
                 f"{origin}/robots.txt asks for a Crawl-delay of {delay:,.10g} seconds, more than the site's "
-                f"`max_crawl_delay` of {longest.total_seconds():,.10g} seconds: raise that to crawl so slowly, or set "
-                f"`respect_robots: false` where the site is your own"
+                f"`politeness.max_crawl_delay` of {longest.total_seconds():,.10g} seconds: raise that to crawl so "
+                "slowly, or set `respect_robots: false` beside it where the site is your own"
             )
             self._postpone(origin, reason, wait, FailureClass.FORBIDDEN)
         self._limiter.slow_down(urlsplit(origin).hostname or "", delay)

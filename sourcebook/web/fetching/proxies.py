@@ -51,8 +51,8 @@ class Proxies:
     """
 
     def __init__(self, settings: SiteSource) -> None:
-        self._named = settings.proxy
-        self._environment = getproxies_environment() if settings.proxy is None else {}
+        self._named = settings.request.proxy
+        self._environment = getproxies_environment() if settings.request.proxy is None else {}
         self._known: dict[str, Proxy] = {}
 
     def of(self, scheme: str, host: str, port: int) -> Proxy | None:

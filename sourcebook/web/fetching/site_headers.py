@@ -18,7 +18,7 @@ def site_headers(settings: SiteSource) -> dict[str, str]:
     Raises:
         FetchError: a variable is not set, or a value holds characters that no header may have.
     """
-    headers = {name: filled_in(f"header {name}", value) for name, value in settings.headers.items()}
+    headers = {name: filled_in(f"header {name}", value) for name, value in settings.request.headers.items()}
     if settings.login is not None and settings.login.basic is not None:
         headers["Authorization"] = f"Basic {b64encode(filled_in('login', settings.login.basic).encode()).decode()}"
     return headers

@@ -135,3 +135,31 @@ def change(stages: Stages, statement: str) -> None:
     with psycopg.connect(stages.database.url, autocommit=True) as foreign:
         foreign.execute("SET search_path TO sourcebook, public")
         foreign.execute(statement.encode())
+
+
+@pytest.mark.usefixtures("shared_speech")
+def test_a_recording_that_the_database_refuses_fails_alone(stages: Stages, brief: Path) -> None:
+    """Whichever of its rows is refused: the other one is transcribed, and a person's retry helps once it is taken."""
+    configure(stages)
+    write_sound(stages.root / "quiet.m4a", np.zeros(2 * SAMPLE_RATE, np.float32))
+    stages.settle(stages.root / "quiet.m4a")
+    put(stages, "zlast.m4a", brief)
+    quiet = stages.uri("quiet.m4a")
+    again = Selection(documents=(quiet,), force=True)
+    stages.raw_files()
+    for table, allowed, selection in (
+        ("recording", "duration > 5", Selection()),
+        ("transcript_window", "ends_at > 5", again),
+        ("transcribed_file", "failure IS NOT NULL OR content_hash IS NULL OR uri !~ 'quiet'", again),
+    ):
+        with stages.connection() as connection:
+            connection.execute(f"ALTER TABLE {table} ADD CONSTRAINT odd CHECK ({allowed}) NOT VALID".encode())
+            report = stages.transcripts(selection)
+            connection.execute(f"ALTER TABLE {table} DROP CONSTRAINT odd".encode())
+        assert [failure.uri for failure in report.failures] == [quiet], table
+        assert "the database refuses" in report.failures[0].reason
+        assert stages.item("quiet.m4a")["parked"]
+        assert stages.run(Selection(only_failed=True))["transcripts"].failed == 0, table
+        stages.run()
+        assert stages.found(NOTE_WORD) == {"zlast.m4a"}
+    assert not stages.pending().work

@@ -14,8 +14,8 @@ from tests.web_server import WebServer
 PAGE = "<html><body><p>Hello, reader.</p></body></html>"
 
 
-def settings_of(server: WebServer, **settings: Any) -> SiteSource:
-    return SiteSource.model_validate({"url": f"{server.url}/", "timeout": "5s", **settings})
+def settings_of(server: WebServer, *, url: str | None = None, **request: Any) -> SiteSource:
+    return SiteSource.model_validate({"url": url or f"{server.url}/", "request": {"timeout": "5s", **request}})
 
 
 def fetcher_of(settings: SiteSource, **options: Any) -> HttpFetcher:
@@ -23,7 +23,7 @@ def fetcher_of(settings: SiteSource, **options: Any) -> HttpFetcher:
 
 
 def fetch(server: WebServer, path: str, *, request: Request | None = None, **settings: Any) -> Response:
-    """Fetch one path (or URL) as the site's settings say."""
+    """Fetch one path (or URL) as the site's settings of requests say."""
     return fetch_all(settings_of(server, **settings), [request or Request(address(server, path))])[0]
 
 

@@ -50,7 +50,7 @@ def test_a_name_that_changes_its_address_gains_nothing(server: WebServer) -> Non
         return ["192.0.2.1"] if len(lookups) == 1 else ["127.0.0.1"]
 
     site = SiteSource.model_validate(
-        {"url": "https://docs.example.com/", "timeout": "0.5s", "private_networks": ["192.0.2.0/24"]}
+        {"url": "https://docs.example.com/", "request": {"timeout": "0.5s", "private_networks": ["192.0.2.0/24"]}}
     )
     url = f"http://rebinding.example:{server.port}/a"
     with pytest.raises(FetchError):

@@ -94,7 +94,7 @@ def test_a_bomb_is_stopped_at_the_limit(server: WebServer) -> None:
     """300 MB out of 300 KB: no more than max_bytes are ever unpacked."""
     server.gzip_bomb("/a", 300_000_000)
     error = failure(server, "/a", max_bytes=2_000_000)
-    assert "unpack to more than the site's max_bytes allows (2,000,000)" in str(error)
+    assert "unpack to more than the site's request.max_bytes allows (2,000,000)" in str(error)
     assert not error.transient
 
 
@@ -117,7 +117,7 @@ def test_a_bomb_of_a_newer_encoding_is_stopped_at_the_limit(server: WebServer, e
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert "unpack to more than the site's max_bytes allows (2,000,000)" in str(error)
+    assert "unpack to more than the site's request.max_bytes allows (2,000,000)" in str(error)
     assert not error.transient
     assert peak < 40_000_000
 

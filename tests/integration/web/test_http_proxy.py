@@ -28,9 +28,9 @@ def proxy() -> Iterator[HttpProxy]:
         yield proxy
 
 
-def fetch(url: str, guard: AddressGuard | None = None, **settings: object) -> Response:
+def fetch(url: str, guard: AddressGuard | None = None, **request: object) -> Response:
     """Fetch a URL of a site whose name only the proxy knows."""
-    site = SiteSource.model_validate({"url": url, "timeout": "5s", **settings})
+    site = SiteSource.model_validate({"url": url, "request": {"timeout": "5s", **request}})
     return fetch_all(site, [Request(url)], guard)[0]
 
 
@@ -112,7 +112,7 @@ def test_a_proxy_that_is_out_of_reach_is_named(proxy: HttpProxy) -> None:
 
 @pytest.mark.parametrize("url", ["http://10.0.0.1/a", "http://169.254.169.254/latest", "http://127.0.0.1:8000/a"])
 def test_a_private_address_is_refused_behind_a_proxy_too(proxy: HttpProxy, url: str) -> None:
-    site = SiteSource.model_validate({"url": "http://docs.test/", "timeout": "5s", "proxy": proxy.url})
+    site = SiteSource.model_validate({"url": "http://docs.test/", "request": {"timeout": "5s", "proxy": proxy.url}})
     with pytest.raises(FetchError, match=r"not connected to|never connected to"):
         fetch_all(site, [Request(url)])
     assert proxy.requests == []
@@ -123,7 +123,7 @@ def test_a_name_that_is_private_here_is_refused_and_one_that_is_unknown_here_is_
 ) -> None:
     """The guard keeps its meaning as far as this machine can tell."""
     server.page("/a", PAGE)
-    site = SiteSource.model_validate({"url": "http://docs.test/", "timeout": "5s", "proxy": proxy.url})
+    site = SiteSource.model_validate({"url": "http://docs.test/", "request": {"timeout": "5s", "proxy": proxy.url}})
 
     async def lookup(host: str, port: int) -> list[str]:
         if host == "intranet.test":
@@ -144,7 +144,7 @@ def test_the_address_of_the_proxy_is_not_open_to_direct_requests(
     with HttpProxy() as proxy:
         monkeypatch.setenv("HTTP_PROXY", f"http://localhost:{proxy.port}")
         server.page("/a", PAGE)
-        site = SiteSource.model_validate({"url": "http://docs.test/", "timeout": "5s"})
+        site = SiteSource.model_validate({"url": "http://docs.test/", "request": {"timeout": "5s"}})
         url = f"http://docs.test:{server.port}/a"
         with pytest.raises(FetchError, match="localhost leads to"):
             fetch_all(site, [Request(url), Request(f"http://localhost:{proxy.port}/a")])

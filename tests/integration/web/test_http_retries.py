@@ -28,7 +28,7 @@ class Visit:
     """What one crawl of the server would share: a limiter and a breaker."""
 
     def __init__(self, server: WebServer, *, rate: float | None = None, patience: float = 30) -> None:
-        self.settings = SiteSource.model_validate({"url": server.url, "timeout": "5s"})
+        self.settings = SiteSource.model_validate({"url": server.url, "request": {"timeout": "5s"}})
         self.server = server
         self.limiter = HostLimiter(rate, patience=patience)
         self.breaker = CircuitBreaker()

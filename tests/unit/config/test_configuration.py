@@ -332,3 +332,15 @@ def test_importing_the_settings_needs_no_yaml_reader() -> None:
     """Programs that build settings themselves do not pay for reading YAML."""
     script = "import sys, sourcebook.config.loading; sys.exit('ruamel.yaml' in sys.modules)"
     subprocess.run([sys.executable, "-c", script], check=True, cwd=CHECKOUT)
+
+
+def test_the_guard_of_removals_has_sane_bounds() -> None:
+    """A third of twelve is much, four of six is not; a share of 1 lets everything pass, and no share is above it."""
+    rules = read(MINIMAL).collections["handbook"].removals
+    assert [rules.hold(lost, 12) for lost in (3, 4, 5, 12)] == [False, False, True, True]
+    assert not rules.hold(4, 6)
+    assert not rules.hold(5, 17)
+    assert not read(collection("removals: {share: 1}")).collections["handbook"].removals.hold(12, 12)
+    assert read(collection("removals: {share: 0, at_least: 1}")).collections["handbook"].removals.hold(1, 1_000)
+    for wrong in ("share: 1.1", "share: -1", "share: .nan", "at_least: 0", "at_least: many", "most: 3"):
+        assert "removals" in refusal(collection(f"removals: {{{wrong}}}"))

@@ -1,5 +1,6 @@
 """What `sites:` of a collection promises to the person who writes it."""
 
+import json
 from datetime import timedelta
 from ipaddress import ip_network
 from pathlib import Path
@@ -7,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from sourcebook.config.edit import add_site, with_site
+from sourcebook.config.field_types import Settings
 from sourcebook.config.loading import load_configuration
-from sourcebook.config.sites import SiteSource
+from sourcebook.config.sites import PolitenessSettings, RequestSettings, SiteSource
 from sourcebook.errors import ConfigurationError
 
 MINIMAL = """\
@@ -41,9 +43,10 @@ class TestReading:
         site = read(path, MINIMAL)
         assert site.location == "https://docs.example.com/"
         assert (site.max_depth, site.max_pages, site.include, site.exclude) == (10, 1000, ("/**",), ())
-        assert (site.follow_links, site.scope, site.render, site.respect_robots) == (None, "same_host", "auto", True)
-        assert (site.requests_per_second, site.concurrency) == (1.0, 4)
-        assert (site.refresh, site.timeout) == (timedelta(days=1), timedelta(seconds=30))
+        assert (site.follow_links, site.scope, site.render) == (None, "same_host", "auto")
+        assert (site.politeness.respect_robots, site.politeness.concurrency) == (True, 4)
+        assert site.politeness.requests_per_second == 1.0
+        assert (site.refresh, site.request.timeout) == (timedelta(days=1), timedelta(seconds=30))
 
     def test_every_setting_is_read(self, path: Path) -> None:
         """What the file says is what the settings hold."""
@@ -60,41 +63,41 @@ class TestReading:
                     exclude: ["/docs/old/**"]
                     follow_links: false
                     scope: same_domain
-                    requests_per_second: unlimited
-                    concurrency: 8
+                    politeness: {requests_per_second: unlimited, concurrency: 8, respect_robots: false}
                     render: never
                     refresh: 12h
-                    user_agent: Example/1.0
-                    respect_robots: false
-                    timeout: 1.5s
-                    max_bytes: 5MB
+                    request:
+                      user_agent: Example/1.0
+                      timeout: 1.5s
+                      max_bytes: 5MB
+                      headers: {Authorization: "Bearer ${DOCS_TOKEN}"}
+                      private_networks: [10.0.0.0/8]
+                      cookies: true
+                      proxy: http://proxy.example.com:3128
                     tags: [policy]
-                    headers: {Authorization: "Bearer ${DOCS_TOKEN}"}
-                    private_networks: [10.0.0.0/8]
                     follow: ["contents/"]
                     keep: ["/docs/**"]
                     path_tags: {"/howto/": [howto]}
-                    cookies: true
                     login: {form: https://docs.example.com/login, fields: {user: ada, password: "${PASSWORD}"}}
-                    proxy: http://proxy.example.com:3128
             """,
         )
         assert site.location == "https://docs.example.com/"
         assert (site.include, site.exclude) == (("/docs/**", "/blog/*.html"), ("/docs/old/**",))
-        assert (site.requests_per_second, site.refresh, site.timeout) == (
+        assert (site.politeness.requests_per_second, site.refresh, site.request.timeout) == (
             None,
             timedelta(hours=12),
             timedelta(seconds=1.5),
         )
-        assert (site.max_bytes, site.tags) == (5_000_000, ("policy",))
-        assert site.headers == {"Authorization": "Bearer ${DOCS_TOKEN}"}
-        assert site.private_networks == (ip_network("10.0.0.0/8"),)
+        assert (site.request.max_bytes, site.tags) == (5_000_000, ("policy",))
+        assert site.request.headers == {"Authorization": "Bearer ${DOCS_TOKEN}"}
+        assert site.request.private_networks == (ip_network("10.0.0.0/8"),)
         assert (site.followed, site.kept) == (("/contents/**",), ("/docs/**",))
         assert (site.path_tags, site.keeps_cookies) == ({"/howto/**": ("howto",)}, True)
 
     def test_settings_survive_the_ledger(self, path: Path) -> None:
         """What is written to the database as JSON reads back as it was."""
-        site = read(path, with_setting("requests_per_second: unlimited\n        private_networks: [fd00::/8]"))
+        rate = "politeness: {requests_per_second: unlimited}"
+        site = read(path, with_setting(f"{rate}\n        request: {{private_networks: [fd00::/8]}}"))
         assert SiteSource.model_validate(site.model_dump(mode="json")) == site
 
     @pytest.mark.parametrize(
@@ -105,20 +108,32 @@ class TestReading:
             (MINIMAL.replace(".com/", ".com:99999/"), ["sites[0].url", "port"]),
             (with_setting("refresh: tomorrow"), ["line 5, column 18", "'tomorrow'", "30m, 12h, 1d"]),
             (with_setting("render: yes"), ["sites[0].render", "never, auto or always"]),
-            (with_setting("requests_per_second: 0"), ["requests_per_second", "above 0", "unlimited"]),
-            (with_setting("requests_per_second: often"), ["'often'", "unlimited"]),
-            (with_setting("concurrency: 0"), ["from 1 to 64"]),
+            (with_setting("politeness: {requests_per_second: 0}"), ["requests_per_second", "above 0", "unlimited"]),
+            (with_setting("politeness: {requests_per_second: often}"), ["'often'", "unlimited"]),
+            (with_setting("politeness: {concurrency: 0}"), ["from 1 to 64"]),
             (with_setting("max_pages: 0"), ["from 1 to 10,000,000"]),
             (with_setting("max_depth: -1"), ["from 0 to 1000"]),
             (with_setting("include: []"), ["at least one"]),
-            (with_setting('headers: {"a b": x}'), ["sites[0].headers.a b", "letters, digits and hyphens"]),
-            (with_setting('headers: {"X-A": "a\\nb"}'), ["one line"]),
-            (with_setting("headers: {Authorization: Bearer s3cr3t}"), ["sites[0].headers.Authorization", "${NAME}"]),
-            (with_setting("headers: {X-Api-Key: s3cr3t}"), ["line 5, column 30", "found a literal value"]),
-            (with_setting("headers: {cookie: session=s3cr3t}"), ["sites[0].headers.cookie"]),
-            (with_setting("private_networks: [intranet]"), ["'intranet'", "10.0.0.0/8"]),
-            (with_setting("proxy: socks5://a:1080"), ["sites[0].proxy", "or the word none", "found a text of"]),
-            (with_setting("proxy: http://a:s3cr3t@b:1"), ["sites[0].proxy", "found a literal value", "${NAME}"]),
+            (
+                with_setting('request: {headers: {"a b": x}}'),
+                ["sites[0].request.headers.a b", "letters, digits and hyphens"],
+            ),
+            (with_setting('request: {headers: {"X-A": "a\\nb"}}'), ["one line"]),
+            (
+                with_setting("request: {headers: {Authorization: Bearer s3cr3t}}"),
+                ["sites[0].request.headers.Authorization", "${NAME}"],
+            ),
+            (with_setting("request: {headers: {X-Api-Key: s3cr3t}}"), ["line 5, column 40", "found a literal value"]),
+            (with_setting("request: {headers: {cookie: session=s3cr3t}}"), ["sites[0].request.headers.cookie"]),
+            (with_setting("request: {private_networks: [intranet]}"), ["'intranet'", "10.0.0.0/8"]),
+            (
+                with_setting("request: {proxy: socks5://a:1080}"),
+                ["sites[0].request.proxy", "or the word none", "found a text of"],
+            ),
+            (
+                with_setting("request: {proxy: http://a:s3cr3t@b:1}"),
+                ["sites[0].request.proxy", "found a literal value", "${NAME}"],
+            ),
             (
                 with_setting("login: {}"),
                 ["sites[0].login", "one of form, state and basic", "form, fields, state, basic"],
@@ -132,7 +147,9 @@ class TestReading:
                 ["sites[0].login.fields.Password", "found a literal value", "${NAME}"],
             ),
             (with_setting("follow: []"), ["sites[0].follow", "such as"]),
-            (with_setting("timout: 3s"), ["there is no such key (did you mean timeout?)"]),
+            (with_setting("timout: 3s"), ["there is no such key (did you mean request.timeout?)"]),
+            (with_setting("max_page: 3"), ["there is no such key (did you mean max_pages?)"]),
+            (with_setting("request: {timout: 3s}"), ["request.timout: there is no such key (did you mean timeout?)"]),
             (
                 MINIMAL + "      - url: HTTPS://docs.example.com/#top\n",
                 ["sites[1].url", "sites[0] has this URL already"],
@@ -150,6 +167,28 @@ class TestReading:
         for part in parts:
             assert part in str(caught.value)
         assert "s3cr3t" not in str(caught.value)
+
+    @pytest.mark.parametrize("group", [PolitenessSettings, RequestSettings])
+    def test_a_setting_that_moved_is_named_with_its_place(self, path: Path, group: type[Settings]) -> None:
+        """Each key that stood beside `url` is refused in a file with the line to write; a ledger's is taken over."""
+        name = "politeness" if group is PolitenessSettings else "request"
+        for moved in group.model_fields:
+            with pytest.raises(ConfigurationError) as caught:
+                read(path, with_setting(f"{moved}: x"))
+            told = f"line 5, column 9: collections.handbook.sites[0].{moved}: this setting is gone: "
+            assert f"{told}write it as {name}: {{{moved}: …}}" in str(caught.value)
+        stored = {"url": "https://docs.example.com/", "max_depth": 2, **json.loads(group().model_dump_json())}
+        assert SiteSource.model_validate(stored) == SiteSource(url="https://docs.example.com/", max_depth=2)
+
+    def test_a_ledger_may_have_a_setting_in_its_place_and_others_beside_it(self) -> None:
+        """As where a person has patched what an earlier version had stored."""
+        stored = {"url": "https://docs.example.com/", "request": {"timeout": 5}, "cookies": True, "concurrency": 9}
+        site = SiteSource.model_validate(stored)
+        assert (site.request.timeout, site.request.cookies, site.politeness.concurrency) == (
+            timedelta(seconds=5),
+            True,
+            9,
+        )
 
 
 class TestAddingASite:
@@ -184,6 +223,14 @@ class TestAddingASite:
         assert (site.max_depth, site.max_pages) == (2, 20)
         assert not add_site(path, "handbook", "https://docs.example.com/", {"max_pages": 20})
 
+    def test_a_group_keeps_its_other_settings(self, path: Path) -> None:
+        """As a site does."""
+        path.write_text(with_setting("politeness: {concurrency: 2}  # a small machine"))
+        assert add_site(path, "handbook", "https://docs.example.com/", {"politeness": {"requests_per_second": 3}})
+        politeness = load_configuration(path).collections["handbook"].sites[0].politeness
+        assert (politeness.concurrency, politeness.requests_per_second) == (2, 3)
+        assert "# a small machine" in path.read_text()
+
     @pytest.mark.parametrize(
         ("url", "settings"), [("ftp://example.com/", {}), ("https://example.com/", {"max_pages": 0})]
     )
@@ -201,17 +248,20 @@ class TestSecrets:
     def test_the_value_of_a_header_is_in_no_message(self, path: Path, header: str) -> None:
         """Messages go to logs, ticks and `status`: they name the header and never its value."""
         with pytest.raises(ConfigurationError) as raised:
-            read(path, with_setting(f"headers: {{{header}}}"))
+            read(path, with_setting(f"request: {{headers: {{{header}}}}}"))
         assert "s3cr3t" not in str(raised.value)
 
     def test_other_headers_may_be_literal(self, path: Path) -> None:
-        site = read(path, with_setting('headers: {Accept-Language: de, X-Author: Ada, Cookie: "id=${SESSION}"}'))
-        assert set(site.headers) == {"Accept-Language", "X-Author", "Cookie"}
+        site = read(
+            path, with_setting('request: {headers: {Accept-Language: de, X-Author: Ada, Cookie: "id=${SESSION}"}}')
+        )
+        assert set(site.request.headers) == {"Accept-Language", "X-Author", "Cookie"}
 
     def test_a_ledger_of_an_earlier_version_is_still_read(self) -> None:
         """A literal that an earlier version recorded stops no crawl."""
-        settings = {"url": "https://docs.example.com/", "headers": {"Authorization": "Bearer s3cr3t"}}
-        assert SiteSource.model_validate(settings).headers == settings["headers"]
+        headers = {"Authorization": "Bearer s3cr3t"}
+        settings = {"url": "https://docs.example.com/", "request": {"headers": headers}}
+        assert SiteSource.model_validate(settings).request.headers == headers
 
 
 class TestTryingOut:

@@ -5,7 +5,7 @@ from ipaddress import ip_network
 
 import pytest
 
-from sourcebook.config.sites import SiteSource
+from sourcebook.config.sites import RequestSettings, SiteSource
 from sourcebook.web.fetching.addresses import AddressGuard, literal_address
 from sourcebook.web.http_types import FetchError
 
@@ -57,7 +57,7 @@ def test_no_address_inside_is_reached_from_a_public_site(address: str) -> None:
 def test_what_gives_out_a_machine_s_credentials_is_never_reached(address: str) -> None:
     """Not even where the configuration names it, or a network that it lies in."""
     networks = (ip_network("169.254.0.0/16"), ip_network("fd00::/8"))
-    guard = AddressGuard(SiteSource(url="http://169.254.169.254/", private_networks=networks))
+    guard = AddressGuard(SiteSource(url="http://169.254.169.254/", request=RequestSettings(private_networks=networks)))
     assert "credentials" in (guard.refusal("169.254.169.254", address, 80) or "")
 
 
@@ -96,7 +96,8 @@ def test_a_name_as_the_sites_host_opens_nothing_inside() -> None:
 
 def test_private_networks_open_exactly_themselves() -> None:
     """Names may lead into the networks that the settings list, also where IPv6 wraps the address."""
-    guard = AddressGuard(SiteSource(url="https://wiki.corp.example/", private_networks=(ip_network("10.1.0.0/16"),)))
+    inside = RequestSettings(private_networks=(ip_network("10.1.0.0/16"),))
+    guard = AddressGuard(SiteSource(url="https://wiki.corp.example/", request=inside))
     assert guard.refusal("wiki.corp.example", "10.1.2.3", 443) is None
     assert guard.refusal("wiki.corp.example", "::ffff:10.1.2.3", 443) is None
     assert guard.refusal("wiki.corp.example", "10.2.0.1", 443) is not None

@@ -38,7 +38,7 @@ def ask(site: SiteSource, request: str, more: str = "") -> bytes:
 
 
 def site_of(proxy: str) -> SiteSource:
-    return SiteSource.model_validate({"url": "http://docs.test/", "proxy": proxy})
+    return SiteSource.model_validate({"url": "http://docs.test/", "request": {"proxy": proxy}})
 
 
 def test_requests_and_tunnels_go_through_it(server: WebServer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,22 @@
+"""A base for classes that a `with` block closes."""
+
+from types import TracebackType
+from typing import Self
+
+
+class Closing:
+    """Leaving a `with` block calls `close`."""
+
+    def close(self) -> None:
+        """Free what is held. May be called more than once."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        """Return the object; leaving the block closes it."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Close it."""
+        self.close()
