@@ -11,12 +11,12 @@ from sourcebook.errors import SourcebookError
 from sourcebook.evaluation import Evaluation, evaluate, missed_floors
 from sourcebook.evaluation.configured import (
     EvaluationOutcome,
-    configured_evaluation,
     configured_floors,
     evaluation_version,
     last_outcome,
     record_outcome,
 )
+from sourcebook.indexing.evaluation_settings import configured_evaluation
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.counted import counted
 from sourcebook.model.progress import Progress, announce

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 import psycopg
 from psycopg import Connection
 
-from orchestration.direct_ingest import ingest_directly, is_small
 from orchestration.ingest_results import (
     COUNTS,
     Counts,
@@ -27,7 +26,6 @@ from orchestration.ingest_results import (
     sum_of_counts,
 )
 from orchestration.recorder import start_recorder
-from orchestration.shard_ingest import ingest_shards
 from resources.pipeline import PIPELINE
 from sourcebook.admin.collections import all_givers, apply
 from sourcebook.admin.finished_runs import count_runs_to_record, is_recording
@@ -41,6 +39,7 @@ from sourcebook.database.lock import check_shard, collection_lock, shard_count
 from sourcebook.database.queries import queries
 from sourcebook.database.stage_runs import record_stage_run
 from sourcebook.errors import ConfigurationError, DatabaseUnavailableError, ModelError, SourcebookError
+from sourcebook.indexing.evaluation_settings import configured_evaluation
 from sourcebook.indexing.generations import check_first_provider, wanted_embedding
 from sourcebook.model.selection import Selection
 from sourcebook.model.shard import Shard, shards_of
@@ -110,6 +109,8 @@ def ingest(
             if cut or shards:
                 only = [shard for shard in shards if shard.collection == name] if shards else cut
                 if only:
+                    from orchestration.shard_ingest import ingest_shards
+
                     yield ingest_shards(runs, name, only, workers, is_part=bool(shards))
                 continue
             yield _despite_restarts(runs, name)
@@ -204,8 +205,6 @@ class _Runs:
         Raises:
             IngestError: the run failed.
         """
-        from sourcebook.evaluation.configured import configured_evaluation  # most ingests have nothing to do
-
         with self.database.connection() as connection:
             has_sites = connection.execute(queries["has_sites"], {"collection": name}).fetchone() == (True,)
             wanted = wanted_embedding(connection, name)
@@ -227,9 +226,9 @@ class _Runs:
     ) -> tuple[str, Counts, str]:
         """Run the stages; return the id of the run, the counts of each asset, and how it was executed."""
         # An evaluation takes longer than Dagster: its result is there when the command ends.
-        is_unrecorded = self.records_beside and shard is None and not (has_sites or is_evaluated)
-        if is_unrecorded and is_small(pending, self.selection):
-            done = self._ingest_directly(name, pending)
+        is_unrecorded = self.records_beside and not (has_sites or is_evaluated)
+        if is_unrecorded and pending.is_small and not (self.selection.force or self.selection.thorough):
+            done = self._ingest_directly(name, pending, shard)
             if done is not None:
                 return *done, "small"
         from sourcebook.admin.planning.plan import plan_collection
@@ -238,15 +237,17 @@ class _Runs:
             plan = plan_collection(connection, name, pending).summary
         return *self._execute(shard.key if shard else name, pending, has_sites=has_sites, plan=plan), "job"
 
-    def _ingest_directly(self, name: str, pending: Pending) -> tuple[str, Counts] | None:
+    def _ingest_directly(self, name: str, pending: Pending, shard: Shard | None) -> tuple[str, Counts] | None:
         """Do the work of a small change and leave its run to the recorder; None where the work failed.
 
         The ordinary run goes on from what is done, and records the failure if it fails again. The first failure is
         logged.
         """
+        from orchestration.direct_ingest import ingest_directly  # imports the stages
+
         embedders = self._pool()
         try:
-            done = ingest_directly(self.database, name, self.selection, pending, embedders, self.home)
+            done = ingest_directly(self.database, name, self.selection, pending, embedders, self.home, shard)
         except (SourcebookError, psycopg.Error, OSError, ArithmeticError) as error:
             _log.warning(
                 "%s: the small change failed with %s (%s) and is tried again as a run",
@@ -256,8 +257,9 @@ class _Runs:
         if done is None:
             return None
         run_id, reports = done
-        start_recorder(self.configuration.path, self.home)
-        self.has_recorder = True
+        if not self.has_recorder:  # one for all small changes of the command, when the last of them is done
+            self.stack.callback(start_recorder, self.configuration.path, self.home)
+            self.has_recorder = True
         embedders.wait_for_exports()
         return run_id, {
             asset: reports[asset].counts() if asset in reports else dict.fromkeys(COUNTS, 0) for asset in PIPELINE

@@ -15,7 +15,6 @@ from sourcebook.errors import SourcebookError
 from sourcebook.indexing.generation_states import generation_notes
 from sourcebook.indexing.model_choice import ModelChoice, model_choice
 from sourcebook.model.selection import Selection
-from sourcebook.web.left_out import LeftOut
 
 if TYPE_CHECKING:
     from sourcebook.admin.crawl_reports import CrawlNotes
@@ -143,6 +142,8 @@ def reasons(connection: Connection, query: str, name: str) -> tuple[str, ...]:
 
 def _left_out(connection: Connection, name: str) -> tuple[str, ...]:
     """Return a sentence for each rule that left URLs of the collection's sites out."""
+    from sourcebook.web.left_out import LeftOut
+
     rows = connection.execute(queries["left_out"], {"collection": name}).fetchall()
     return tuple(f"{location}: {LeftOut.of(entry)}" for location, entries in rows for entry in entries)
 

@@ -65,7 +65,7 @@ def record_run(instance: dg.DagsterInstance, database: Database, run: FinishedRu
     Raises:
         RunError: the run is recorded as failed.
     """
-    active_runs(instance, database, run.collection)  # records killed runs as failed
+    active_runs(instance, database, run.partition)  # records killed runs as failed
     before = instance.get_run_by_id(run.run_id)
     if before is not None and before.is_success:
         return
@@ -77,7 +77,7 @@ def record_run(instance: dg.DagsterInstance, database: Database, run: FinishedRu
     plan = run.reports["raw_files"].plan if "raw_files" in run.reports else ""
     _execute(
         instance,
-        run.collection,
+        run.partition,
         tuple(run.reports),
         tags={IN_PROCESS: RECORDER, **({PLAN: plan} if plan else {})},
         resources={"embedder": embedder_resource(), "knowledge": Knowledge(config_path=str(configuration), lock=False)},

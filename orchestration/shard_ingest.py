@@ -20,7 +20,7 @@ from orchestration.ingest_results import (
     sum_of_counts,
 )
 from orchestration.shard_workers import ShardWorkers
-from sourcebook.admin.pending import Pending, find_pending
+from sourcebook.admin.pending import MOST_SMALL, Pending, find_pending
 from sourcebook.config.loading import Configuration, sourcebook_home
 from sourcebook.database.database import Database
 from sourcebook.database.lock import ShardsAhead, in_turn, is_shard_locked, shard_lock
@@ -44,6 +44,8 @@ class Runs(Protocol):
     selection: Selection
     """Part of the collections."""
     events: IngestEvents
+    records_beside: bool
+    """Whether the runs of small changes are recorded by another process."""
 
     def run_to_the_end(self, name: str, pending: Pending, shard: Shard | None = None) -> tuple[str, Counts]:
         """Bring a shard up to date; return the id of its last run and the counts of each asset."""
@@ -89,7 +91,7 @@ def ingest_shards(runs: Runs, name: str, shards: Sequence[Shard], workers: int, 
         compared = {source: _taken_in(difference) for source, difference in compared.items()}
         parts = (
             _in_processes(runs, todo, workers)
-            if workers > 1 and len(todo) > 1
+            if workers > 1 and len(todo) > 1 and not (runs.records_beside and _are_small(waiting, todo))
             else _in_turn(runs, {shard: waiting[shard] for shard in todo})
         )
         for identifier, counts in parts:
@@ -110,6 +112,12 @@ def _waiting(
             shard: find_pending(connection, name, replace(selection, shard=shard), compared=compared)
             for shard in shards
         }
+
+
+def _are_small(waiting: Mapping[Shard, Pending], shards: Sequence[Shard]) -> bool:
+    """Return whether shards together have a small change, which is done before another process has begun."""
+    pending = [waiting[shard] for shard in shards]
+    return all(each.is_small for each in pending) and sum(each.items for each in pending) <= MOST_SMALL
 
 
 def _taken_in(difference: Difference) -> Difference:

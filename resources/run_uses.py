@@ -18,7 +18,7 @@ from sourcebook.database.queries import queries
 from sourcebook.errors import ConfigurationError
 from sourcebook.indexing.generations import wanted_embedding
 from sourcebook.model.selection import Selection
-from sourcebook.stages.transcripts.rows import has_recordings
+from sourcebook.stages.transcripts.presence import has_recordings
 
 PLAN: Final = "sourcebook/plan"
 """Tag of a run with its planned items by reason, texts and seconds in one line; also metadata of its first asset."""

@@ -5,6 +5,7 @@ import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution, version
 from pathlib import Path
 from typing import Final
@@ -23,6 +24,20 @@ def installed_version() -> str:
         return version("sourcebook")
     except PackageNotFoundError:
         return ""
+
+
+@cache
+def package_version(package: str) -> str:
+    """Return the version of an installed distribution, "absent" where it is not installed.
+
+    It reads one header of the metadata: `importlib.metadata.version` parses them whole, with the readme in them.
+    """
+    try:
+        found = distribution(package)
+    except PackageNotFoundError:
+        return "absent"
+    header = (found.read_text("METADATA") or "").partition("\nVersion: ")[2]
+    return header.partition("\n")[0].strip() or found.version
 
 
 def code_location() -> Path | None:

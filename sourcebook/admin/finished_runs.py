@@ -1,22 +1,29 @@
 """Small changes that are done and wait to be recorded as runs of Dagster, each a row of the table `finished_run`."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
 import psycopg
 from psycopg import Connection
 from psycopg.types.json import Jsonb
 
-from sourcebook.admin.checks import CheckOutcome
-from sourcebook.database.database import Database
 from sourcebook.database.queries import queries
-from sourcebook.model.report import StageReport
+
+if TYPE_CHECKING:
+    from sourcebook.admin.checks import CheckOutcome
+    from sourcebook.database.database import Database
+    from sourcebook.model.report import StageReport
+    from sourcebook.model.shard import Shard
 
 MOST_ATTEMPTS: Final = 3
 """Attempts to record a finished run; its work is done, and only the run is missing afterwards."""
+_PARTITION: Final = "partition"
+"""Key beside those of the assets in the stored reports of a shard."""
 _LOCK: Final = 0x50_0B00E
 """Key of the advisory lock of the process that records finished runs."""
 
@@ -28,6 +35,8 @@ class FinishedRun:
     run_id: str
     """UUID of the run to be."""
     collection: str
+    partition: str
+    """Key of its partition in Dagster: the collection, or a shard of it."""
     reports: Mapping[str, StageReport]
     """Reports of the stages, by asset."""
     outcomes: Sequence[CheckOutcome]
@@ -35,16 +44,22 @@ class FinishedRun:
 
 
 def keep(
-    connection: Connection, collection: str, reports: Mapping[str, StageReport], outcomes: Sequence[CheckOutcome]
+    connection: Connection,
+    collection: str,
+    reports: Mapping[str, StageReport],
+    outcomes: Sequence[CheckOutcome],
+    *,
+    shard: Shard | None = None,
 ) -> str:
-    """Store a small change that is done, and return the id of its run."""
+    """Store a small change of a collection, or of one of its shards, that is done, and return the id of its run."""
+    partition = {} if shard is None else {_PARTITION: shard.key}
     run_id = str(uuid4())
     connection.execute(
         queries["keep_finished_run"],
         {
             "run_id": run_id,
             "collection": collection,
-            "reports": Jsonb({asset: report.to_json() for asset, report in reports.items()}),
+            "reports": Jsonb({asset: report.to_json() for asset, report in reports.items()} | partition),
             "outcomes": Jsonb([asdict(outcome) for outcome in outcomes]),
         },
     )
@@ -53,11 +68,15 @@ def keep(
 
 def runs_to_record(connection: Connection) -> list[FinishedRun]:
     """Return the finished runs that are to be recorded, the oldest first."""
+    from sourcebook.admin.checks import CheckOutcome  # a command that has nothing to record imports neither
+    from sourcebook.model.report import StageReport
+
     rows = connection.execute(queries["finished_runs"], {"most_attempts": MOST_ATTEMPTS}).fetchall()
     return [
         FinishedRun(
             run_id,
             collection,
+            reports.pop(_PARTITION, collection),
             {asset: StageReport.from_json(report) for asset, report in reports.items()},
             [CheckOutcome(kept["name"], kept["violations"], tuple(kept["examples"])) for kept in outcomes],
         )

@@ -21,9 +21,9 @@ from sourcebook.stages.documents.rows import document_identities
 from sourcebook.stages.generations import is_whole
 from sourcebook.stages.raw_files import Difference, collection_sources, compare
 from sourcebook.stages.raw_files.shards import listing_errors_of, of_shard
-from sourcebook.stages.relations.update import count_unrelated_documents
+from sourcebook.stages.relations.rules import count_unrelated_documents
 from sourcebook.stages.shards import documents_in
-from sourcebook.stages.transcripts.rows import has_recordings, stale_recordings, transcript_engine
+from sourcebook.stages.transcripts.presence import has_recordings
 from sourcebook.web.due import due_pages
 
 MOST_SMALL = 64
@@ -212,6 +212,8 @@ def find_pending(
 
 
 def _pending_recordings(connection: Connection, collection: str, selection: Selection) -> int:
+    from sourcebook.stages.transcripts.rows import stale_recordings, transcript_engine  # imports the engines
+
     engine = transcript_engine(connection, collection)
     stale = stale_recordings(connection, collection, engine, selection)
     return sum(selection.shard is None or selection.shard.takes(recording.uri) for recording in stale)

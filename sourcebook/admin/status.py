@@ -11,7 +11,6 @@ from psycopg.rows import class_row, dict_row
 
 from sourcebook.admin.collections import check_collections
 from sourcebook.admin.model_languages import unknown_languages
-from sourcebook.admin.usage import SHOWN_DAYS, usage
 from sourcebook.contract.generations import GenerationState
 from sourcebook.contract.status import CollectionStatus, Problem, ProcessingItem, SourceStatus
 from sourcebook.database.queries import queries
@@ -49,6 +48,8 @@ def _status(
     find_pending: Callable[[Connection, str], Pending],
 ) -> CollectionStatus:
     """Return the state of one collection, whose counts are known."""
+    from sourcebook.admin.usage import SHOWN_DAYS, usage  # an ingest takes only the failures of this module
+
     scope = {"collection": row["name"]}
     uris = problem_uris(connection, row["name"])
     with connection.cursor(row_factory=class_row(Problem)) as cursor:

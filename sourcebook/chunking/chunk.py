@@ -1,6 +1,5 @@
 """Passages of a document, what they leave out, the text that is embedded, and the hash of what decides them."""
 
-import hashlib
 import json
 import re
 from collections.abc import Iterable, Sequence
@@ -10,10 +9,8 @@ from hashlib import sha256
 
 from sourcebook.chunking.sections import Heading
 from sourcebook.chunking.tokenizer import TokenCounter
-from sourcebook.config.collection import CONTEXT, ContextPart
-from sourcebook.model import revisions
+from sourcebook.config.passages import CONTEXT, ContextPart
 from sourcebook.model.document import Block
-from sourcebook.model.generation import Generation
 from sourcebook.model.passage_part import PassagePart
 from sourcebook.parsing.text.front_matter import read_front_matter
 
@@ -155,9 +152,3 @@ def _content(gap: str) -> int:
     if gap.isspace():
         return 0
     return len(_WHITE_SPACE.sub("", _THEMATIC_BREAK.sub("", _CLOSING_FENCE.sub("", gap))))
-
-
-def chunking_config_hash(generation: Generation) -> str:
-    """Return the `config_hash` of a generation's chunks: a digest of settings, tokenizer and chunker version."""
-    settings = json.dumps([generation.chunking, generation.model, revisions.CHUNKER], sort_keys=True)
-    return hashlib.sha256(settings.encode()).hexdigest()[:16]

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol, Self
 
-from sourcebook.config.collection import EmbeddingSettings
+from sourcebook.config.passages import EmbeddingSettings
 from sourcebook.embedding.model import find_model
 from sourcebook.errors import MissingDependencyError, ModelError
 from sourcebook.model.file_state import FileState, file_state

@@ -1,6 +1,7 @@
 """The `sourcebook` command."""
 
 import gc
+import os
 import sys
 
 from sourcebook.processes.garbage import skip_last_look
@@ -12,6 +13,9 @@ def main() -> None:
     # time. Long commands (`ingest`, `up`) enable the collector after their imports.
     gc.disable()
     skip_last_look()
+    # Finding plugins of pydantic reads the metadata of every installed package; no model here has one. An own value of
+    # the variable, such as a plugin's name, brings them back.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:
         from sourcebook.command.app import run
     except ModuleNotFoundError as error:

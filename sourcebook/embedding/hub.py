@@ -11,7 +11,6 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 from sourcebook.embedding.weights import BUNDLED_NAME, weight_files, weights_sha256
 from sourcebook.errors import ModelError
@@ -81,6 +80,8 @@ def hub_silence(endpoint: str, *, seconds: float = _SECONDS) -> str | None:
     """
     url = urlsplit(endpoint)
     host, port = url.hostname or "", url.port or (80 if url.scheme == "http" else 443)
+    from urllib.request import getproxies, proxy_bypass  # a model that is here asks no proxy
+
     proxy = None if proxy_bypass(host) else getproxies().get(url.scheme)
     if proxy:
         way = urlsplit(proxy if "://" in proxy else f"http://{proxy}")

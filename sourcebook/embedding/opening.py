@@ -9,9 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sourcebook.config.collection import EmbeddingSettings
+from sourcebook.config.passages import EmbeddingSettings
 from sourcebook.errors import ModelError
-from sourcebook.providers.client import provider_key
 
 if TYPE_CHECKING:
     from sourcebook.embedding.embedder import QueryEmbedder, SentenceTransformerEmbedder
@@ -177,6 +176,8 @@ def check_openable(home: Path, model: str, settings: EmbeddingSettings) -> None:
 
     identity = model.partition("/")[0]
     if settings.provider is not None:
+        from sourcebook.providers.client import provider_key
+
         provider_key(settings.key_variable, settings.url)
     elif isinstance(find_export(home, identity), str):
         _find_same_weights(identity, settings)

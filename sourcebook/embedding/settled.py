@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sourcebook.config.collection import EmbeddingSettings
+from sourcebook.config.passages import EmbeddingSettings
 from sourcebook.config.provider import MOST_DIMENSIONS
 from sourcebook.embedding.engine import choose_precision
 from sourcebook.embedding.model import EmbeddingModel, find_model

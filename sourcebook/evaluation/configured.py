@@ -42,12 +42,6 @@ def record_outcome(connection: Connection, collection: str, outcome: EvaluationO
     connection.execute(queries["record_evaluation"], {"collection": collection, **values})
 
 
-def configured_evaluation(connection: Connection, collection: str) -> EvaluationSettings:
-    """Return the applied evaluation settings of a collection; their `queries` is None where it has none."""
-    row = connection.execute(queries["evaluation_settings"], {"collection": collection}).fetchone()
-    return EvaluationSettings.model_validate((row and row[0]) or {})
-
-
 def configured_floors(settings: EvaluationSettings) -> tuple[Floor, ...]:
     """Return the floors in the settings."""
     return tuple(Floor(measure, value) for measure, value in settings.floors.items())

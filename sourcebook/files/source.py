@@ -8,8 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from wcmatch import glob
-
 from sourcebook.errors import FailureClass
 from sourcebook.git.tree import Tree
 from sourcebook.model.media_types import is_recording, media_type_of_name
@@ -89,7 +87,6 @@ class Source:
 
 EVERY_FILE = "**/*"
 """The default pattern, which needs no regular expression."""
-_FLAGS = glob.GLOBSTAR | glob.BRACE | glob.FORCEUNIX
 
 
 class PathFilter:
@@ -100,10 +97,8 @@ class PathFilter:
     """
 
     def __init__(self, include: Sequence[str], exclude: Sequence[str]) -> None:
-        self._wanted = _is_visible if list(include) == [EVERY_FILE] else _compiled(include, _FLAGS)
-        self._unwanted = _compiled(
-            [*exclude, *(f"{pattern.rstrip('/')}/**" for pattern in exclude)], _FLAGS | glob.DOTGLOB
-        )
+        self._wanted = _is_visible if list(include) == [EVERY_FILE] else _compiled(include)
+        self._unwanted = _compiled([*exclude, *(f"{pattern.rstrip('/')}/**" for pattern in exclude)], takes_hidden=True)
         self._visits_hidden = any(re.search(r"(^|[/{,])\.[^./]", pattern) for pattern in include)
 
     def takes(self, path: str) -> bool:
@@ -119,7 +114,10 @@ def _is_visible(path: str) -> bool:
     return not path.startswith(".") and "/." not in path
 
 
-def _compiled(patterns: Sequence[str], flags: int) -> Callable[[str], bool]:
+def _compiled(patterns: Sequence[str], *, takes_hidden: bool = False) -> Callable[[str], bool]:
     if not patterns:
         return lambda path: False
+    from wcmatch import glob  # compiles dozens of expressions, which a source without patterns does not need
+
+    flags = glob.GLOBSTAR | glob.BRACE | glob.FORCEUNIX | (glob.DOTGLOB if takes_hidden else 0)
     return glob.compile(list(patterns), flags=flags).match

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Final
 
 from sourcebook.config.git_types import shown_url
@@ -158,6 +157,8 @@ def _references(remote: Remote, names: Sequence[str]) -> dict[str, str]:
 def _unknown(remote: Remote, revision: str) -> str:
     lines = ask(remote, ("--heads", "--tags", "")).decode("utf-8", "replace").splitlines()
     names = [line.partition("\t")[2].split("/", 2)[-1] for line in lines if not line.endswith("^{}")]
+    from difflib import get_close_matches  # only a wrong revision needs it
+
     near = get_close_matches(revision, names, n=3, cutoff=0.4)
     said = f"the repository {remote.name} has no branch or tag {revision!r}"
     if _HEXADECIMAL.fullmatch(revision):

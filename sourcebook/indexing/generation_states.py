@@ -11,7 +11,6 @@ from sourcebook.contract.generations import GenerationState, State
 from sourcebook.database.database import Database
 from sourcebook.database.lock import collection_lock
 from sourcebook.database.queries import queries
-from sourcebook.embedding.opening import check_openable
 from sourcebook.errors import ModelError, QueryError
 from sourcebook.indexing.activation import activate, retire, seconds_to_retirement
 from sourcebook.indexing.generations import find_generations
@@ -133,6 +132,8 @@ def activate_generation(database: Database, number: int) -> GenerationState:
 
 
 def _check_model(database: Database, generation: Generation) -> None:
+    from sourcebook.embedding.opening import check_openable  # imports the clients of providers
+
     try:
         check_openable(database.location.home, generation.model, generation.embedding_settings)
     except ModelError as error:

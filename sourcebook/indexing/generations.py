@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from psycopg import Connection, sql
 from psycopg.rows import class_row, dict_row
@@ -13,13 +13,14 @@ from sourcebook.config.collection import AUTO_MODEL, OF_THE_MACHINE, ChunkingSet
 from sourcebook.config.evaluation import GenerationSettings
 from sourcebook.database.queries import queries
 from sourcebook.embedding.engine import Engine
-from sourcebook.embedding.remote.access import ProviderAccess
-from sourcebook.embedding.settled import settle_model
 from sourcebook.embedding.weights import BUNDLED_NAME
 from sourcebook.errors import GoneCollectionError, MissingDependencyError, ModelError
 from sourcebook.indexing.judged_state import judged_state
 from sourcebook.indexing.model_choice import choose_model
 from sourcebook.model.generation import PARTITIONED, Generation, plain_settings
+
+if TYPE_CHECKING:
+    from sourcebook.embedding.settled import SettledModel
 
 PlainSettings = dict[str, dict[str, Any]]
 
@@ -156,7 +157,7 @@ def check_first_provider(connection: Connection, collection: str) -> None:
     if found.embedding.provider is None or found.active is not None or found.step != "build":
         return
     try:
-        settle_model(found.embedding, ProviderAccess.through(connection, collection))
+        _settled(connection, found)
     except (ModelError, MissingDependencyError) as error:
         raise ModelError(f"collection {collection}: {error}") from None
 
@@ -251,9 +252,17 @@ def ensure_generations(connection: Connection, collection: str, *, knows_languag
 
 def _exchange_model(connection: Connection, found: Generations, active: Generation, name: str) -> None:
     """Let the active generation have the model that all documents have chosen, unless there are vectors already."""
-    model = settle_model(found.embedding, ProviderAccess.through(connection, found.collection))
+    model = _settled(connection, found)
     values = {"name": name, "model": model.identity, "dimensions": model.dimensions, "generation": active.id}
     connection.execute(queries["exchange_model"].format(partition=active.partition), values)
+
+
+def _settled(connection: Connection, found: Generations) -> "SettledModel":
+    """Return the model of a collection's settings."""
+    from sourcebook.embedding.remote.access import ProviderAccess  # import what reads models, for a new generation only
+    from sourcebook.embedding.settled import settle_model
+
+    return settle_model(found.embedding, ProviderAccess.through(connection, found.collection))
 
 
 def _begin(connection: Connection, found: Generations) -> None:
@@ -263,7 +272,7 @@ def _begin(connection: Connection, found: Generations) -> None:
         scope = {"collection": found.collection, "generation": known.id}
         connection.execute(queries["build_generation"], scope)
         return
-    model = settle_model(found.embedding, ProviderAccess.through(connection, found.collection))
+    model = _settled(connection, found)
     create_generation(
         connection,
         found.collection,

@@ -6,7 +6,7 @@ from typing import Any
 
 from psycopg import sql
 
-from sourcebook.config.collection import OF_THE_MACHINE, ChunkingSettings, EmbeddingSettings
+from sourcebook.config.passages import OF_THE_MACHINE, ChunkingSettings, EmbeddingSettings
 from sourcebook.config.provider import CONNECTION
 
 PARTITIONED = ("search_entry", "keyword_entry")

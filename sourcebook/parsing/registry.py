@@ -5,12 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
-from importlib.metadata import PackageNotFoundError, version
 from typing import Literal
 
 from sourcebook.config.parsing import SAVED_PAGE, ParsingSettings
+from sourcebook.installation import package_version
 from sourcebook.model import media_types as media
-from sourcebook.parsing.media_type import detect_media_type
 from sourcebook.parsing.other_programs import PROGRAMS
 
 PAGE = "page"
@@ -159,6 +158,8 @@ def file_type(name: str, head: bytes) -> FileType:
         name: file name, path or URI.
         head: first `HEAD_BYTES` of the file, or all of a shorter one.
     """
+    from sourcebook.parsing.media_type import detect_media_type  # most looks at a collection read no file
+
     media_type = detect_media_type(name, head)
     return FileType(media_type, None if is_taken(media_type) else skip_reason(media_type))
 
@@ -221,7 +222,7 @@ def parsers_revision() -> str:
 def _option(parser: Parser, settings: ParsingSettings) -> str:
     """Return the part of a parser's identity that a setting adds, "" where the setting has its default."""
     if parser.uses_ocr and settings.ocr and settings.ocr_languages and parser.name != "docling":
-        return f"tesserocr-{_version('tesserocr')}-{'-'.join(settings.ocr_languages)}"
+        return f"tesserocr-{package_version('tesserocr')}-{'-'.join(settings.ocr_languages)}"
     if parser.name == "docling" and settings.models:
         return f"models-{settings.models}"
     return settings.html if parser.name == "html" and settings.html not in {"auto", SAVED_PAGE} else ""
@@ -234,14 +235,5 @@ def _identity(parser: Parser, *, ocr: bool, option: str) -> str:
         *(("py3langid",) if parser.detects_language else ()),
         *(_RECOGNITION if parser.uses_ocr and ocr else ()),
     )
-    versions = [f"{package}-{_version(package)}" for package in packages]
+    versions = [f"{package}-{package_version(package)}" for package in packages]
     return "+".join([f"{parser.name}/{parser.revision}", *versions, *([option] if option else [])])
-
-
-@cache
-def _version(package: str) -> str:
-    """Return the version of a package, "absent" where it is not installed: its metadata are slow to read."""
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "absent"

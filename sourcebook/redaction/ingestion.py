@@ -4,13 +4,14 @@ import hashlib
 import json
 from collections.abc import Mapping
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from sourcebook.installation import package_version
 from sourcebook.redaction.categories import DEFAULT_CATEGORIES
-from sourcebook.redaction.documents import redactor_of
-from sourcebook.redaction.redactor import Redactor
+
+if TYPE_CHECKING:
+    from sourcebook.redaction.redactor import Redactor
 
 REVISION: Final = 2
 """Number to be counted up when a change of the code of redaction changes what is stored."""
@@ -24,14 +25,18 @@ def is_at_ingest(settings: Mapping[str, Any] | None) -> bool:
     return settings is not None and settings.get("at") == "ingest"
 
 
-def ingest_redactor(settings: Mapping[str, Any] | None) -> Redactor | None:
+def ingest_redactor(settings: Mapping[str, Any] | None) -> "Redactor | None":
     """Return the redactor of what a collection stores; None where it stores texts as they are.
 
     Raises:
         ConfigurationError: the file of patterns cannot be read, or one of its patterns is none.
         MissingDependencyError: the packages of redaction are not installed.
     """
-    return redactor_of(settings) if settings is not None and is_at_ingest(settings) else None
+    if settings is None or not is_at_ingest(settings):
+        return None
+    from sourcebook.redaction.documents import redactor_of  # imports the rules, which few collections need
+
+    return redactor_of(settings)
 
 
 def ingest_identity(settings: Mapping[str, Any] | None) -> str:
@@ -46,7 +51,7 @@ def ingest_identity(settings: Mapping[str, Any] | None) -> str:
     parts = [
         REVISION,
         _rules_digest(),
-        [_version(name) for name in (*_PACKAGES, *(_OF_NAMES if "name" in categories else ()))],
+        [package_version(name) for name in (*_PACKAGES, *(_OF_NAMES if "name" in categories else ()))],
         categories,
         sorted(settings.get("region") or ()),
         _content_digest(settings.get("patterns")),
@@ -62,14 +67,6 @@ def with_identity(maker: str, identity: str) -> str:
 @cache
 def _rules_digest() -> str:
     return hashlib.sha256(Path(__file__).with_name("rules.yaml").read_bytes()).hexdigest()
-
-
-@cache
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "absent"
 
 
 def _content_digest(path: str | None) -> str:

@@ -7,8 +7,8 @@ from typing import Any, Self
 from psycopg import Connection, sql
 from psycopg.types.json import Jsonb
 
-from sourcebook.config.collection import EmbeddingSettings
 from sourcebook.config.names import unknown_collections
+from sourcebook.config.passages import EmbeddingSettings
 from sourcebook.database.queries import queries
 from sourcebook.errors import QueryError, UnknownCollectionError
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from psycopg import Connection
 
-from sourcebook.chunking.chunk import chunking_config_hash
+from sourcebook.chunking.config_hash import chunking_config_hash
 from sourcebook.database.lock import in_turn
 from sourcebook.database.queries import queries
 from sourcebook.model.generation import Generation

@@ -22,8 +22,9 @@ from psycopg import Connection
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
-from sourcebook.chunking.chunk import Chunk, chunking_config_hash, uncovered_characters
+from sourcebook.chunking.chunk import Chunk, uncovered_characters
 from sourcebook.chunking.chunker import chunk_document
+from sourcebook.chunking.config_hash import chunking_config_hash
 from sourcebook.chunking.generated_index import is_generated_index
 from sourcebook.chunking.tokenizer import TokenCounter, token_counter
 from sourcebook.database.batches import batched_by_size

@@ -1,7 +1,10 @@
-"""Redaction at ingestion, as the stages need it: the rules of a collection, and rows that were stored before them."""
+"""Redaction at ingestion, as the stages need it: the rules of a collection, and rows that were stored before them.
+
+What redacts is imported where a collection redacts: every look at a collection asks for the identity of its rules.
+"""
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from psycopg import Connection
 from psycopg.types.json import Jsonb
@@ -10,9 +13,10 @@ from sourcebook.database.queries import queries
 from sourcebook.database.redacted_titles import has_digit
 from sourcebook.errors import ConfigurationError, MissingDependencyError
 from sourcebook.model.generation import Generation
-from sourcebook.redaction.documents import redact_document, redacted_facts, redactor_of
 from sourcebook.redaction.ingestion import ingest_identity, ingest_redactor
-from sourcebook.redaction.redactor import Redactor
+
+if TYPE_CHECKING:
+    from sourcebook.redaction.redactor import Redactor
 
 _WITHHELD: Final = "(withheld)"
 
@@ -28,7 +32,7 @@ def redaction_identity(connection: Connection, collection: str) -> str:
     return ingest_identity(redaction_settings(connection, collection))
 
 
-def collection_redactor(connection: Connection, collection: str) -> Redactor | None:
+def collection_redactor(connection: Connection, collection: str) -> "Redactor | None":
     """Return the redactor of what a collection stores; None where it stores texts as they are.
 
     Raises:
@@ -42,7 +46,7 @@ def collection_redactor(connection: Connection, collection: str) -> Redactor | N
 class ReportTexts:
     """Texts of a collection as a report, a log or a failure shows them: redacted where its content is."""
 
-    redactor: Redactor | None
+    redactor: "Redactor | None"
     is_ready: bool = True
     """Whether the rules of a collection that redacts could be read; otherwise no text is shown."""
 
@@ -62,7 +66,11 @@ class ReportTexts:
         redacted = self.text(title)
         if self.redactor is None or not has_digit(redacted):
             return redacted
-        return _WITHHELD if text is None else redact_document(self.redactor, text).words(title)
+        if text is None:
+            return _WITHHELD
+        from sourcebook.redaction.documents import redact_document
+
+        return redact_document(self.redactor, text).words(title)
 
 
 def report_texts(connection: Connection, collection: str) -> ReportTexts:
@@ -70,14 +78,18 @@ def report_texts(connection: Connection, collection: str) -> ReportTexts:
     found = connection.execute(queries["collection_redactions"], {"collections": [collection]}).fetchone()
     if found is None:
         return ReportTexts(None)
+    from sourcebook.redaction.documents import redactor_of
+
     try:
         return ReportTexts(redactor_of(found[1]))
     except (ConfigurationError, MissingDependencyError):
         return ReportTexts(None, is_ready=False)
 
 
-def redact_stored_facts(connection: Connection, collection: str, redactor: Redactor) -> None:
+def redact_stored_facts(connection: Connection, collection: str, redactor: "Redactor") -> None:
     """Redact titles and metadata of the pages and recordings of a collection that were stored by other rules."""
+    from sourcebook.redaction.documents import redacted_facts
+
     for find, replace in (
         (queries["facts_of_pages"], queries["replace_facts_of_pages"]),
         (queries["facts_of_recordings"], queries["replace_facts_of_recordings"]),

@@ -15,6 +15,7 @@ from orchestration.ingest import IngestedCollection, IngestEvents, ingest
 from orchestration.instance import STORAGE_VARIABLE
 from resources.knowledge import Knowledge
 from resources.partition import COLLECTIONS
+from sensors.abandoned_runs import IN_PROCESS, RECORDER
 from sensors.changed_files import changed_files_sensor
 from sensors.collections import collections_sensor
 from sourcebook.admin import pending
@@ -78,6 +79,29 @@ def run(stages: Stages, selection: Selection = EVERYTHING, **options: Any) -> In
 
 def partitions_with_runs(instance: dg.DagsterInstance) -> set[str]:
     return {run.tags["dagster/partition"] for run in instance.get_runs()}
+
+
+def test_a_small_change_of_shards_is_done_before_its_runs_are_recorded(
+    sharded: Stages, instance: dg.DagsterInstance
+) -> None:
+    """As with one shard: a few files start neither Dagster nor workers, and each shard has its run afterwards."""
+    run(sharded)
+    before = {each.run_id for each in instance.get_runs()}
+    for number in range(12):
+        sharded.write(f"notes/{number}.md", f"# Note {number}\n\nThe sextant{number} is here.\n")
+    (sharded.root / "notes/11.md").unlink()
+    done = run(sharded, records_beside=True, workers=2)
+    sharded.assert_sound()
+    assert (done.failed_items, done.assets["documents"]["changed"], done.assets["documents"]["removed"]) == (0, 11, 1)
+    assert all(sharded.found(f"sextant{number}") == {f"{number}.md"} for number in range(11))
+    assert run(sharded, records_beside=True).run_id is None
+
+    def recorded() -> list[dg.DagsterRun]:
+        return [each for each in instance.get_runs() if each.run_id not in before and each.is_success]
+
+    wait_until(lambda: len(recorded()) == len(SHARDS), seconds=60)
+    assert {each.tags["dagster/partition"] for each in recorded()} == {shard.key for shard in SHARDS}
+    assert {each.tags[IN_PROCESS] for each in recorded()} == {RECORDER}
 
 
 def tick(sensor: dg.SensorDefinition, instance: dg.DagsterInstance, cursor: str | None = None) -> dg.SensorResult:

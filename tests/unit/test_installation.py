@@ -5,12 +5,13 @@ import re
 import shlex
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
 from sourcebook import installation
-from sourcebook.installation import code_location, install_command, is_checkout
+from sourcebook.installation import code_location, install_command, is_checkout, package_version
 from tests.checkout import CHECKOUT
 
 
@@ -81,3 +82,24 @@ def test_no_message_and_no_page_installs_sourcebook_from_an_index() -> None:
     wrong = re.compile(r"pip install (?:--?\S+ )*['\"]?sourcebook\b(?!-)")
     found = [str(path) for path, text in texts.items() if wrong.search(text) and path.parent.name != "decisions"]
     assert found == []
+
+
+@pytest.mark.parametrize("package", ["pydantic", "psycopg", "lxml", "typer", "sourcebook"])
+def test_versions_of_packages_are_those_of_the_standard_library(package: str) -> None:
+    assert package_version(package) == version(package)
+
+
+def test_a_package_that_is_not_installed_is_absent() -> None:
+    assert package_version("no-such-package") == "absent"
+
+
+def test_a_version_is_read_from_metadata_of_any_kind(recorded: Path) -> None:
+    """A readme may speak of versions; an egg has its metadata in another file."""
+    metadata = recorded.with_name("METADATA")
+    metadata.write_text("Metadata-Version: 2.1\r\nName: sourcebook\r\nVersion: 9.1\r\n\r\nVersion: 3")
+    installation.package_version.cache_clear()
+    assert package_version("sourcebook") == "9.1"
+    metadata.rename(recorded.with_name("PKG-INFO"))
+    installation.package_version.cache_clear()
+    assert package_version("sourcebook") == "9.1"
+    installation.package_version.cache_clear()

@@ -15,7 +15,6 @@ from sourcebook.model.media_types import media_type_of_name
 from sourcebook.stages.changes import changed_documents, changed_items, unsettled_documents
 from sourcebook.stages.documents.rows import document_identities
 from sourcebook.stages.raw_files.rules import KnownFile, has_reader_now, wants_second_look
-from sourcebook.stages.transcripts.rows import transcript_engine
 
 
 @dataclass(slots=True)
@@ -101,6 +100,8 @@ def _add_files_of_removed_sources(connection: Connection, collection: str, items
 
 
 def _add_recordings(connection: Connection, collection: str, items: PlannedItems, settings: str) -> None:
+    from sourcebook.stages.transcripts.rows import transcript_engine  # imports the engines
+
     engine = transcript_engine(connection, collection)
     scope = {"collection": collection, "engine": engine}
     for uri, media_type, size, reason, before in connection.execute(queries["planned_recordings"], scope):

@@ -4,7 +4,7 @@
 CREATE TABLE finished_run (
     run_id uuid PRIMARY KEY,
     collection text NOT NULL REFERENCES collection (name) ON DELETE CASCADE,
-    reports jsonb NOT NULL,            -- reports of the stages by asset
+    reports jsonb NOT NULL,            -- reports of the stages by asset, and the partition of a shard
     outcomes jsonb NOT NULL,           -- outcomes of the checks
     finished_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     attempts smallint NOT NULL DEFAULT 0,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from psycopg import Connection
 from psycopg.types.json import Jsonb
 
-from sourcebook.config.collection import EmbeddingSettings
+from sourcebook.config.passages import EmbeddingSettings
 from sourcebook.database.queries import queries
 from sourcebook.embedding.model import EmbeddingModel
 from sourcebook.providers.limits import Limits, limits_of

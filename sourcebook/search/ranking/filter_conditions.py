@@ -11,7 +11,6 @@ from psycopg.types.json import Jsonb
 from pydantic import ValidationError
 
 from sourcebook.config.git_types import repository_uri
-from sourcebook.config.sites import SiteSource
 from sourcebook.contract.filtering.metadata import MetadataTest
 from sourcebook.contract.filtering.periods import END_OF_TIME, START_OF_TIME
 from sourcebook.contract.filters import Filters
@@ -130,6 +129,8 @@ def _spellings(name: str) -> Iterable[str]:
     if "://" not in name or name.startswith("file://"):
         yield os.path.realpath(os.path.expanduser(name.removeprefix("file://")))  # noqa: PTH111 - never raises
     elif name.lower().startswith(("http://", "https://")):
+        from sourcebook.config.sites import SiteSource  # imports the settings of crawls
+
         try:
             yield SiteSource(url=name).location
         except ValidationError:

@@ -7,7 +7,6 @@ from typing import Any
 from psycopg import Connection
 from psycopg.rows import dict_row
 
-from sourcebook.chunking.chunk import embedding_text
 from sourcebook.database.queries import queries
 
 Row = dict[str, Any]
@@ -32,6 +31,8 @@ def read_documents(connection: Connection, generations: Sequence[int], chunks: S
 
 def read_texts(connection: Connection, generations: Sequence[int], chunks: Sequence[int]) -> dict[int, str]:
     """Return the text of each published chunk as the embedding model reads it: title, headings, empty line, passage."""
+    from sourcebook.chunking.chunk import embedding_text  # imports the chunker
+
     parameters = {"generations": list(generations), "chunks": list(chunks)}
     rows = connection.execute(queries["passages_to_rerank"], parameters)
     return {chunk: embedding_text(context, text) for chunk, context, text in rows}

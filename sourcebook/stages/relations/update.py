@@ -5,10 +5,7 @@ writes `document_name` and `document_relation`. Nothing is parsed or embedded. A
 relations that dangle on its names; one that goes leaves them dangling.
 """
 
-import hashlib
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final
 from urllib.parse import quote
@@ -16,54 +13,19 @@ from urllib.parse import quote
 from psycopg import Connection
 from psycopg.rows import dict_row
 
-from sourcebook.config.document_types import DEFAULT_TYPES, DocumentType
-from sourcebook.config.relations import RelationSettings
 from sourcebook.database.batches import batched
 from sourcebook.database.queries import queries
 from sourcebook.database.refusals import write_in_halves
 from sourcebook.model.relation import DocumentName, WrittenRelation
 from sourcebook.model.report import StageReport
 from sourcebook.stages.relations.names import names_of
+from sourcebook.stages.relations.rules import RelationRules, relation_rules
 from sourcebook.stages.relations.types import type_of
 from sourcebook.stages.relations.written import WritingDocument, written_relations
 
-REVISION: Final = 3
-"""Number to be counted up when a change of this code changes what is read from a document."""
 _BATCH: Final = 64
 _MOST_ANALYZED: Final = 200
 """Documents of a run above which the tables are analysed."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Rules:
-    """Settings of a collection by which its documents are read."""
-
-    relations: RelationSettings
-    types: Mapping[str, DocumentType]
-    digest: str
-    is_settled: bool
-    """Whether all unmarked documents were read by them."""
-
-
-def _rules(connection: Connection, collection: str) -> _Rules:
-    row = connection.execute(queries["relation_settings"], {"collection": collection}).fetchone() or (None, None, None)
-    relations = RelationSettings.model_validate(row[0]) if row[0] else RelationSettings()
-    types = (
-        {name: DocumentType.model_validate(each) for name, each in row[1].items()}
-        if row[1] is not None
-        else DEFAULT_TYPES
-    )
-    described = json.dumps({name: each.model_dump(mode="json") for name, each in types.items()})
-    digest = hashlib.sha256(f"{REVISION} {relations.model_dump_json()} {described}".encode()).hexdigest()
-    return _Rules(relations, types, digest, row[2] == digest)
-
-
-def count_unrelated_documents(connection: Connection, collection: str) -> int:
-    """Return the number of documents whose relations were read by other rules than those of the settings."""
-    if _rules(connection, collection).is_settled:
-        return 0
-    row = connection.execute(queries["unrelated_documents"], {"collection": collection}).fetchone()
-    return int(row[0]) if row else 0
 
 
 def read_relations(connection: Connection, collection: str, document: int) -> None:
@@ -74,7 +36,7 @@ def read_relations(connection: Connection, collection: str, document: int) -> No
         collection: name of the collection.
         document: id of the document.
     """
-    rules = _rules(connection, collection)
+    rules = relation_rules(connection, collection)
     if rules.is_settled:
         with connection.transaction():
             _read(connection, collection, [document], rules)
@@ -99,7 +61,7 @@ def update_relations(
         MissingDependencyError: there are patterns of one's own, and google-re2 is not installed.
     """
     scope = {"collection": collection}
-    rules = _rules(connection, collection)
+    rules = relation_rules(connection, collection)
     marks = connection.execute(queries["relation_marks"], scope).fetchall()
     if rules.is_settled and not thorough:
         numbers = sorted({document for _, document in marks})
@@ -125,7 +87,7 @@ def update_relations(
     return len(numbers)
 
 
-def _read(connection: Connection, collection: str, documents: Sequence[int], rules: _Rules) -> None:
+def _read(connection: Connection, collection: str, documents: Sequence[int], rules: RelationRules) -> None:
     names: list[tuple[int, DocumentName]] = []
     relations: list[tuple[int, WrittenRelation]] = []
     typed: list[tuple[int, str | None, list[str]]] = []

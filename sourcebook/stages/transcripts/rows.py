@@ -59,11 +59,6 @@ class TranscriptState:
     language_probability: float | None
 
 
-def has_recordings(connection: Connection, collection: str) -> bool:
-    """Whether a collection holds any file of sound or video."""
-    return connection.execute(queries["has_recordings"], {"collection": collection}).fetchone() == (True,)
-
-
 def speech_settings(connection: Connection, collection: str) -> SpeechSettings:
     """Return how a collection's recordings are to be transcribed."""
     row = connection.execute(queries["speech_settings"], {"collection": collection}).fetchone()

@@ -44,10 +44,10 @@ from sourcebook.stages.ingest_redaction import collection_redactor, forget_whole
 from sourcebook.stages.observed_stage import observed_stage
 from sourcebook.stages.processing import Processing, processing
 from sourcebook.stages.raw_files import collection_sources
+from sourcebook.stages.transcripts.presence import has_recordings
 from sourcebook.stages.transcripts.rows import (
     StaleRecording,
     TranscriptLedger,
-    has_recordings,
     known_recordings,
     record_recording,
     speech_settings,

@@ -1,18 +1,30 @@
-"""The modules that an ingest with nothing to do imports: they are most of its time."""
+"""The modules that an ingest with nothing to do and a search import: they are most of the time of a command."""
 
 import subprocess
 import sys
 
+import pytest
+
 from tests.checkout import CHECKOUT
 
 
-def test_a_look_at_the_ledger_imports_no_evaluation_search_or_chunker() -> None:
-    """What only a run needs is imported where a run begins."""
-    code = (
-        "import sys, orchestration.ingest\n"
-        "needless = ('sourcebook.evaluation', 'sourcebook.search', 'sourcebook.chunking.chunker', 'yarl', 'dagster',\n"
-        "    'sourcebook.embedding.multilingual_e5', 'numpy', 'openai')\n"
-        "print([name for name in needless if name in sys.modules])"
-    )
+@pytest.mark.parametrize(
+    ("module", "needless"),
+    [
+        (
+            "orchestration.ingest",
+            """
+            dagster numpy openai wcmatch yarl multiprocessing orchestration.direct_ingest orchestration.shard_ingest
+            sourcebook.chunking.chunk sourcebook.chunking.chunker sourcebook.embedding.model sourcebook.search
+            sourcebook.embedding.multilingual_e5 sourcebook.evaluation sourcebook.redaction.redactor
+            sourcebook.stages.relations.update sourcebook.stages.transcripts.rows
+            """,
+        ),
+        ("sourcebook.search.run", "sourcebook.config.collection sourcebook.config.sites sourcebook.chunking.chunk"),
+    ],
+)
+def test_what_begins_often_imports_what_it_needs(module: str, needless: str) -> None:
+    """What only a run needs is imported where a run begins, and settings that no search needs by no search."""
+    code = f"import sys, {module}\nprint([name for name in {needless.split()} if name in sys.modules])"
     ran = subprocess.run([sys.executable, "-c", code], cwd=CHECKOUT, capture_output=True, text=True, check=True)
     assert ran.stdout == "[]\n"
