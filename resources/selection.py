@@ -22,6 +22,9 @@ class RunSelection(dg.ConfigurableResource["RunSelection"]):
         default=False,
         description="Hash every file again, and compute every keyword weight again; with `thorough`.",
     )
+    at_rest: float = Field(
+        default=0.0, ge=0, description="Seconds for which a file must not have changed; 0: any file is taken."
+    )
 
     def selection(self, shard: Shard | None = None) -> Selection:
         """Return the selection as the plain type of the library.
@@ -30,5 +33,12 @@ class RunSelection(dg.ConfigurableResource["RunSelection"]):
             shard: the shard that the run works on; None: a whole collection.
         """
         return Selection(
-            tuple(self.documents), tuple(self.sources), self.only_failed, self.force, self.thorough, self.deep, shard
+            tuple(self.documents),
+            tuple(self.sources),
+            self.only_failed,
+            self.force,
+            self.thorough,
+            self.deep,
+            shard,
+            self.at_rest,
         )

@@ -27,6 +27,8 @@ class Selection:
     again; with `thorough`."""
     shard: Shard | None = None
     """The shard whose items are processed; None: those of every shard."""
+    at_rest: float = 0.0
+    """Seconds for which a file must not have changed; one that changed since is left to the next run. 0 takes all."""
 
     @property
     def is_partial(self) -> bool:

@@ -1,7 +1,7 @@
 """The files of one shard among the differences between a source and the ledger, and the listings of shards."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from psycopg import Connection
 
@@ -32,6 +32,8 @@ class Difference:
     """URIs of files that are gone; empty where the listing is incomplete."""
     new_folders: list[ListedFolder]
     """Folders of which every file is to be read."""
+    moving: list[str] = field(default_factory=list)
+    """URIs of files that differ, and that the selection leaves to the next run, as they are being written."""
 
 
 def of_shard(differences: Iterable[Difference], shard: Shard | None) -> Iterator[Difference]:
@@ -49,6 +51,7 @@ def of_shard(differences: Iterable[Difference], shard: Shard | None) -> Iterator
             to_read=to_read,
             known={uri: file for uri, file in difference.known.items() if shard.takes(uri)},
             gone=[uri for uri in difference.gone if shard.takes(uri)],
+            moving=[uri for uri in difference.moving if shard.takes(uri)],
         )
 
 
