@@ -5,7 +5,7 @@ import dagster as dg
 from assets.definition import collection_asset
 from assets.materialization import describe_usage, materialization
 from resources.knowledge import Knowledge
-from resources.partition import parts_of
+from resources.partition import IN_PROCESS, parts_of
 from resources.progress import ProgressLog
 from resources.selection import RunSelection
 from sourcebook.stages.transcripts.update import update_transcripts
@@ -37,6 +37,7 @@ def transcripts(
             selection.selection(shard),
             progress.reporter(context, "seconds of sound", pace="× real time"),
             home=knowledge.home,
+            gives_way=IN_PROCESS not in context.run.tags,
         )
         used = describe_usage(connection, collection)
     return materialization(report, **used)
