@@ -7,7 +7,7 @@ from assets.files_first import make_files_first
 from assets.materialization import describe_sources, materialization
 from resources.embedder import Embedder
 from resources.knowledge import Knowledge
-from resources.partition import parts_of
+from resources.partition import IN_PROCESS, parts_of
 from resources.progress import ProgressLog
 from resources.selection import RunSelection
 from resources.source_events import SITES
@@ -52,6 +52,7 @@ def crawled_pages(
             progress.reporter(context, "pages"),
             folder=knowledge.home / "crawl4ai",
             waiting=lambda domain: context.log.info(f"waiting: another crawl is using {domain}"),
+            gives_way=IN_PROCESS not in context.run.tags,
         )
         embedder.start_early_for(connection, collection, knowledge.home, report)
         sources = describe_sources(connection, collection, "site")

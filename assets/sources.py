@@ -67,7 +67,9 @@ def configuration_is_valid(knowledge: Knowledge) -> dg.AssetCheckResult:
     name="source_checks",
     specs=[
         dg.AssetCheckSpec(
-            FRESH[FOLDERS], asset=FOLDERS, description="Every folder was listed completely within two days."
+            FRESH[FOLDERS],
+            asset=FOLDERS,
+            description="Every folder was listed completely within two days, and no change waits for ten minutes.",
         ),
         dg.AssetCheckSpec(
             FRESH[SITES],

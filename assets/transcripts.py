@@ -6,7 +6,7 @@ from assets.definition import collection_asset
 from assets.files_first import make_files_first
 from assets.materialization import describe_usage, materialization
 from resources.knowledge import Knowledge
-from resources.partition import parts_of
+from resources.partition import IN_PROCESS, parts_of
 from resources.progress import ProgressLog
 from resources.selection import RunSelection
 from sourcebook.stages.transcripts.update import update_transcripts
@@ -39,6 +39,7 @@ def transcripts(
             selection.selection(shard),
             progress.reporter(context, "seconds of sound", pace="× real time"),
             home=knowledge.home,
+            gives_way=IN_PROCESS not in context.run.tags,
         )
         used = describe_usage(connection, collection)
     return materialization(report, **used)

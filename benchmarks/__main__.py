@@ -30,6 +30,7 @@ PARTS = {
     "generations": "other chunking beside searches: cost of the build, searches meanwhile, activation",
     "streams": "passages in streams of one thread each against one stream of all threads",
     "freshness": "seconds until a change is searchable while `sourcebook up` runs",
+    "everything": "edits, uploads, pages and requests of three collections without a pause, with kills: lag, memory",
     "memory": "peak memory",
     "quality": "nDCG@10 of every way of searching on the judged sets, a BM25 oracle, ts_rank beside it",
     "languages": "nDCG@10 of the multilingual model in four languages, and from one to another",
@@ -146,6 +147,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--quick", action="store_true", help="of `documents`, read each once and leave memory out: seconds"
     )
     parser.add_argument("--kills", type=int, default=default.kills, help="of `kills`, a multiple of ten (%(default)s)")
+    parser.add_argument(
+        "--minutes", type=float, default=default.minutes, help="of the load of `everything` (%(default)s)"
+    )
     parser.add_argument("--seconds", type=float, default=default.seconds, help="of the kills of `shards` (%(default)s)")
     parser.add_argument("--cases", type=int, default=default.cases, help="of `fuzz`, at least (%(default)s)")
     parser.add_argument(

@@ -4,6 +4,7 @@ import os
 from datetime import UTC, datetime, timedelta
 
 import dagster as dg
+import psycopg
 from pydantic import Field
 
 from orchestration.jobs import ASSETS
@@ -13,13 +14,18 @@ from sourcebook.admin.idempotent_answers import delete_old_answers
 from sourcebook.admin.retention import forget_removed
 from sourcebook.admin.work_requests import forget_work
 from sourcebook.answering.logged_calls import delete_old_calls
+from sourcebook.database.database import Database
+from sourcebook.database.queries import queries
 from sourcebook.database.query_log import delete_old_queries
 from sourcebook.database.stage_runs import forget_stage_runs
 from sourcebook.errors import ConfigurationError
 
 RUN_DAYS, REMOVED_DAYS, REQUEST_DAYS = 30, 90, 90
+MOST_RUNS = 5_000
+"""Finished runs that are kept: under constant changes thirty days would be hundreds of thousands."""
+_CONNECT_SECONDS = 10
 _FINISHED = [dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED]
-_MOST_RUNS = 5_000
+_AT_ONCE = 20_000
 """Runs that one run of the job deletes at most."""
 
 
@@ -27,6 +33,7 @@ class RetentionConfig(dg.Config):
     """Ages in days; 0 keeps everything."""
 
     run_days: int = Field(default=RUN_DAYS, ge=0, description="Days that a finished run and its events are kept.")
+    most_runs: int = Field(default=MOST_RUNS, ge=0, description="Finished runs that are kept; 0: those of all days.")
     removed_days: int = Field(
         default=REMOVED_DAYS, ge=0, description="Days that removed documents, files, pages and collections are kept."
     )
@@ -35,14 +42,19 @@ class RetentionConfig(dg.Config):
 @dg.op
 def delete_old_runs(context: dg.OpExecutionContext, config: RetentionConfig) -> None:
     """Delete finished runs with events and output; the run of the newest materialization of a partition stays."""
-    deleted = delete_runs(context.instance, config.run_days)
-    context.log.info(f"deleted {deleted:,} runs that are older than {config.run_days} days")
+    deleted = delete_runs(context.instance, config.run_days, most=config.most_runs)
+    context.log.info(
+        f"deleted {deleted:,} runs that are older than {config.run_days} days, or not among the newest "
+        f"{config.most_runs:,}"
+    )
 
 
 @dg.op(ins={"after": dg.In(dg.Nothing)})
 def delete_removed_rows(context: dg.OpExecutionContext, config: RetentionConfig, knowledge: Knowledge) -> None:
     """Delete old entries of logs, old requests, and rows that were removed long ago unless an ingest is running."""
     with knowledge.database.connection() as connection:
+        if config.run_days:
+            forget_runless_events(knowledge.database, config.run_days)
         forget_stage_runs(connection)
         delete_old_queries(connection)
         delete_old_calls(connection)
@@ -82,12 +94,22 @@ def nightly_retention(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | 
     try:
         config = RetentionConfig(
             run_days=_days("SOURCEBOOK_RUN_DAYS", RUN_DAYS),
+            most_runs=most_runs(),
             removed_days=_days("SOURCEBOOK_REMOVED_DAYS", REMOVED_DAYS),
         )
     except ConfigurationError as error:
         return dg.SkipReason(f"nothing is deleted: {error}")
     ops = {"delete_old_runs": config, "delete_removed_rows": config}
     return dg.RunRequest(run_key=context.scheduled_execution_time.date().isoformat(), run_config=dg.RunConfig(ops=ops))
+
+
+def most_runs() -> int:
+    """Return the number of finished runs that are kept; 0: all.
+
+    Raises:
+        ConfigurationError: SOURCEBOOK_MOST_RUNS is not a whole number from 0 on.
+    """
+    return _days("SOURCEBOOK_MOST_RUNS", MOST_RUNS)
 
 
 def _days(variable: str, default: int) -> int:
@@ -98,29 +120,42 @@ def _days(variable: str, default: int) -> int:
     """
     text = os.environ.get(variable, "").strip()
     if text and not (text.isascii() and text.isdigit()):
-        raise ConfigurationError(f"{variable} is {text!r}; it must be a whole number of days, or 0 for ever")
+        kind = "runs, or 0 for all" if variable.endswith("RUNS") else "days, or 0 for ever"
+        raise ConfigurationError(f"{variable} is {text!r}; it must be a whole number of {kind}")
     return int(text or default)
 
 
-def delete_runs(instance: dg.DagsterInstance, days: int, *, now: datetime | None = None) -> int:
+def forget_runless_events(database: Database, days: int) -> None:
+    """Delete old observations and evaluations that sensors have reported, which belong to no run."""
+    with psycopg.connect(database.dagster_url(), connect_timeout=_CONNECT_SECONDS) as connection:
+        connection.execute(queries["forget_runless_events"], {"days": days})
+
+
+def delete_runs(
+    instance: dg.DagsterInstance, days: int, *, most: int = 0, at_once: int = _AT_ONCE, now: datetime | None = None
+) -> int:
     """Delete finished runs with their events and their captured output.
 
     The run of the newest materialization of each asset and collection stays: it says that the partition is made.
 
     Args:
         instance: the Dagster instance.
-        days: age in days from which runs are deleted; 0 deletes none.
+        days: age in days from which runs are deleted; 0 deletes none for its age.
+        most: number of runs that are kept; 0 keeps all.
+        at_once: number of runs that are deleted at most.
         now: the present; by default the time of the system.
 
     Returns:
         The number of deleted runs.
     """
-    if not days:
-        return 0
-    before = (now or datetime.now(UTC)) - timedelta(days=days)
-    old = instance.get_run_records(dg.RunsFilter(statuses=_FINISHED, created_before=before), limit=_MOST_RUNS)
-    kept = _newest_runs(instance) if old else set()
-    doomed = [record.dagster_run.run_id for record in old if record.dagster_run.run_id not in kept]
+    found: list[str] = []
+    if days:
+        before = (now or datetime.now(UTC)) - timedelta(days=days)
+        found += instance.get_run_ids(dg.RunsFilter(statuses=_FINISHED, created_before=before), limit=at_once)
+    if most:
+        found += instance.get_run_ids(dg.RunsFilter(statuses=_FINISHED), limit=most + at_once)[most:]
+    kept = _newest_runs(instance) if found else set()
+    doomed = [run_id for run_id in dict.fromkeys(found) if run_id not in kept][:at_once]
     for run_id in doomed:
         instance.compute_log_manager.delete_logs(prefix=[run_id])
         instance.delete_run(run_id)

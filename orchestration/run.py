@@ -12,7 +12,7 @@ from orchestration.instance import without_storage_errors
 from resources.embedder import embedder_resource
 from resources.finished import hand_over
 from resources.knowledge import Knowledge
-from resources.partition import COLLECTIONS
+from resources.partition import COLLECTIONS, extent_tags
 from resources.run_uses import PLAN, Use, use_tags
 from resources.selection import RunSelection
 from sensors.abandoned_runs import IN_PROCESS, RECORDER, active_runs
@@ -118,7 +118,12 @@ def execute_run(
         instance,
         partition,
         assets,
-        tags={IN_PROCESS: "ingest", **({PLAN: plan} if plan else {}), **use_tags(uses)},
+        tags={
+            IN_PROCESS: "ingest",
+            **({PLAN: plan} if plan else {}),
+            **extent_tags(selection),
+            **use_tags(uses),
+        },
         resources={
             "embedder": embedder_resource(embedders),
             "knowledge": Knowledge(config_path=str(configuration), lock=False),
@@ -130,6 +135,7 @@ def execute_run(
                 accept=selection.accept,
                 thorough=selection.thorough,
                 deep=selection.deep,
+                at_rest=selection.at_rest,
             ),
         },
     )

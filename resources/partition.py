@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import dagster as dg
 
+from sourcebook.model.selection import Selection
 from sourcebook.model.shard import Shard
 
 COLLECTIONS = "collection"
@@ -12,6 +13,12 @@ PARTITION = "dagster/partition"
 """Tag that Dagster puts on the runs of a partition."""
 WHOLE = "sourcebook/whole"
 """Tag of a run in the partition of a shard that works on the whole collection, such as requested work."""
+IN_PROCESS = "sourcebook/command"
+"""Tag of runs that `sourcebook ingest` executes in its process; it takes the lock before it creates the run."""
+PART = "sourcebook/part"
+"""Tag of a run that works on a part of its partition: what waits elsewhere in it does not wait for this run."""
+EVERYTHING = "sourcebook/everything"
+"""Tag of a run that takes every change that its partition had at its start, except of files that were being written."""
 
 collection_partitions = dg.DynamicPartitionsDefinition(name=COLLECTIONS)
 
@@ -24,6 +31,11 @@ def collection_of(key: str) -> str:
 def shard_of(tags: Mapping[str, str]) -> Shard | None:
     """Return the shard that the run with some tags works on; None: a whole collection."""
     return None if WHOLE in tags or PARTITION not in tags else Shard.of_key(tags[PARTITION])[1]
+
+
+def extent_tags(selection: Selection) -> dict[str, str]:
+    """Return the tag that says whether a run takes a part of its partition or all of it."""
+    return {PART if selection.is_partial else EVERYTHING: "true"}
 
 
 def parts_of(context: dg.AssetExecutionContext | dg.AssetCheckExecutionContext) -> tuple[str, Shard | None]:

@@ -10,7 +10,9 @@ from sourcebook.admin.claimed_work import work_of_run
 from sourcebook.database.database import Database
 
 WORK_REQUEST = "sourcebook/work_request"
-"""Tag of a run with the id of the request that it does."""
+"""Tag of a run with the id of the request that it does, which leads the others that it does."""
+WORK_ATTEMPT = "sourcebook/work_attempt"
+"""Tag of such a run with the number of the attempt."""
 
 
 _RETRY: Final = "dagster/retry_number"

@@ -22,6 +22,9 @@ class RunSelection(dg.ConfigurableResource["RunSelection"]):
         default=False,
         description="Hash every file again, and compute every keyword weight again; with `thorough`.",
     )
+    at_rest: float = Field(
+        default=0.0, ge=0, description="Seconds for which a file must not have changed; 0: any file is taken."
+    )
 
     accept: bool = Field(
         default=False,
@@ -43,4 +46,5 @@ class RunSelection(dg.ConfigurableResource["RunSelection"]):
             self.deep,
             self.accept,
             shard,
+            self.at_rest,
         )

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import dagster as dg
 import psutil
 
-from resources.partition import PARTITION, WHOLE
+from resources.partition import IN_PROCESS as IN_PROCESS
+from resources.partition import PART, PARTITION, WHOLE
 from sourcebook.admin.finished_runs import is_recording
 from sourcebook.database.database import Database
 from sourcebook.database.lock import is_locked, is_shard_locked
@@ -32,8 +33,6 @@ UNFINISHED = (
 _LAUNCHED = (dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.CANCELING)
 
 
-IN_PROCESS = "sourcebook/command"
-"""Tag of runs that `sourcebook ingest` executes in its process; it takes the lock before it creates the run."""
 RECORDER = "recorder"
 """Value of that tag on the runs of small changes that are done; their process holds the recorder's lock."""
 
@@ -80,6 +79,11 @@ def active_runs(
         else:
             active.append(run)
     return active
+
+
+def is_of_a_part(run: dg.DagsterRun) -> bool:
+    """Return whether a run leaves changes of its partition to others, or records what is done."""
+    return PART in run.tags or run.tags.get(IN_PROCESS) == RECORDER
 
 
 def partitions_with_unfinished_runs(instance: dg.DagsterInstance) -> set[str]:

@@ -5,7 +5,7 @@ import dagster as dg
 from resources.knowledge import Knowledge
 from resources.run_uses import uses_of_sources
 from resources.source_events import SITES
-from sensors.run_requests import Look, look_at_collections, request_run
+from sensors.run_requests import Before, Look, look_at_collections, request_run
 from sourcebook.database.database import Database
 from sourcebook.model.selection import Selection
 from sourcebook.model.shard import Shard
@@ -22,7 +22,7 @@ from sourcebook.web.due import due_pages, next_due
 def due_pages_sensor(context: dg.SensorEvaluationContext, knowledge: Knowledge) -> dg.SensorResult:
     """Request one run per partition with due sites or pages, from the ledger alone."""
 
-    def look(database: Database, partition: str, before: str | None) -> Look:
+    def look(database: Database, partition: str, before: Before) -> Look:
         collection, shard = Shard.of_key(partition)
         with database.connection() as connection:
             due = due_pages(connection, collection, Selection(shard=shard))

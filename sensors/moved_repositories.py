@@ -8,7 +8,7 @@ import dagster as dg
 from resources.knowledge import Knowledge
 from resources.run_uses import uses_of_sources
 from resources.source_events import FOLDERS
-from sensors.run_requests import Look, look_at_collections, request_run
+from sensors.run_requests import Before, Look, look_at_collections, request_run
 from sourcebook.database.database import Database
 from sourcebook.model.shard import Shard
 from sourcebook.stages.raw_files.repositories import find_moved_repositories
@@ -30,7 +30,7 @@ def moved_repositories_sensor(context: dg.SensorEvaluationContext, knowledge: Kn
     """Request one run per collection with a moved repository; nothing is fetched here."""
     deadline = time.monotonic() + _SECONDS_TOGETHER
 
-    def look(database: Database, partition: str, before: str | None) -> Look:
+    def look(database: Database, partition: str, before: Before) -> Look:
         collection, shard = Shard.of_key(partition)
         if shard is not None and shard.number > 1:
             return Look("the first shard of a collection fetches its repositories")

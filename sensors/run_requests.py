@@ -12,13 +12,14 @@ import dagster as dg
 from psycopg import Connection
 
 from resources.knowledge import Knowledge
-from resources.partition import COLLECTIONS, PARTITION
+from resources.partition import COLLECTIONS, EVERYTHING, PARTITION
 from resources.run_uses import PLAN, Use, assets_of, queued_run_tags
 from resources.source_events import freshness_evaluation, observation
 from sensors.abandoned_runs import (
     IN_PROCESS,
     active_runs,
     end_runs_of_no_collection,
+    is_of_a_part,
     partitions_with_unfinished_runs,
 )
 from sensors.run_failures import MOST_COUNTED, failure_of, seconds_to_wait
@@ -29,6 +30,8 @@ from sourcebook.model.shard import Shard
 
 CHANGES = "sourcebook/changes"
 """Tag of a run with the fingerprint of the changes that it was requested for."""
+SECONDS_AT_REST = 10.0
+"""Seconds for which a file must not have changed before a sensor's run takes it; those of the watch take it earlier."""
 _DIGITS = 12
 """Hexadecimal digits of a fingerprint in a tag."""
 _SECONDS_FOR_DAGSTER = 20.0
@@ -45,15 +48,28 @@ class Look:
     """Fingerprint of the changes; None where there are none."""
     counts: dict[str, int] = field(default_factory=dict)
     """Numbers of differing items by name, for the observation of a new reading."""
+    since: dict[str, float] = field(default_factory=dict)
+    """Times of the first look at each change, for the next look; see `first_seen`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """Findings of the last look at a partition."""
+
+    reading: str | None = None
+    since: dict[str, float] = field(default_factory=dict)
 
 
 def look_at_collections(
     context: dg.SensorEvaluationContext,
     knowledge: Knowledge,
     source: dg.AssetKey,
-    look: Callable[[Database, str, str | None], Look],
+    look: Callable[[Database, str, Before], Look],
 ) -> dg.SensorResult:
-    """Request runs for the partitions without an active run, and report on their sources.
+    """Request runs for the partitions, and report on their sources.
+
+    A partition has one run of this kind at a time. One that works on a part of the partition, such as on an upload, is
+    not waited for: under constant requests there would be no other.
 
     The cursor contains the last reading of each partition and the collections' sources that are not fresh.
 
@@ -61,7 +77,7 @@ def look_at_collections(
         context: context of the sensor.
         knowledge: the database, opened once for all collections.
         source: key of the source asset.
-        look: looks at one partition; its arguments are the database, the partition's key and the last reading.
+        look: looks at one partition; its arguments are the database, the partition's key and what the last look found.
     """
     before = _Cursor.of(context.cursor)
     after = _Cursor()
@@ -81,13 +97,17 @@ def look_at_collections(
             events.append(freshness_evaluation(source, after.late))
         for partition in partitions:
             active = active_runs(context.instance, database, partition) if partition in busy else []
+            active = [run for run in active if not is_of_a_part(run)]
             if active:
                 reasons.setdefault(f"a run is in progress ({active[0].run_id[:8]})", []).append(partition)
                 continue
-            found = look(database, partition, before.seen.get(partition))
+            found = look(database, partition, Before(before.seen.get(partition), before.since.get(partition, {})))
+            if found.since:
+                after.since[partition] = found.since
             if found.reading is not None:
                 after.seen[partition] = found.reading
-                if found.reading != before.seen.get(partition):
+                is_new = found.reading != before.seen.get(partition)
+                if is_new and (partition not in before.seen or isinstance(found.outcome, dg.RunRequest)):
                     events.append(observation(source, partition, found.reading, found.counts))
             if isinstance(found.outcome, dg.RunRequest):
                 requests.append(found.outcome)
@@ -110,6 +130,7 @@ def request_run(
     plan: Callable[[], str] | None = None,
     *,
     uses: Collection[Use] = (),
+    at_rest: float = SECONDS_AT_REST,
 ) -> str | dg.RunRequest:
     """Return a run request, or the reason for having none: the last runs for these changes failed or settled nothing.
 
@@ -124,6 +145,7 @@ def request_run(
         reading: digest of the changes.
         plan: returns the text of the tag `sourcebook/plan`; called for a run that is requested.
         uses: what the run uses, by which the queue limits it.
+        at_rest: seconds for which a file must not have changed; 0 takes those that are being written, too.
 
     Raises:
         ConfigurationError: the file with the tags of runs is missing or malformed.
@@ -156,8 +178,15 @@ def request_run(
         run_key=f"{partition}:{fingerprint}:{number}",
         partition_key=partition,
         asset_selection=assets_of(uses),
-        tags={CHANGES: fingerprint, **({PLAN: plan()} if plan else {}), **queued_run_tags(uses)},
+        run_config={"resources": {"selection": {"config": {"at_rest": at_rest}}}},
+        tags={CHANGES: fingerprint, EVERYTHING: "true", **({PLAN: plan()} if plan else {}), **queued_run_tags(uses)},
     )
+
+
+def last_taken(instance: dg.DagsterInstance, partition: str) -> float:
+    """Return the start of the last run that took every change of a partition and succeeded; 0 before the first."""
+    taken = dg.RunsFilter(tags={PARTITION: partition, EVERYTHING: "true"}, statuses=[dg.DagsterRunStatus.SUCCESS])
+    return next((record.start_time or 0.0 for record in instance.get_run_records(taken, limit=1)), 0.0)
 
 
 @dataclass(slots=True)
@@ -168,14 +197,16 @@ class _Cursor:
     """Last reading of each partition."""
     late: dict[str, str] | None = None
     """Sources that are not fresh by collection; None before the first look."""
+    since: dict[str, dict[str, float]] = field(default_factory=dict)
+    """Times of the first look at each change by partition."""
 
     @classmethod
     def of(cls, text: str | None) -> "_Cursor":
         known: dict[str, Any] = json.loads(text or "{}")
-        return cls(known["seen"], known["late"]) if known.keys() == {"seen", "late"} else cls()
+        return cls(**known) if known.keys() == {"seen", "late", "since"} else cls()
 
     def text(self) -> str:
-        return json.dumps({"seen": self.seen, "late": self.late})
+        return json.dumps({"seen": self.seen, "late": self.late, "since": self.since})
 
 
 def _fingerprint(connection: Connection, collection: str, reading: str) -> str:

@@ -58,6 +58,8 @@ class Options:
     entries: int = 100_000
     """Passages of the larger set that searches are measured over."""
     kills: int = 200
+    minutes: float = 10.0
+    """Minutes of the load of `everything`."""
     seconds: float = 300.0
     """Seconds in which `shards` kills a worker every 20 seconds."""
     cases: int = 10_000

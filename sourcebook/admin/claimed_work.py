@@ -1,4 +1,4 @@
-"""Claimed work: a request while its worker does it, with its progress, its end, and the wish to stop.
+"""Claimed work: a request while its worker does it, with its progress, its end, the wish to stop, and those it leads.
 
 The worker holds a lock in a session of its own. Where its process is killed, the session and the lock end, and
 `recover_work` lets the request wait for another worker.
@@ -10,13 +10,14 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import Final
 
 import psycopg
 from psycopg import Connection
 from psycopg.rows import class_row
 
-from sourcebook.admin.work_requests import claim_work, end_work, record_progress
+from sourcebook.admin.work_requests import WaitingWork, claim_work, end_work, is_to_stop, record_progress
 from sourcebook.contract.work import WorkRequest, WorkState
 from sourcebook.database.database import Database
 from sourcebook.database.queries import queries
@@ -111,19 +112,19 @@ class ClaimedWork:
         """Write the progress where there is news, and look whether the work is to go on."""
         news, self._news = self._news, None
         try:
-            if news is None:
-                row = self._connection.execute(queries["work_is_to_stop"], self._key).fetchone()
-                is_to_stop = None if row is None else bool(row[0])
-            else:
-                attempt = self.request.attempts
-                is_to_stop = record_progress(self._connection, self.request.id, *news, attempt=attempt)
+            number, attempt = self.request.id, self.request.attempts
+            stops = (
+                is_to_stop(self._connection, number, attempt=attempt)
+                if news is None
+                else record_progress(self._connection, number, *news, attempt=attempt)
+            )
         except (psycopg.Error, DatabaseError) as error:  # the stages meet the same, and end the work with a reason
             if not self.is_lost:
                 _log.warning("request %d: its progress cannot be recorded (%s)", self.request.id, error)
             self.is_lost = self._connection.closed
             return
-        self.is_lost = is_to_stop is None
-        self.is_cancelled = bool(is_to_stop)
+        self.is_lost = stops is None
+        self.is_cancelled = bool(stops)
 
 
 @contextmanager
@@ -178,7 +179,8 @@ def work_of_run(
             request = cursor.execute(queries["begin_work_run"], values).fetchone()
             if request is None and not is_repeated:
                 request = cursor.execute(queries["cancelled_work_of_run"], values).fetchone()
-        yield None if request is None else ClaimedWork(connection, request)
+        # The one that leads may be cancelled, while others are not.
+        yield None if request is None else ClaimedWork(connection, replace(request, id=number))
 
 
 def recover_work(connection: Connection) -> list[int]:
@@ -187,7 +189,7 @@ def recover_work(connection: Connection) -> list[int]:
     return [number for (number,) in connection.execute(queries["recover_work_requests"], values)]
 
 
-def selection_of(connection: Connection, request: WorkRequest) -> Selection | None:
+def selection_of(connection: Connection, request: WorkRequest | WaitingWork) -> Selection | None:
     """Return the part of the collection that a request is about; None where the collection has no such source.
 
     Args:

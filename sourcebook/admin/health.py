@@ -8,7 +8,7 @@ from typing import Literal
 from psycopg import Connection
 
 from sourcebook.admin.dagster_state import DagsterState
-from sourcebook.admin.freshness import read_freshness
+from sourcebook.admin.freshness import read_freshness, waiting_sources
 from sourcebook.database.queries import queries
 from sourcebook.model.plain_values import PlainValues
 
@@ -65,9 +65,12 @@ def daemon_findings(state: DagsterState | None, thresholds: Thresholds) -> Itera
 def ledger_findings(connection: Connection, thresholds: Thresholds) -> Iterator[Finding]:
     """Yield the findings on the collections, in alphabetical order."""
     most = thresholds.lag.total_seconds()
+    sources = waiting_sources(connection, most)
     for freshness in read_freshness(connection):
         if freshness.lag > most:
             waiting = f"changes in {freshness.collection} have been waiting for {_duration(freshness.lag)}"
+            if found := [source.location for source in sources if source.collection == freshness.collection]:
+                waiting += f": {', '.join(found)}"
             yield Finding("lag", "critical", waiting, freshness.collection, round(freshness.lag, 1), most)
     failed: dict[str, dict[str, int]] = {}
     for collection, _, reason, number in connection.execute(queries["failures"]):

@@ -1,7 +1,8 @@
-"""Sources that were not listed or crawled completely for longer than their refresh interval allows."""
+"""Sources that were not listed or crawled completely for longer than they should be, or whose changes wait for long."""
 
 from psycopg import Connection
 
+from sourcebook.admin.freshness import LONGEST_WAIT, waiting_sources
 from sourcebook.database.queries import queries
 
 _KINDS = {"source_folders": "files", "source_sites": "site"}
@@ -15,7 +16,8 @@ _SITE_INTERVALS = 2.0
 def describe_overdue(connection: Connection, asset: str) -> dict[str, str]:
     """Return the sources that are not fresh as one text for each collection that has any.
 
-    The age of a site is compared with twice its `refresh`, the age of a folder with two days.
+    The age of a site is compared with twice its `refresh`, the age of a folder with two days. A folder is not fresh,
+    either, where a change in it has been waiting for more than ten minutes.
 
     Args:
         connection: to the knowledge base.
@@ -33,4 +35,8 @@ def describe_overdue(connection: Connection, asset: str) -> dict[str, str]:
     for name, location, since, error in rows:
         reason = f" ({error})" if error else ""
         found.setdefault(name, []).append(f"{location} was last read completely on {since:%Y-%m-%d}{reason}")
+    if _KINDS[asset] == "files":
+        for waiting in waiting_sources(connection, LONGEST_WAIT):
+            told = f"changes in {waiting.location} have been waiting since {waiting.behind_since:%Y-%m-%d %H:%M} UTC"
+            found.setdefault(waiting.collection, []).append(told)
     return {name: "; ".join(texts) for name, texts in found.items()}

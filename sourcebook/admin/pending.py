@@ -37,6 +37,8 @@ class Pending:
     changed_files: int
     """Files that are new, changed, returned or due for a retry."""
     gone_files: int
+    moving_files: int
+    """Files that are new or changed, and that the selection leaves to the next run, as they are being written."""
     pages: int
     """URLs of sites that a crawl would request now."""
     recordings: int
@@ -81,6 +83,12 @@ class Pending:
     def work(self) -> bool:
         """Whether an ingest would do any work."""
         return bool(self.items or self.newly_unlisted or self.suspicious)
+
+    @property
+    def has_other_work(self) -> bool:
+        """Whether an ingest would do any work besides changed files and due sites."""
+        numbers = self.recordings, self.documents, self.index, self.generations, self.damaged, self.unrelated
+        return any(numbers) or self.newly_unlisted or self.suspicious
 
     @property
     def work_beside_pages(self) -> bool:
@@ -149,13 +157,13 @@ def find_pending(
     damage = find_every_damage(connection, collection, deep=selection.deep) if selection.thorough else []
     row = connection.execute(queries["pending_removed_sources"], {"collection": collection}).fetchone()
     gone = int(row[0]) if row and stands_for_all else 0
-    changed = readable = new_recordings = 0
+    changed = readable = new_recordings = moving = 0
     unlisted: list[str] = []
     differences: list[Difference] = []
     seen = hashlib.sha256()
     newly_unlisted = False
     has_sound = has_recordings(connection, collection)
-    recordings = _pending_recordings(connection, collection, selection) if has_sound else 0
+    recordings, windows = _pending_recordings(connection, collection, selection) if has_sound else (0, 0)
     for source in collection_sources(connection, collection, selection):
         if source.id not in compared:
             compared[source.id] = compare(connection, source, selection)
@@ -170,6 +178,7 @@ def find_pending(
         has_sound = has_sound or any(_may_be_recording(entry.path) for entry in difference.to_read)
         new_recordings += sum(_is_recording(entry.path) for entry in difference.to_read)
         gone += len(difference.gone)
+        moving += len(difference.moving)
         known_error = listing_errors.get(source.id) if shard else source.listing_error
         newly_unlisted = newly_unlisted or difference.error != known_error
         if difference.error:
@@ -183,12 +192,15 @@ def find_pending(
     index, generations = _pending_index(connection, collection, thorough=selection.thorough, shard=shard)
     unrelated = count_unrelated_documents(connection, collection) if stands_for_all else 0
     seen.update(
-        f"{unrelated or ''}{recordings} {documents} {index} {generations} {unlisted}".encode("utf-8", "replace")
+        f"{unrelated or ''}{recordings} {windows or ''}{documents} {index} {generations} {unlisted}".encode(
+            "utf-8", "replace"
+        )
     )
     seen.update(f"{[str(finding) for finding in damage] or ''}{suspicion.marks or ''}".encode("utf-8", "replace"))
     return Pending(
         changed_files=changed,
         gone_files=gone,
+        moving_files=moving,
         pages=pages.urls,
         recordings=recordings,
         documents=documents,
@@ -211,12 +223,23 @@ def find_pending(
     )
 
 
-def _pending_recordings(connection: Connection, collection: str, selection: Selection) -> int:
+def is_small_part(connection: Connection, collection: str, selection: Selection) -> bool:
+    """Return whether a part of a collection is a few files of local folders or uploads: no pages, sound or stores."""
+    sources = collection_sources(connection, collection, selection)
+    if selection.force or not all(each.is_local or each.uploads is not None for each in sources):
+        return False
+    return find_pending(connection, collection, selection).is_small
+
+
+def _pending_recordings(connection: Connection, collection: str, selection: Selection) -> tuple[int, int]:
+    """Return the number of recordings to transcribe, and of the windows that are done of unfinished transcripts."""
     from sourcebook.stages.transcripts.rows import stale_recordings, transcript_engine  # imports the engines
 
     engine = transcript_engine(connection, collection)
     stale = stale_recordings(connection, collection, engine, selection)
-    return sum(selection.shard is None or selection.shard.takes(recording.uri) for recording in stale)
+    number = sum(selection.shard is None or selection.shard.takes(recording.uri) for recording in stale)
+    row = connection.execute(queries["unfinished_windows"], {"engine": engine}).fetchone() if number else None
+    return number, int(row[0]) if row else 0
 
 
 def _may_hold_text(source: Source, entry: FileEntry) -> bool:

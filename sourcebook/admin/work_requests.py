@@ -6,6 +6,7 @@ carries the id of each request that changes.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, Final, get_args
 
@@ -25,6 +26,19 @@ SYNC: Final = "sync"
 _LONGEST_KEY: Final = 200
 _MOST: Final = 1_000
 """Requests of one list, at most."""
+_MOST_TOGETHER: Final = 1_000
+"""Requests that one run does, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingWork:
+    """Waiting requests of a collection that one run can do."""
+
+    id: int
+    """Id of the oldest one, which leads the others."""
+    collection: str
+    arguments: dict[str, Any]
+    """Those of the oldest one, with the documents of all."""
 
 
 def documents_of_types(connection: Connection, collection: str, types: Sequence[str]) -> list[str]:
@@ -111,6 +125,12 @@ def cancel_work(connection: Connection, number: int, *, actor: str) -> WorkReque
         return find_work(connection, number)
 
 
+def waiting_work(connection: Connection) -> list[WaitingWork]:
+    """Return the waiting requests, those that one run can do as one, the oldest first."""
+    with connection.cursor(row_factory=class_row(WaitingWork)) as cursor:
+        return cursor.execute(queries["waiting_work"], {"most": _MOST_TOGETHER}).fetchall()
+
+
 def claim_work(
     connection: Connection,
     *,
@@ -119,7 +139,10 @@ def claim_work(
     run_id: str | None = None,
     number: int | None = None,
 ) -> WorkRequest | None:
-    """Take the oldest waiting request; None where nothing waits. No other worker gets the same one.
+    """Take the oldest waiting request, and those that its run can do; None where nothing waits.
+
+    Requests go together that differ in their documents alone; the one that is returned has the documents of all. No
+    other worker gets one of them.
 
     Args:
         connection: in autocommit mode.
@@ -128,14 +151,19 @@ def claim_work(
         run_id: id of the Dagster run that is to do it.
         number: only the request with this id.
     """
-    values = {"worker": worker, "collection": collection, "run_id": run_id, "id": number}
-    return _one(connection, "claim_work_request", values)
+    values = {"worker": worker, "collection": collection, "run_id": run_id, "id": number, "most": _MOST_TOGETHER}
+    with connection.cursor(row_factory=class_row(WorkRequest)) as cursor:
+        claimed = sorted(cursor.execute(queries["claim_work_request"], values), key=lambda request: request.id)
+    if len(claimed) < 2 or "documents" not in claimed[0].arguments:
+        return claimed[0] if claimed else None
+    documents = dict.fromkeys(uri for request in claimed for uri in request.arguments["documents"])
+    return replace(claimed[0], arguments={**claimed[0].arguments, "documents": list(documents)})
 
 
 def record_progress(
     connection: Connection, number: int, stage: str, done: int, total: int, failed: int, *, attempt: int | None = None
 ) -> bool | None:
-    """Record the progress of a running request.
+    """Record the progress of a running request, and of those that it leads.
 
     Args:
         connection: in autocommit mode.
@@ -147,10 +175,16 @@ def record_progress(
         attempt: number of the attempt that works; any where None.
 
     Returns:
-        Whether the request is to be cancelled; None where it does not run as this attempt any more.
+        Whether all of them are to be cancelled; None where none runs as this attempt any more.
     """
     values = {"id": number, "stage": stage, "done": done, "total": total, "failed": failed, "attempt": attempt}
-    row = connection.execute(queries["record_work_progress"], values).fetchone()
+    connection.execute(queries["record_work_progress"], values)
+    return is_to_stop(connection, number, attempt=attempt)
+
+
+def is_to_stop(connection: Connection, number: int, *, attempt: int | None) -> bool | None:
+    """Return whether a request and those that it leads are to be cancelled; None where none runs as this attempt."""
+    row = connection.execute(queries["work_is_to_stop"], {"id": number, "attempt": attempt}).fetchone()
     return None if row is None else bool(row[0])
 
 
@@ -164,14 +198,15 @@ def end_work(
     run_id: str | None = None,
     attempt: int | None = None,
 ) -> None:
-    """Record the end of a running request.
+    """Record the end of a running request, and of those that it leads.
 
     Args:
         connection: in autocommit mode.
         number: id of the request.
         state: `succeeded`, `failed` or `cancelled`.
         error: reason of a failed one.
-        failed: number of items that failed; None keeps the recorded one.
+        failed: number of items that failed; None keeps the recorded one. A request for documents counts those of its
+            own that have failed, whichever run has tried them.
         run_id: id of the Dagster run that did it; None keeps the recorded one.
         attempt: number of the attempt that ends it: nothing happens where another worker has taken it since.
     """

@@ -78,6 +78,8 @@ class SourceStatus:
     """Commit of a Git repository that is read; None for others, and before the first fetch."""
     next_fetch_at: datetime | None = None
     """Time of the next look at a Git repository; None for others."""
+    behind_since: datetime | None = None
+    """Time since which changes of a folder, store or uploads have been waiting; None where none waits."""
 
 
 @dataclass(frozen=True, slots=True)

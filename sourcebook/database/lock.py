@@ -23,7 +23,7 @@ _held: Final[dict[_Place, psycopg.Connection]] = {}
 def collection_lock(
     database: Database, collection: str, *, waiting: Callable[[], None] = lambda: None
 ) -> Iterator[None]:
-    """Hold the lock of a collection, after waiting for another process that holds it.
+    """Hold the lock of a collection, after waiting for another process that holds it, in the order of asking.
 
     The lock belongs to the database session and ends with it, even where the process is killed.
 
@@ -262,6 +262,12 @@ def check_lock(connection: psycopg.Connection, collection: str) -> None:
 def is_locked(connection: psycopg.Connection, collection: str) -> bool:
     """Return whether a process holds the lock of a collection."""
     return connection.execute(queries["collection_is_locked"], {"collection": collection}).fetchone() == (True,)
+
+
+def is_awaited(connection: psycopg.Connection, collection: str) -> bool:
+    """Return whether a process holds the lock of a collection, or waits for it."""
+    asked = connection.execute(queries["collection_is_asked_for"], {"collection": collection}).fetchone() == (True,)
+    return asked or is_locked(connection, collection)
 
 
 def _place(connection: psycopg.Connection, collection: str) -> _Place:

@@ -16,6 +16,8 @@ from sourcebook.model.media_types import is_recording, media_type_of_name
 
 SECONDS_AT_REST = 2.0
 """Seconds without an event after which a changed path is taken to be written completely."""
+LONGEST_WRITING = 30.0
+"""Seconds after its first event at which a path is taken that never comes to rest."""
 MOST_FILES = 100
 """Files of one folder that appears; the comparison of the whole source finds larger ones."""
 _MOST_ATTEMPTS = 10
@@ -24,17 +26,29 @@ _HEARTBEAT_MS = 500
 """Milliseconds after which the watch yields, even where nothing changed."""
 
 
-def changes_at_rest(folders: Sequence[str], stop: Event, last_events: dict[str, float]) -> Generator[list[str]]:
+@dataclass(slots=True)
+class Events:
+    """First and last event of a path that is not at rest yet, in seconds of the monotonic clock."""
+
+    first: float
+    last: float
+
+    def is_over(self, now: float) -> bool:
+        """Return whether the path has come to rest, or is taken as it is: its writing never pauses."""
+        return now - self.last >= SECONDS_AT_REST or now - self.first >= LONGEST_WRITING
+
+
+def changes_at_rest(folders: Sequence[str], stop: Event, events: dict[str, Events]) -> Generator[list[str]]:
     """Yield at least twice a second the paths that changed and have been at rest since, often none.
 
-    A path that is written without a pause of `SECONDS_AT_REST` is not yielded until it rests. The folders of a network
-    file system give no events for changes made elsewhere.
+    A path that is written without a pause of `SECONDS_AT_REST` is yielded after `LONGEST_WRITING`. The folders of a
+    network file system give no events for changes made elsewhere.
 
     Args:
         folders: absolute paths of existing folders or files; one that has vanished since is left out.
         stop: ends the watch within half a second.
-        last_events: the paths that are not at rest yet, each with the time of its last event in seconds of the
-            monotonic clock; kept up to date, and handed to the next watch where the folders change.
+        events: the paths that are not at rest yet; kept up to date, and handed to the next watch where the folders
+            change.
 
     Raises:
         ListingError: the system grants no watch, such as where `fs.inotify.max_user_watches` is reached, or every
@@ -58,10 +72,11 @@ def changes_at_rest(folders: Sequence[str], stop: Event, last_events: dict[str, 
                 ignore_permission_denied=passing_over,
             ):
                 now = time.monotonic()
-                last_events.update((path, now) for _, path in changes)
-                rested = [path for path, then in last_events.items() if now - then >= SECONDS_AT_REST]
+                for _, path in changes:
+                    events.setdefault(path, Events(now, now)).last = now
+                rested = [path for path, each in events.items() if each.is_over(now)]
                 for path in rested:
-                    del last_events[path]
+                    del events[path]
                 yield rested
         except PermissionError as error:  # an unreadable folder below one of them: the others are watched without it
             reason, passing_over = error, True

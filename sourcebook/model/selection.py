@@ -29,6 +29,8 @@ class Selection:
     """Whether documents go although their source loses more of them at once than `removals` lets pass."""
     shard: Shard | None = None
     """The shard whose items are processed; None: those of every shard."""
+    at_rest: float = 0.0
+    """Seconds for which a file must not have changed; one that changed since is left to the next run. 0 takes all."""
 
     @property
     def is_partial(self) -> bool:

@@ -7,7 +7,8 @@ its refresh interval has passed, when its crawl was interrupted, or when its set
 server or its sitemap does not confirm it, or when another cleaner made it.
 
 The sites are crawled beside each other, those of one domain one after the other. Ten minutes after one has ended with
-new or changed pages the others pause, so that the later stages make these searchable; the next run continues them.
+new or changed pages the others pause, so that the later stages make these searchable; the next run continues them. So
+it does where they pause after half a minute, as a file has changed meanwhile or somebody has asked for work.
 """
 
 import asyncio
@@ -33,6 +34,7 @@ from sourcebook.model.selection import EVERYTHING, Selection
 from sourcebook.model.work import crawling_work
 from sourcebook.stages.changes import kept_count
 from sourcebook.stages.observed_stage import observed_stage
+from sourcebook.stages.other_work import OtherWork
 from sourcebook.stages.processing import Processing, processing
 from sourcebook.web.cleaners import Cleaners
 from sourcebook.web.conclusion import conclude, conclude_without_login, record_left_out, renew_page_tags
@@ -50,6 +52,8 @@ from sourcebook.web.url import host_of, normal_form, registered_domain
 T = TypeVar("T")
 _SITES_AT_ONCE = 16
 """Sites that are crawled beside each other, which limits browsers and memory."""
+_SECONDS_BETWEEN_LOOKS = 5.0
+"""Seconds between two looks at what else waits."""
 
 
 @observed_stage("crawled_pages")
@@ -61,6 +65,7 @@ def update_crawled_pages(
     *,
     folder: Path,
     waiting: Callable[[str], None] = lambda _: None,
+    gives_way: bool = False,
 ) -> StageReport:
     """Crawl the sites of a collection that are due, and continue interrupted crawls.
 
@@ -73,6 +78,7 @@ def update_crawled_pages(
         progress: called with the number of pages.
         folder: folder for the files of crawl4ai.
         waiting: called with a domain that is locked by another crawl.
+        gives_way: whether crawls pause where other work of the collection waits.
 
     Returns:
         Counts of added, changed, removed and unchanged pages, and the failures.
@@ -95,7 +101,8 @@ def update_crawled_pages(
             if (planned := _plan(connection, site, selection, report)) is not None
         ]
         if due:
-            crawls = _Crawls(connection, selection, report, progress, folder, waiting, marks)
+            others = OtherWork(connection, collection) if gives_way else None
+            crawls = _Crawls(connection, selection, report, progress, folder, waiting, marks, others)
             asyncio.run(crawls.run(due))
     pages, version = kept_count(connection, collection, "crawled_pages", recount=selection.thorough, shard=shard)
     report.unchanged = max(pages - report.added - report.changed, 0)
@@ -152,7 +159,9 @@ class _Crawls:
         folder: Path,
         waiting: Callable[[str], None],
         marks: Processing,
+        others: OtherWork | None,
     ) -> None:
+        self._others = others
         self._connection = connection
         self._selection = selection
         self._report = report
@@ -172,12 +181,23 @@ class _Crawls:
         for each in due:
             domains[registered_domain(host_of(each.start))].append(each)
         with self._database, self._cleaners:
+            looking = asyncio.create_task(self._look_around())
             try:
                 async with asyncio.TaskGroup() as group:
                     for domain, sites in domains.items():
                         group.create_task(self._crawl_domain(domain, sites))
             except BaseExceptionGroup as errors:
                 raise errors.exceptions[0] from None
+            finally:
+                looking.cancel()
+
+    async def _look_around(self) -> None:
+        """Let the crawls pause once other work of the collection waits."""
+        while self._others is not None:
+            await asyncio.sleep(_SECONDS_BETWEEN_LOOKS)
+            if await self._in_database(self._others.waits):
+                self._patience.give_way()
+                return
 
     async def _crawl_domain(self, domain: str, sites: Sequence[_DueSite]) -> None:
         """Crawl the sites of a registered domain, one after the other."""

@@ -51,6 +51,11 @@ class Patience:
         if self._until is None and not self._endless:
             self._until = time.monotonic() + SECONDS
 
+    def give_way(self) -> None:
+        """Let the crawls pause now: something else of the collection waits."""
+        if not self._endless:
+            self._until = time.monotonic()
+
     @property
     def is_over(self) -> bool:
         """Whether every crawl is to pause now."""

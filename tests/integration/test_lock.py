@@ -8,7 +8,7 @@ import time
 import pytest
 
 from sourcebook.database.database import Database
-from sourcebook.database.lock import collection_lock, collection_locks, is_locked
+from sourcebook.database.lock import collection_lock, collection_locks, is_awaited, is_locked
 from sourcebook.errors import DatabaseConnectionLostError
 from tests.integration.stages import Stages
 from tests.waiting import wait_until
@@ -44,6 +44,30 @@ def test_the_second_waits_until_the_first_lets_go(database: Database) -> None:
     assert order == ["waits", "first ends", "second"]
     with database.connection() as connection:
         assert not is_locked(connection, "handbook")
+
+
+def test_those_who_asked_before_are_let_in_first(database: Database) -> None:
+    """A process that takes the lock again and again, as under constant changes, cannot keep others from it."""
+    order: list[str] = []
+    asked = threading.Event()
+
+    def patient() -> None:
+        with collection_lock(database, "handbook", waiting=asked.set):
+            order.append("patient")
+
+    with collection_lock(database, "handbook"):
+        thread = threading.Thread(target=patient)
+        thread.start()
+        assert asked.wait(60)
+        with database.connection() as connection:
+            wait_until(lambda: is_awaited(connection, "handbook"), what="it asks")
+    for number in range(3):
+        with collection_lock(database, "handbook"):
+            order.append(f"again {number}")
+    thread.join(60)
+    assert order[0] == "patient"
+    with database.connection() as connection:
+        assert not is_awaited(connection, "handbook")
 
 
 def test_no_stage_begins_after_the_lock_was_lost(stages: Stages) -> None:

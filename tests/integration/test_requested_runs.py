@@ -136,14 +136,14 @@ def test_a_run_that_dies_and_one_that_never_comes_end_or_repeat_their_request(
 ) -> None:
     number = asked(handbook)
     (wanted,) = tick(requested_work_sensor, instance).run_requests or ()
-    for retries in ("1", "0"):  # Dagster starts the first one again
+    for attempt, retries in ((1, "1"), (1, "0"), (2, "0"), (3, "0")):  # Dagster starts the first one again
         tags = {**wanted.tags, "dagster/max_retries": retries}
         run = instance.add_run(dg.DagsterRun("ingest", tags=tags, status=dg.DagsterRunStatus.STARTED))
-        tick(requested_work_sensor, instance)
-        assert now(handbook, number).state == "running"
+        assert not tick(requested_work_sensor, instance).run_requests
+        assert (now(handbook, number).state, now(handbook, number).attempts) == ("running", attempt)
         instance.report_run_failed(run)
-        tick(requested_work_sensor, instance)
-        assert now(handbook, number).state == ("running" if retries == "1" else "failed")
+        (wanted,) = tick(requested_work_sensor, instance).run_requests or (wanted,)
+        assert now(handbook, number).state == ("failed" if attempt == 3 else "running")
     assert now(handbook, number).error == "its process was killed"
 
     number = asked(handbook)
@@ -164,7 +164,7 @@ def test_a_request_for_no_source_of_the_collection_succeeds_without_a_run(
 
 
 def test_the_watch_does_small_requests_and_leaves_others_to_the_sensor(handbook: Stages, tmp_path: Path) -> None:
-    for number in range(70):
+    for number in range(130):
         handbook.write(f"many/{number}.md", f"# Many {number}\n\nThe light is red.\n")
     large = handbook.knowledge.request_work("handbook", actor="test").id
     forced = handbook.knowledge.request_work("handbook", force=True, actor="test").id

@@ -78,8 +78,10 @@ def worker(stages: Stages, tmp_path: Path) -> Iterator["subprocess.Popen[str]"]:
     ) as process:  # fmt: skip
         assert process.stdout is not None
         assert process.stdout.readline().strip().isdigit()
-        yield process
-        process.kill()
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def test_each_request_is_done_with_its_progress_and_its_failed_items(handbook: Stages) -> None:
@@ -176,7 +178,7 @@ def test_the_request_of_a_killed_worker_is_taken_by_another_and_fails_after_thre
     handbook: Stages, tmp_path: Path
 ) -> None:
     """A living worker keeps its request, whoever looks; a killed one loses it within a moment."""
-    numbers = [handbook.knowledge.request_work("handbook", actor="test").id for _ in range(2)]
+    numbers = [handbook.knowledge.request_work("handbook", force=each, actor="test").id for each in (False, True)]
     with handbook.connection() as connection, worker(handbook, tmp_path) as other:
         for attempt in (1, 2, 3):
             with worker(handbook, tmp_path) as process:

@@ -50,8 +50,7 @@ sys.exit(script.load()())
 def queue(database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dg.DagsterInstance]:
     """The instance of `sourcebook up` with places for three runs, and Dagster's daemon."""
     monkeypatch.setenv(STORAGE_VARIABLE, database.url)
-    settings = SETTINGS.read_text().replace("max_concurrent_runs: 2", "max_concurrent_runs: 3")
-    settings = settings.replace("dequeue_interval_seconds: 2", "dequeue_interval_seconds: 1")
+    settings = SETTINGS.read_text().replace("dequeue_interval_seconds: 2", "dequeue_interval_seconds: 1")
     (tmp_path / "dagster.yaml").write_text(settings + _LAUNCHER)
     environment = {**os.environ, "DAGSTER_HOME": str(tmp_path), "PYTHONPATH": str(CHECKOUT)}
     with (
@@ -137,6 +136,8 @@ def test_a_requested_run_says_what_it_uses(
         return request
 
     def asked() -> dg.RunRequest:
+        with stages.connection() as connection:
+            connection.execute("UPDATE work_request SET state = 'cancelled', ended_at = now()")
         stages.knowledge.request_work("handbook", actor="test")
         stages.rows("UPDATE work_request SET asked_at = asked_at - interval '4 seconds' RETURNING 1")
         (request,) = tick(requested_work_sensor, instance).run_requests or ()

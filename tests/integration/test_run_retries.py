@@ -9,9 +9,9 @@ import dagster as dg
 import psycopg
 import pytest
 
-from orchestration.retention import delete_runs, nightly_retention
+from orchestration.retention import delete_runs, forget_runless_events, nightly_retention
 from resources.partition import COLLECTIONS, PARTITION
-from resources.source_events import FOLDERS
+from resources.source_events import FOLDERS, observation
 from sensors.abandoned_runs import IN_PROCESS, active_runs
 from sensors.run_failures import failure_of, seconds_to_wait
 from sensors.run_requests import CHANGES, request_run
@@ -158,7 +158,9 @@ def test_old_runs_go_and_the_newest_materialization_stays(instance: dg.DagsterIn
     now = datetime.now(UTC)
     assert delete_runs(instance, 30, now=now) == 0
     assert delete_runs(instance, 0, now=now + timedelta(days=400)) == 0
-    assert delete_runs(instance, 30, now=now + timedelta(days=31)) == 2
+    assert delete_runs(instance, 0, most=2, at_once=5) == 1, "under constant changes there are too many long before"
+    assert delete_runs(instance, 0, most=3) == 0
+    assert delete_runs(instance, 30, now=now + timedelta(days=31)) == 1
     assert [run.run_id for run in instance.get_runs()] == runs[-1:]
     with psycopg.connect(database.url) as connection:
         rows = connection.execute("SELECT DISTINCT run_id FROM event_logs WHERE run_id <> ''").fetchall()
@@ -181,6 +183,18 @@ def test_an_age_that_is_no_number_of_days_skips_the_night(
         skipped = nightly_retention(context)
     assert isinstance(skipped, dg.SkipReason)
     assert f"{variable} is '{text}'; it must be a whole number of days" in str(skipped.skip_message)
+
+
+def test_what_sensors_have_reported_is_forgotten(database: Database, instance: dg.DagsterInstance) -> None:
+    """Their observations belong to no run; the newest of each asset stays."""
+    for number in range(3):
+        instance.report_runless_asset_event(observation(FOLDERS, "handbook", str(number), {}))
+    forget_runless_events(database, 30)
+    with psycopg.connect(database.url) as connection:
+        connection.execute("UPDATE event_logs SET timestamp = timestamp - interval '31 days' WHERE run_id = ''")
+        connection.commit()
+        forget_runless_events(database, 30)
+        assert connection.execute("SELECT count(*) FROM event_logs WHERE run_id = ''").fetchone() == (1,)
 
 
 def test_the_output_of_old_runs_goes_with_them(tmp_path: Path) -> None:

@@ -7,10 +7,15 @@ from pathlib import Path
 import fsspec
 import pytest
 
-from orchestration.instance import STORAGE_VARIABLE
+from orchestration import turns
+from orchestration.instance import STORAGE_VARIABLE, open_instance
+from orchestration.turns import Turns
 from orchestration.watch import MOST_ITEMS, FolderWatch
+from sourcebook.admin.pending import find_pending
+from sourcebook.database.lock import collection_lock
 from sourcebook.files.source import Source
-from sourcebook.files.watching import WatchedSource
+from sourcebook.files.watching import SECONDS_AT_REST, WatchedSource
+from sourcebook.model.selection import Selection
 from tests.exported import link_model
 from tests.integration.stages import Stages
 from tests.waiting import wait_until
@@ -87,6 +92,54 @@ def test_of_many_changes_the_watch_keeps_no_more_than_it_ingests(stages: Stages,
     watch._note(several, [str(tmp_path / "many" / f"{number}.md") for number in range(10_000)])
     watch._note(several, [str(tmp_path / "few" / "a.md")])
     assert {name: len(uris) for name, uris in watch._waiting.items()} == {"many": MOST_ITEMS + 1, "few": 1}
+
+
+def test_a_change_lets_the_watch_take_whatever_is_at_rest(stages: Stages, tmp_path: Path) -> None:
+    """Also what a killed watch has lost; a file that is being written, or more than it ingests, changes that."""
+    stages.configure()
+    lost, changed = stages.write("lost.md", "# Lost\n"), stages.write("near.md", "# Near\n")
+    watch = FolderWatch(tmp_path / "sourcebook.yaml", stages.database, threading.Event())
+    folders = (str(stages.root),)
+    assert watch._selection("handbook", [changed.as_uri()]) == Selection(sources=folders, at_rest=SECONDS_AT_REST)
+    with stages.connection() as connection:
+        assert find_pending(connection, "handbook", Selection(sources=folders, at_rest=2)).changed_files == 2
+    part = Selection(documents=(changed.as_uri(),), sources=folders)
+    assert watch._selection("handbook", [changed.as_uri()]) == part, "it has just compared the folders"
+    watch._compared.clear()
+    changed.write_text("# Near\n\nThe light is green.\n")
+    assert watch._selection("handbook", [changed.as_uri()]) == part, "it is being written, and taken nevertheless"
+    watch._compared.clear()
+    stages.settle(changed)
+    for number in range(MOST_ITEMS):
+        stages.write(f"{number}.md", "# Many\n")
+    assert watch._selection("handbook", [changed.as_uri()]) == part
+    assert watch._selection("handbook", [stages.root.as_uri()]) is None, "the start alone is left to the sensor"
+    lost.unlink()
+
+
+def test_collections_take_turns(stages: Stages, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """One pauses for as long as it was worked on, and lets those in that wait: for its lock, and in Dagster's queue."""
+    monkeypatch.setenv(STORAGE_VARIABLE, stages.database.url)
+    monkeypatch.setenv("DAGSTER_HOME", "")
+    open_instance(tmp_path / "home", stages.database).dispose()
+    taking = Turns(stages.database)
+    assert taking.is_free("handbook")
+    with taking.taken("handbook"):
+        time.sleep(1)
+    assert not taking.is_free("handbook")
+    assert taking.is_free("notes")
+    wait_until(lambda: taking.is_free("handbook"), seconds=30, what="the pause is over")
+    with collection_lock(stages.database, "handbook"):
+        assert not taking.is_free("handbook")
+    assert taking.is_free("handbook")
+    stages.rows(
+        "INSERT INTO public.runs (run_id, pipeline_name, status, partition, run_body)"
+        " VALUES ('1', 'ingest', 'QUEUED', 'handbook:2of4', '') RETURNING 1"
+    )
+    assert not taking.is_free("handbook")
+    assert taking.is_free("hand")
+    monkeypatch.setattr(turns, "_SECONDS_FOR_THE_QUEUE", 0.0)
+    assert taking.is_free("handbook"), "the queue may wait for something else"
 
 
 def watched() -> bytes:

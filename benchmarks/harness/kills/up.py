@@ -17,7 +17,7 @@ from benchmarks.harness.kills.processes import family
 from orchestration.supervisor import free_port
 from sourcebook.processes import keeper
 
-PROGRAMS = {"code server": "grpc", "web server": "dagster-webserver", "daemon": "dagster-daemon"}
+PROGRAMS = {"code server": "grpc", "web server": "dagster-webserver", "daemon": "dagster-daemon", "watch": "watch"}
 """An argument of each process's command line."""
 _TICKS = """
 query { sensorsOrError(repositorySelector: {repositoryName: "__repository__", repositoryLocationName: "sourcebook"}) {

@@ -1,5 +1,6 @@
 """`sourcebook status`: the state of each collection."""
 
+from datetime import UTC, datetime, timedelta
 from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from sourcebook.database.replica import ReplicaState
 
 SHOWN_PROBLEMS = 10
+LONGEST_WAIT = timedelta(minutes=10)
+"""Time for which changes of a source may wait before it is said, as the check `folders_are_fresh` says it."""
 COLUMNS = (
     Column("collection"),
     *(Column(heading, "right") for heading in ("documents", "failed", "skipped", "stale", "removed")),
@@ -240,6 +243,11 @@ def _show_damage(collection: "CollectionStatus") -> None:
 
 
 def _show_problems(collection: "CollectionStatus") -> None:
+    for source in collection.sources:
+        if source.behind_since and datetime.now(UTC) - source.behind_since > LONGEST_WAIT:
+            since = source.behind_since.astimezone(UTC)
+            told = f"changes in {source.location} have been waiting since {since:%Y-%m-%d %H:%M} UTC"
+            say(safe(f"{collection.name}: {one_line(told, 500)}", "yellow"))
     known = {source.listing_error for source in collection.sources}
     for reason in collection.unlisted:
         if reason not in known:

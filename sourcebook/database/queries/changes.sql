@@ -1,3 +1,12 @@
+-- name: other_work_waits
+-- Return whether a request of a collection waits, or a file of it, beside those given, whose document is not made.
+SELECT EXISTS (SELECT FROM work_request WHERE collection = %(collection)s AND state = 'waiting')
+    OR EXISTS (
+        SELECT FROM changed_item changed
+        JOIN source ON source.collection = changed.collection
+        JOIN raw_file ON raw_file.source_id = source.id AND raw_file.uri = changed.uri AND raw_file.failure IS NULL
+        WHERE changed.collection = %(collection)s AND NOT changed.uri = ANY(%(own)s::text[]));
+
 -- name: compared_with
 -- Return the digest of the parsers that the unmarked items of a collection were compared with.
 SELECT compared_with FROM collection WHERE name = %(collection)s;

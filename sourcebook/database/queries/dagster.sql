@@ -31,6 +31,12 @@ ORDER BY 1, age;
 SELECT status, count(*) FROM runs
 WHERE status IN ('NOT_STARTED', 'QUEUED', 'STARTING', 'STARTED', 'CANCELING') GROUP BY 1;
 
+-- name: has_queued_run
+-- Return whether a run of a collection, or of one of its shards, waits in Dagster's queue.
+SELECT EXISTS (
+    SELECT FROM public.runs
+    WHERE status = 'QUEUED' AND (partition = %(collection)s OR partition ~ ('^' || %(collection)s || ':[0-9]+of[0-9]+$')));
+
 -- name: forget_future_ticks
 -- Delete the ticks of sensors and schedules from the future, which a clock that was ahead recorded.
 DELETE FROM job_ticks WHERE timestamp AT TIME ZONE 'UTC' > now() + interval '5 seconds';
@@ -44,6 +50,13 @@ WHERE instigator_type = 'SENSOR'
   AND greatest((instigator_body::jsonb #>> '{job_specific_data,last_tick_timestamp}')::float8,
                (instigator_body::jsonb #>> '{job_specific_data,last_tick_start_timestamp}')::float8)
       > extract(epoch FROM now()) + 5;
+
+-- name: forget_runless_events
+-- Delete observations and evaluations of sensors that are older than some days, except the newest of each asset.
+DELETE FROM public.event_logs old
+WHERE run_id = '' AND timestamp < now() AT TIME ZONE 'UTC' - make_interval(days => %(days)s)
+  AND EXISTS (SELECT FROM public.event_logs newer
+              WHERE newer.run_id = '' AND newer.asset_key = old.asset_key AND newer.id > old.id);
 
 -- name: forget_check_executions
 -- Delete the planned and executed checks of a run, which Dagster leaves where it deletes the run.

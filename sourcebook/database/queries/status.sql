@@ -95,8 +95,8 @@ SELECT kind, location, listed_at, listing_error, next_crawl_at,
            SELECT count(*) FROM document
            WHERE document.source_id = source.id AND document.removed_at IS NULL) END AS taken,
        CASE WHEN kind = 'site' THEN left_out END AS left_out,
-       git_commit AS commit, next_fetch_at
-FROM source
+       git_commit AS commit, next_fetch_at, waiting.behind_since
+FROM source LEFT JOIN waiting_source waiting ON waiting.source_id = source.id
 WHERE collection = %(collection)s AND removed_at IS NULL
 ORDER BY id;
 

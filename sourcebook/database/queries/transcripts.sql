@@ -1,3 +1,8 @@
+-- name: unfinished_windows
+-- Return how many windows of an engine's unfinished transcripts are stored: a run that gave way has made some.
+SELECT count(*) FROM transcript_window JOIN transcript USING (sound_sha256, engine)
+WHERE engine = %(engine)s AND finished_at IS NULL;
+
 -- name: has_recordings
 -- Return whether a collection has recordings.
 SELECT EXISTS (

@@ -38,44 +38,80 @@ LIMIT %(limit)s;
 
 -- name: cancel_work_request
 -- Cancel a waiting request, or ask the worker of a running one to stop; a request that has ended stays as it is.
+-- One that shares its run ends at once: the run goes on with the others, and stops with the last of them.
 UPDATE work_request
-SET state = CASE state WHEN 'waiting' THEN 'cancelled' ELSE state END,
-    ended_at = CASE state WHEN 'waiting' THEN now() END,
+SET (state, ended_at) = (
+        SELECT CASE WHEN ends THEN 'cancelled' ELSE work_request.state END, CASE WHEN ends THEN now() END
+        FROM (SELECT work_request.state = 'waiting' OR EXISTS (
+                  SELECT FROM work_request other
+                  WHERE other.state = 'running' AND NOT other.cancel_asked AND other.id <> work_request.id
+                    AND coalesce(other.led_by, other.id) = coalesce(work_request.led_by, work_request.id)) AS ends) now_),
     cancel_asked = true
 WHERE id = %(id)s AND state IN ('waiting', 'running')
 RETURNING id, collection, kind, arguments, state, stage, done, total, failed, error, run_id, worker, asked_by,
           cancel_asked, revision, asked_at, started_at, changed_at, ended_at, attempts;
 
 -- name: claim_work_request
--- Give the oldest waiting request, of one id or collection or of any, to a worker; another worker's claim is passed over.
-UPDATE work_request
-SET state = 'running', started_at = now(), worker = %(worker)s, run_id = %(run_id)s, attempts = attempts + 1
-WHERE id = (
-    SELECT id FROM work_request
+-- Give the oldest waiting request, of one id or collection or of any, to a worker, with those of `waiting_work` like it.
+-- Another worker's claim is passed over.
+WITH leader AS (
+    SELECT id, collection, kind, arguments, attempts FROM work_request
     WHERE state = 'waiting' AND (%(collection)s::text IS NULL OR collection = %(collection)s)
       AND (%(id)s::bigint IS NULL OR id = %(id)s)
     ORDER BY id
     LIMIT 1
     FOR UPDATE SKIP LOCKED
+), led AS (
+    SELECT work_request.id FROM work_request JOIN leader USING (collection, kind)
+    WHERE state = 'waiting' AND work_request.id >= leader.id AND work_request.attempts = leader.attempts AND leader.attempts < 2
+      AND work_request.arguments - 'documents' = leader.arguments - 'documents'
+      AND (work_request.arguments ? 'documents') = (leader.arguments ? 'documents')
+    ORDER BY work_request.id
+    LIMIT %(most)s
+    FOR UPDATE OF work_request SKIP LOCKED
 )
+UPDATE work_request
+SET state = 'running', started_at = now(), worker = %(worker)s, run_id = %(run_id)s, attempts = attempts + 1,
+    led_by = nullif((SELECT id FROM leader), id)
+WHERE id IN (SELECT id FROM leader UNION SELECT id FROM led)
 RETURNING id, collection, kind, arguments, state, stage, done, total, failed, error, run_id, worker, asked_by,
           cancel_asked, revision, asked_at, started_at, changed_at, ended_at, attempts;
 
 -- name: record_work_progress
--- Record the progress of a running request, and return whether it is to be cancelled; nothing for another attempt's.
+-- Record the progress of a running request, and of those that it leads at each stage once.
 UPDATE work_request
 SET stage = %(stage)s, done = %(done)s, total = %(total)s, failed = %(failed)s
-WHERE id = %(id)s AND state = 'running' AND attempts = coalesce(%(attempt)s::integer, attempts)
-RETURNING cancel_asked;
+WHERE coalesce(led_by, id) = %(id)s AND state = 'running' AND attempts = coalesce(%(attempt)s::integer, attempts)
+  AND (led_by IS NULL OR stage IS DISTINCT FROM %(stage)s);
 
 -- name: work_is_to_stop
--- Return whether a running request is to be cancelled; nothing where it no longer runs as this attempt.
-SELECT cancel_asked FROM work_request
-WHERE id = %(id)s AND state = 'running' AND attempts = coalesce(%(attempt)s::integer, attempts);
+-- Return whether a running request and all that it leads are to be cancelled; nothing where none runs as this attempt.
+SELECT bool_and(cancel_asked) FROM work_request
+WHERE coalesce(led_by, id) = %(id)s AND state = 'running' AND attempts = coalesce(%(attempt)s::integer, attempts)
+HAVING count(*) > 0;
 
 -- name: end_work_request
--- Record the end of a running request.
+-- Record the end of a running request and of those that it leads; those about documents count the failed ones of these.
 UPDATE work_request
-SET state = %(state)s, error = %(error)s, ended_at = now(), failed = coalesce(%(failed)s::bigint, failed),
-    run_id = coalesce(%(run_id)s, run_id)
-WHERE id = %(id)s AND state = 'running' AND attempts = coalesce(%(attempt)s::integer, attempts);
+SET state = %(state)s, error = %(error)s, ended_at = now(), run_id = coalesce(%(run_id)s, run_id),
+    failed = CASE WHEN %(failed)s::bigint IS NOT NULL AND arguments ? 'documents'
+        THEN (SELECT count(*) FROM jsonb_array_elements_text(arguments -> 'documents') AS asked (uri)
+              WHERE EXISTS (SELECT FROM document
+                            WHERE document.collection = work_request.collection AND document.uri = asked.uri
+                              AND document.failure IS NOT NULL AND document.removed_at IS NULL)
+                 OR EXISTS (SELECT FROM raw_file JOIN source ON source.id = raw_file.source_id
+                            WHERE source.collection = work_request.collection AND raw_file.uri = asked.uri
+                              AND raw_file.failure IS NOT NULL AND raw_file.removed_at IS NULL))
+        ELSE coalesce(%(failed)s::bigint, failed) END
+WHERE coalesce(led_by, id) = %(id)s AND state = 'running' AND attempts = coalesce(%(attempt)s::integer, attempts);
+
+-- name: waiting_work
+-- Return the waiting requests that one run can do, as one request each with the documents of all, the oldest first.
+-- One whose worker has died twice is done alone: it may be the one that ends its workers.
+SELECT min(id) AS id, collection, arguments - 'documents' || CASE WHEN arguments ? 'documents' THEN
+           jsonb_build_object('documents', jsonb_path_query_array(jsonb_agg(arguments -> 'documents'), '$[*][*]'))
+       ELSE '{}' END AS arguments
+FROM (SELECT id, collection, kind, arguments, attempts FROM work_request WHERE state = 'waiting'
+      ORDER BY id LIMIT %(most)s) waiting
+GROUP BY collection, kind, arguments - 'documents', arguments ? 'documents', attempts, CASE WHEN attempts > 1 THEN id END
+ORDER BY 1;

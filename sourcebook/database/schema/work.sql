@@ -134,12 +134,14 @@ CREATE TABLE work_request (
     started_at timestamptz,
     changed_at timestamptz NOT NULL DEFAULT now(),
     ended_at timestamptz,
-    attempts integer NOT NULL DEFAULT 0  -- times that a worker has taken it
+    attempts integer NOT NULL DEFAULT 0,  -- times that a worker has taken it
+    led_by bigint                      -- of a running request: the older one whose run does this one, too; NULL: itself
 );
 CREATE UNIQUE INDEX work_request_idempotency ON work_request (asked_by, collection, idempotency_key)
     WHERE idempotency_key IS NOT NULL;
 CREATE INDEX work_request_open ON work_request (id) WHERE state IN ('waiting', 'running');
 CREATE INDEX work_request_collection ON work_request (collection, id);
+CREATE INDEX work_request_led_by ON work_request (coalesce(led_by, id)) WHERE state = 'running';
 
 -- Count a change of a request, and tell those who listen on the channel sourcebook_work its id.
 CREATE FUNCTION note_work_request() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -205,6 +207,12 @@ CREATE TABLE freshness (
     collection text PRIMARY KEY REFERENCES collection (name) ON DELETE CASCADE,
     compared_at timestamptz NOT NULL,
     behind_since timestamptz           -- first comparison that found the oldest waiting change; NULL where none waits
+) WITH (fillfactor = 50);
+
+-- The folders, stores and uploads with changes that wait to be ingested.
+CREATE TABLE waiting_source (
+    source_id bigint PRIMARY KEY REFERENCES source (id) ON DELETE CASCADE,
+    behind_since timestamptz NOT NULL  -- first comparison that found a change, or the start of a run that left none then
 ) WITH (fillfactor = 50);
 
 -- Whether a time is due: it is past, or further ahead than the longest wait, as a clock that was wrong has recorded it.

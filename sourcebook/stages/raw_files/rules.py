@@ -1,6 +1,9 @@
 """The rules of the stage `raw_files`: which files an update has to read."""
 
 import hashlib
+import re
+import time
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from sourcebook.files.listing import FileEntry
@@ -15,6 +18,8 @@ _WHOLE_SECONDS = "000000000"
 """Last digits of a time in nanoseconds on a file system that keeps no fractions of seconds."""
 _LATEST_NANOSECONDS = 2**63 - 1
 """Largest time of the ledger, in the year 2262; files of a later time are trusted."""
+_NANOSECONDS = re.compile(r"\d{18,20}(?!\w)")
+"""Time in nanoseconds at the beginning of a modification mark, of files of the years 2001 to 2286."""
 _REVISION = 3
 """Number to be counted up when a change of this module leads to another result for the same files and rows."""
 
@@ -110,6 +115,30 @@ def _has_own_type_now(entry: FileEntry, known: KnownFile) -> bool:
     if known.media_type in COMPRESSED:
         return media_type_of_name(entry.path) in {SVG, TAR}
     return known.media_type in _MERE_TEXT and media_type_of_name(entry.path) in FORMERLY_TEXT
+
+
+def is_moving(entry: FileEntry, seconds: float) -> bool:
+    """Return whether a file changed so recently that somebody may still be writing it.
+
+    Neither an object of a store that says no time is moving, nor a blob of a repository: they appear whole.
+
+    Args:
+        entry: the file as listed.
+        seconds: seconds for which a file at rest has not changed. A time that is further ahead is a wrong clock's.
+    """
+    changed = _changed_at(entry.modified) if seconds else None
+    return changed is not None and abs(time.time() - changed) < seconds
+
+
+def _changed_at(modified: str) -> float | None:
+    """Return the time of a modification mark in seconds; None where the mark is no time."""
+    if nanoseconds := _NANOSECONDS.match(modified):
+        return int(nanoseconds[0]) / 1e9
+    try:
+        moment = datetime.fromisoformat(modified)
+    except ValueError:
+        return None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
 def _same(entry: FileEntry, known: KnownFile) -> bool:

@@ -38,6 +38,8 @@ class Difference:
     """URIs of files that have become empty and are kept for the same reason."""
     held_of: int | None = None
     """Number of the source's documents before that loss; None where nothing is held back."""
+    moving: list[str] = field(default_factory=list)
+    """URIs of files that differ, and that the selection leaves to the next run, as they are being written."""
 
 
 def of_shard(differences: Iterable[Difference], shard: Shard | None) -> Iterator[Difference]:
@@ -55,6 +57,7 @@ def of_shard(differences: Iterable[Difference], shard: Shard | None) -> Iterator
             to_read=to_read,
             known={uri: file for uri, file in difference.known.items() if shard.takes(uri)},
             gone=[uri for uri in difference.gone if shard.takes(uri)],
+            moving=[uri for uri in difference.moving if shard.takes(uri)],
         )
 
 

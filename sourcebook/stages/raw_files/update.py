@@ -38,6 +38,7 @@ from sourcebook.stages.raw_files.record import count, record
 from sourcebook.stages.raw_files.rules import (
     KnownFile,
     confirmed_time,
+    is_moving,
     is_settled,
     settings_digest,
     wants_reading,
@@ -175,6 +176,7 @@ def compare(connection: Connection, source: Source, selection: Selection = EVERY
         comparison.known,
         [] if listing.error else comparison.gone,
         comparison.new_folders,
+        moving=comparison.moving,
     )
     return guarded(connection, found, selection)
 
@@ -202,6 +204,7 @@ class _Comparison:
         self.revisions: dict[str, int] = {}
         """Revisions of the folders of the ledger, read before any of their rows."""
         self.to_read: list[FileEntry] = []
+        self.moving: list[str] = []
         self.known: dict[str, KnownFile] = {}
         self.gone: list[str] = []
         self.confirmed: list[tuple[FileEntry, int | None]] = []
@@ -256,7 +259,11 @@ class _Comparison:
         differing.update(folder_uri(uri) for uri in entries)
         self._settle([folder for folder in folders if folder.uri not in differing])
         for folder in folders:
-            found = [entry for entry in folder.entries or () if entry.uri in wanted]
+            found = []
+            for entry in folder.entries or ():
+                if entry.uri in wanted:
+                    is_left = is_moving(entry, self._selection.at_rest)
+                    self.moving.append(entry.uri) if is_left else found.append(entry)
             self.to_read += found
             if found and len(found) == folder.files:
                 self.new_folders.append(folder)

@@ -13,7 +13,7 @@ transcribed again. It is written window by window, so a killed run resumes after
 import os
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -42,6 +42,7 @@ from sourcebook.redaction.redactor import Redactor
 from sourcebook.speech.process import SpeechProcess
 from sourcebook.stages.ingest_redaction import collection_redactor, forget_whole_transcripts, redaction_identity
 from sourcebook.stages.observed_stage import observed_stage
+from sourcebook.stages.other_work import OtherWork
 from sourcebook.stages.processing import Processing, processing
 from sourcebook.stages.raw_files import collection_sources
 from sourcebook.stages.transcripts.presence import has_recordings
@@ -64,6 +65,7 @@ def update_transcripts(
     progress: Progress = silent,
     *,
     home: Path,
+    gives_way: bool = False,
 ) -> StageReport:
     """Transcribe every recording of a collection that has no transcript of its present bytes by its engine.
 
@@ -76,6 +78,7 @@ def update_transcripts(
         selection: restriction to some recordings; `force` transcribes them again.
         progress: function that receives the seconds of sound done and in total.
         home: state folder.
+        gives_way: whether the rest is left to the next run, which goes on from there, where other work waits.
     """
     report = StageReport()
     scope = {"collection": collection}
@@ -98,7 +101,10 @@ def update_transcripts(
         ):
             model = f"{settings.engine}/{model_label(settings.model)}"
             use = Use(collection, LOCAL, model, TRANSCRIBE, 0, processor_seconds=0.0)
-            stage = _Stage(connection, engine, use, sources, speech, selection, report, progress, marks, redactor)
+            others = OtherWork(connection, collection, [file.uri for file in stale]) if gives_way else None
+            stage = _Stage(
+                connection, engine, use, sources, speech, selection, report, progress, marks, redactor, others
+            )
             stage.run(stale)
         if redactor is not None and stale:
             forget_whole_transcripts(connection, collection, redaction_identity(connection, collection))
@@ -107,6 +113,10 @@ def update_transcripts(
     refresh_statistics(connection, queries["analyze_transcripts"], report)
     row = connection.execute(queries["transcripts_version"], scope).fetchone()
     return report.finish(row[0] if row else "")
+
+
+class _OthersWaitError(Exception):
+    """Other work of the collection waits."""
 
 
 @dataclass(slots=True)
@@ -123,6 +133,7 @@ class _Stage:
     progress: Progress
     marks: Processing
     redactor: Redactor | None
+    others: OtherWork | None
     _heard: float = 0.0
     """Seconds of sound that are done."""
     _processor: float = 0.0
@@ -131,6 +142,12 @@ class _Stage:
     """Seconds of sound of all recordings."""
 
     def run(self, stale: list[StaleRecording]) -> None:
+        with suppress(_OthersWaitError):
+            self._run(stale)
+        if self._processor:
+            self.report.count("processor_seconds", round(self._processor))
+
+    def _run(self, stale: list[StaleRecording]) -> None:
         known = known_recordings(self.connection, {file.sha256 for file in stale})
         ready: list[tuple[StaleRecording, Recording]] = []
         for file in stale:
@@ -144,6 +161,7 @@ class _Stage:
         self._total = sum(sounds.values())
         done: set[bytes] = set()
         for file, recording in ready:
+            self._look_around()
             self.marks.end()
             self.marks.begin([file.uri])
             try:
@@ -153,8 +171,10 @@ class _Stage:
                     self._record(file, recording, content_hash)
             except (RecordingError, SpeechError) as error:
                 self._fail(file, error)
-        if self._processor:
-            self.report.count("processor_seconds", round(self._processor))
+
+    def _look_around(self) -> None:
+        if self.others is not None and self.others.waits():
+            raise _OthersWaitError
 
     def _described(self, file: StaleRecording, known: Recording | None) -> Recording:
         """Return the description of a recording, recorded as it may be stored."""
@@ -200,6 +220,8 @@ class _Stage:
                 self._processor += window.processor_seconds
                 self._advance(window.end - start)
                 start, language = window.end, window.language
+                if start < recording.duration:
+                    self._look_around()
         try:
             self._check_unchanged(file)
         except RecordingError:

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from sourcebook.errors import ListingError
+from sourcebook.files import watching
 from sourcebook.files.listing import file_uri
 from sourcebook.files.source import Source
-from sourcebook.files.watching import MOST_FILES, SECONDS_AT_REST, WatchedSource, changes_at_rest
+from sourcebook.files.watching import MOST_FILES, SECONDS_AT_REST, Events, WatchedSource, changes_at_rest
 from tests.waiting import wait_until
 
 
@@ -40,6 +41,22 @@ def watched(*folders: Path) -> Iterator[Callable[[], dict[str, float]]]:
         stop.set()
         thread.join(60)
     assert not thread.is_alive()
+
+
+def test_a_path_that_never_rests_is_reported_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watching, "LONGEST_WRITING", 3.0)
+    path = tmp_path / "log.md"
+    path.write_text("Begun.\n")
+    with watched(tmp_path) as rested:
+        begun = time.monotonic()
+
+        def is_reported_while_written() -> bool:
+            with path.open("a") as file:
+                file.write("More.\n")
+            return str(path) in rested()
+
+        wait_until(is_reported_while_written, every=0.2, what="it is taken as it is")
+        assert rested()[str(path)] - begun >= 2.5, "until then it may come to rest"
 
 
 def test_each_kind_of_change_is_reported(tmp_path: Path) -> None:
@@ -74,7 +91,7 @@ def test_a_file_that_is_being_written_is_not_reported_before_it_rests(tmp_path: 
 
 
 def test_changes_that_did_not_rest_yet_are_kept_for_the_next_watch(tmp_path: Path) -> None:
-    last_events: dict[str, float] = {}
+    last_events: dict[str, Events] = {}
     stop = threading.Event()
     watch = changes_at_rest([str(tmp_path)], stop, last_events)
     assert next(watch) == []
