@@ -14,7 +14,7 @@ from benchmarks.corpora.vectors import Rows, vectors
 from benchmarks.harness.bench import Bench
 from benchmarks.harness.library import COLLECTION, Library
 from sourcebook.admin.collections import apply
-from sourcebook.chunking.chunk import chunking_config_hash
+from sourcebook.chunking.config_hash import chunking_config_hash
 from sourcebook.config.loading import load_configuration
 from sourcebook.database.queries import marked, queries
 from sourcebook.files.listing import file_uri
