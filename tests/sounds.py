@@ -31,6 +31,8 @@ CODECS = {
 NOTE = EXAMPLES / "library" / "reports" / "school-visit.m4a"
 """The voice note of the example library: 34 seconds of English."""
 NOTE_WORD = "umbrella"
+BRIEF_SECONDS = 10.15
+"""Seconds of the note's beginning, for tests to which its length means nothing: three sentences, with `NOTE_WORD`."""
 _CONTAINERS = {"m4a": "ipod", "aac": "adts", "mkv": "matroska", "mka": "matroska", "aiff": "aiff", "wma": "asf"}
 _PICTURES_A_SECOND = 5
 _OPUS_RATE = 48_000

@@ -1,16 +1,18 @@
-"""Recordings by the command: found with their time; a kill in the middle costs one window at most."""
+"""Recordings by the command: found with their time; a kill in the middle costs one window at most.
+
+The beginning of the example library's note serves both; `test_demo.py` has the whole one.
+"""
 
 import re
-import shutil
 
 import numpy as np
 import pytest
 
 from sourcebook.model.transcript import SAMPLE_RATE
-from sourcebook.speech.decoding import decode
+from sourcebook.speech.decoding import Samples, decode
 from sourcebook.speech.transcriber import WINDOW
 from tests.acceptance.workplace import Workplace, rows
-from tests.sounds import NOTE, NOTE_WORD, write_sound
+from tests.sounds import BRIEF_SECONDS, NOTE, NOTE_WORD, write_sound
 from tests.waiting import wait_until
 
 pytestmark = pytest.mark.usefixtures("model_was_exported")
@@ -21,8 +23,6 @@ collections:
       - root: ./docs
     speech: {engine: faster-whisper}
 """
-NOTE_SECONDS = 17
-"""Seconds of the note that are said again and again."""
 WINDOWS = "SELECT starts_at, ends_at FROM transcript_window ORDER BY starts_at"
 
 
@@ -33,9 +33,15 @@ def notes(workplace: Workplace) -> Workplace:
     return workplace
 
 
-def test_a_recording_is_found_with_its_time(notes: Workplace) -> None:
+@pytest.fixture(scope="module")
+def brief() -> Samples:
+    """The beginning of the note."""
+    return np.concatenate(list(decode(str(NOTE))))[: round(BRIEF_SECONDS * SAMPLE_RATE)]
+
+
+def test_a_recording_is_found_with_its_time(notes: Workplace, brief: Samples) -> None:
     """The passage has its time, `show` prints subtitles, and a second run finds nothing to do."""
-    shutil.copy(NOTE, notes.docs)
+    write_sound(notes.docs / "note.m4a", brief)
     told = notes.ingest()["notes"]
     assert (told["transcripts"]["added"], told["transcripts"]["failed"]) == (1, 0)
     (hit, *_) = notes.json("search", NOTE_WORD, "-c", "notes", "-n", "1")["results"]
@@ -54,11 +60,10 @@ def test_a_recording_is_found_with_its_time(notes: Workplace) -> None:
 
 
 @pytest.mark.timeout(400)
-def test_an_ingest_that_is_killed_while_it_transcribes_goes_on(notes: Workplace) -> None:
+def test_an_ingest_that_is_killed_while_it_transcribes_goes_on(notes: Workplace, brief: Samples) -> None:
     """The next one keeps the windows that were written, and waits for no place that the dead run holds."""
-    note = np.concatenate(list(decode(str(NOTE))))[: round(NOTE_SECONDS * SAMPLE_RATE)]
     pause = np.zeros(WINDOW * SAMPLE_RATE, np.float32)  # what nobody says costs next to nothing
-    long = np.concatenate([note, pause, note, pause[: 50 * SAMPLE_RATE], note, pause[: 50 * SAMPLE_RATE]])
+    long = np.concatenate([brief, pause, brief, pause[: 50 * SAMPLE_RATE], brief, pause[: 50 * SAMPLE_RATE]])
     write_sound(notes.docs / "long.mp3", long, codec="libmp3lame")
     with notes.database() as database:
         with notes.start("ingest") as process:

@@ -1,4 +1,4 @@
-"""One `sourcebook up` for several promises: metrics and JSON lines, a killed database, a closed terminal.
+"""One `sourcebook up` for several promises: metrics and JSON lines, requests, a killed database, a closed terminal.
 
 `test_up_kills.py` kills the rest.
 """
@@ -17,12 +17,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
+import psycopg
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from benchmarks.harness.kills.processes import family
 from benchmarks.harness.kills.up import Up
 from orchestration.definitions import defs
+from sourcebook import KnowledgeBase
+from sourcebook.contract.work import WorkRequest
 from tests.acceptance.processes import free_port
 from tests.acceptance.test_up import servers_of
 from tests.acceptance.workplace import COMMAND, Workplace, temporary_workplace
@@ -99,6 +102,25 @@ def served(exported_model: Path) -> Iterator[Served]:
                         each.kill()
 
 
+@pytest.fixture
+def knowledge(served: Served) -> Iterator[KnowledgeBase]:
+    """The knowledge base that `up` serves, in this process."""
+    with KnowledgeBase.connect(home=served.workplace.home) as knowledge:
+        yield knowledge
+
+
+def ended(knowledge: KnowledgeBase, number: int) -> WorkRequest:
+    """Wait for the end of a request."""
+
+    def found() -> WorkRequest | None:
+        request = knowledge.work(number)
+        return request if request is not None and request.has_ended else None
+
+    request = wait_until(found, seconds=SECONDS, what=f"request {number} has ended")
+    assert request is not None
+    return request
+
+
 @pytest.mark.timeout(600)
 def test_a_run_of_the_daemon_is_counted_logged_and_seen_by_a_monitor(served: Served) -> None:
     metrics = f"http://127.0.0.1:{served.metrics_port}/metrics"
@@ -129,6 +151,46 @@ def test_a_run_of_the_daemon_is_counted_logged_and_seen_by_a_monitor(served: Ser
     line = wait_until(published, what="a JSON line about the publication")[0]
     assert line["collection"] == "handbook"
     assert len(str(line["run"])) == 36
+
+
+def test_small_requests_are_done_at_once_and_others_by_runs(served: Served, knowledge: KnowledgeBase) -> None:
+    """The small ones by the watch."""
+    ended(knowledge, knowledge.request_work("handbook").id)  # the first one waits for the watch to begin
+    begun = time.monotonic()
+    small = ended(knowledge, knowledge.request_work("handbook").id)
+    print(f"\na small request took {time.monotonic() - begun:.1f} s")
+    assert (small.state, small.worker != "dagster") == ("succeeded", True)
+
+    forced = ended(knowledge, knowledge.request_work("handbook", force=True).id)
+    assert (forced.state, forced.worker, forced.stage is not None) == ("succeeded", "dagster", True)
+    assert forced.run_id is not None
+    assert [each["id"] for each in served.workplace.json("requests", str(forced.id))["requests"]] == [forced.id]
+
+
+def test_a_cancelled_request_that_waits_for_its_run_ends_with_it(served: Served, knowledge: KnowledgeBase) -> None:
+    """The run of the request is cancelled with it."""
+    number = knowledge.request_work("handbook", force=True).id
+
+    def is_claimed() -> bool:
+        request = knowledge.work(number)
+        return request is not None and request.state == "running"
+
+    wait_until(is_claimed, seconds=SECONDS, what="it is claimed")
+    knowledge.cancel_work(number)
+    cancelled = ended(knowledge, number)
+    assert cancelled.state == "cancelled"
+    # Its run is there before that of a later request.
+    assert ended(knowledge, knowledge.request_work("handbook", force=True).id).state == "succeeded"
+    with psycopg.connect(knowledge.database.dagster_url(), autocommit=True) as connection:
+        states = (
+            "SELECT status FROM runs JOIN run_tags USING (run_id) WHERE key = 'sourcebook/work_request' AND value = %s"
+        )
+
+        def found() -> set[str]:
+            return {status for (status,) in connection.execute(states, (str(number),))}
+
+        wait_until(lambda: found() <= {"CANCELED", "FAILURE", "SUCCESS"}, seconds=SECONDS, what="its run has ended")
+        assert found() == {"CANCELED"}
 
 
 @pytest.mark.timeout(900)

@@ -13,9 +13,7 @@ from sourcebook.model.transcript import SAMPLE_RATE, Language, Window
 from sourcebook.speech.decoding import Samples, decode
 from sourcebook.speech.process import SpeechProcess
 from tests.integration.transcripts.recordings import SETTINGS
-from tests.sounds import NOTE, write_sound
-
-BRIEF_SECONDS = 10.15
+from tests.sounds import BRIEF_SECONDS, NOTE, write_sound
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +23,7 @@ def note() -> Samples:
 
 @pytest.fixture(scope="module")
 def brief_samples(note: Samples) -> Samples:
-    """The beginning of the note, for tests to which its length means nothing: three sentences, with `NOTE_WORD`."""
+    """The beginning of the note."""
     return note[: round(BRIEF_SECONDS * SAMPLE_RATE)]
 
 

@@ -16,9 +16,9 @@ from sourcebook.processes.worker_pool import WorkerPool
 from sourcebook.speech.decoding import Samples
 from sourcebook.stages.transcripts.rows import TranscriptLedger, transcript_of
 from tests.integration.stages import Stages
-from tests.integration.transcripts.conftest import BRIEF_SECONDS, KeptProcess
+from tests.integration.transcripts.conftest import KeptProcess
 from tests.integration.transcripts.recordings import SETTINGS, configure, put
-from tests.sounds import NOTE_WORD, join_tracks, write_sound
+from tests.sounds import BRIEF_SECONDS, NOTE_WORD, join_tracks, write_sound
 
 
 @pytest.mark.usefixtures("shared_speech")
