@@ -40,7 +40,7 @@ def test_no_source_keeps_another_waiting(workplace: Workplace, exported_model: P
             begun = time.monotonic()
             while time.monotonic() - begun < SECONDS:
                 schedule.run_due()
-                time.sleep(0.1)
+                time.sleep(0.1)  # the pace of the load
             up.program("watch").kill()
             growing = Schedule([*load.actions(is_quiet=False)[1:2], (1.0, lambda: load.look(database))])
 

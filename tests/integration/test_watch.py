@@ -125,10 +125,10 @@ def test_collections_take_turns(stages: Stages, monkeypatch: pytest.MonkeyPatch,
     taking = Turns(stages.database)
     assert taking.is_free("handbook")
     with taking.taken("handbook"):
-        time.sleep(1)
+        time.sleep(1)  # the work, as long as which it pauses
     assert not taking.is_free("handbook")
     assert taking.is_free("notes")
-    wait_until(lambda: taking.is_free("handbook"), seconds=30, what="the pause is over")
+    wait_until(lambda: taking.is_free("handbook"), what="the pause is over")
     with collection_lock(stages.database, "handbook"):
         assert not taking.is_free("handbook")
     assert taking.is_free("handbook")

@@ -34,7 +34,7 @@ def test_a_line_comes_while_nothing_moves(monkeypatch: pytest.MonkeyPatch, capsy
     monkeypatch.setattr(progress_lines, "SECONDS", 0.02)
     with passage_bar("exporting", quiet=False) as show:
         show("docs\x1b[2J", 1, 4)
-        time.sleep(0.2)
+        time.sleep(0.2)  # nothing moves
     told = capsys.readouterr().err.splitlines()
     assert len(told) > 1
     assert {line.partition(" (")[0] for line in told} == {"exporting: docs 1 of 4"}
