@@ -1,7 +1,7 @@
-"""Turns of the watch: a collection is left alone while others wait for it, and for as long as it was worked on."""
+"""Turns of the watch: a collection is left alone while others wait for it, and for half of the time where it is busy."""
 
 import time
-from collections import Counter
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
@@ -14,6 +14,8 @@ from sourcebook.database.queries import queries
 
 _LONGEST_PAUSE: Final = 10.0
 """Seconds between two turns of a collection at most."""
+_WINDOW: Final = 60.0
+"""Seconds of which a collection is worked on for half before its turns have pauses between them."""
 _SECONDS_FOR_THE_QUEUE: Final = 10.0
 """Seconds that a queued run of a collection gets to start: Dagster looks every two seconds whether it may."""
 
@@ -29,6 +31,7 @@ class Turns:
         self._database = database
         self._next: dict[str, float] = {}
         self._queued_since: dict[str, float] = {}
+        self._spans: defaultdict[str, deque[tuple[float, float]]] = defaultdict(deque)
         self.taken_turns: Counter[str] = Counter()
         """Number of the turns of each collection so far."""
 
@@ -51,7 +54,11 @@ class Turns:
 
     @contextmanager
     def taken(self, collection: str) -> Iterator[None]:
-        """Take a turn; the next one comes after a pause as long as this one, so that others have half of the time."""
+        """Take a turn.
+
+        Where turns took more than half of the last minute, the next one comes after a pause as long as this one, so
+        that others have half of the time.
+        """
         begun = time.monotonic()
         self.taken_turns[collection] += 1
         self._queued_since.pop(collection, None)
@@ -59,7 +66,12 @@ class Turns:
             yield
         finally:
             now = time.monotonic()
-            self._next[collection] = now + min(now - begun, _LONGEST_PAUSE)
+            spans = self._spans[collection]
+            spans.append((begun, now))
+            while spans[0][1] < now - _WINDOW:
+                spans.popleft()
+            if sum(end - max(begin, now - _WINDOW) for begin, end in spans) > _WINDOW / 2:
+                self._next[collection] = now + min(now - begun, _LONGEST_PAUSE)
 
     def _is_queued(self, collection: str) -> bool:
         try:

@@ -268,8 +268,8 @@ class ConstantLoad:
 
     def _configure(self) -> None:
         site = {
-            "url": self._url, "refresh": f"{REFRESH}s", "render": "never", "requests_per_second": "unlimited",
-            "private_networks": ["127.0.0.0/8"],
+            "url": self._url, "refresh": f"{REFRESH}s", "render": "never",
+            "politeness": {"requests_per_second": "unlimited"}, "request": {"private_networks": ["127.0.0.0/8"]},
         }  # fmt: skip
         entries = {
             name: {"files": [{"root": str(self.library.files_of(name))}], "sites": [site] if name == "manual" else []}

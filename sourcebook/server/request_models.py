@@ -39,7 +39,7 @@ def place_in(sent: Any, place: Sequence[Any], error: str = "") -> str:
         if (isinstance(sent, dict) and part in sent) or (isinstance(sent, list) and part in range(len(sent))):
             sent = sent[part]
             named.append(str(part))
-    return ".".join([*named, str(place[-1])] if error == "missing" else named)
+    return ".".join([*named, str(place[-1])] if error == "missing" and place else named)
 
 
 class Sent(BaseModel):

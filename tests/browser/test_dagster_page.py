@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Event
 
+import psutil
 import pytest
 from aiohttp import web
 from playwright.sync_api import ViewportSize, expect, sync_playwright
@@ -83,19 +84,24 @@ def museum() -> Iterator[Museum]:
 
 
 @pytest.fixture(scope="module")
-def workplace(museum: Museum, settle: Callable[[Path], None], exported_model: Path) -> Iterator[Workplace]:
-    """Three collections, one of them with a file that no parser can read."""
+def workplace(museum: Museum, exported_model: Path) -> Iterator[Workplace]:
+    """Three collections, whose files come with `address`."""
     with temporary_workplace() as workplace:
         workplace.take_model(exported_model)
         workplace.configuration.write_text(CONFIGURATION.format(url=museum.url))
-        for name, text in FILES.items():
-            settle(workplace.write(name, text))
+        for name in FILES:
+            (workplace.folder / name).parent.mkdir(parents=True, exist_ok=True)
         yield workplace
 
 
+def _watch_of(up: int) -> psutil.Process | None:
+    """Return the process of `sourcebook watch` below that of `up`."""
+    return next((each for each in psutil.Process(up).children() if each.cmdline()[-1:] == ["watch"]), None)
+
+
 @pytest.fixture(scope="module")
-def address(workplace: Workplace) -> Iterator[str]:
-    """The page of a real `sourcebook up`, which starts no run by itself."""
+def address(workplace: Workplace, settle: Callable[[Path], None]) -> Iterator[str]:
+    """The page of a real `sourcebook up`, which starts no run by itself: its watch sleeps. One file is damaged."""
     arguments = ("--port", str(free_port()), "--metrics-port", "0", "--json")
     errors = workplace.folder / "up.err"
     with workplace.start("up", *arguments, errors_to=errors) as process:
@@ -104,10 +110,17 @@ def address(workplace: Workplace) -> Iterator[str]:
             told = process.stdout.readline()
             assert told, errors.read_text()
             address = json.loads(told)["address"]
+            watch = wait_until(lambda: _watch_of(process.pid), what="the watch has begun")
+            assert watch is not None
+            watch.suspend()
+            for name, text in FILES.items():
+                settle(workplace.write(name, text))
             stop_sensors_that_start_runs(address)
             wait_for_partitions(address, len(COLLECTIONS))
             yield address
         finally:
+            for each in filter(None, [_watch_of(process.pid)]):
+                each.resume()
             process.send_signal(signal.SIGTERM)
             process.communicate(timeout=120)
     assert process.returncode == 0, errors.read_text()

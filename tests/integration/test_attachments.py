@@ -208,8 +208,8 @@ def test_a_parser_that_cannot_be_loaded_ends_the_run_and_loses_nothing(stages: S
         f"collections:\n  {stages.collection}:\n    files:\n      - root: ./{stages.root.name}\n"
         "    parsing:\n      parser: docling\n      models: ./nowhere\n"
     )
-    stages.write("a.md", "# First\n")
     stages.write("b.pdf", pdf([[Shown(72, 700, "Second")]]))
+    stages.write("a.md", "# First\n")  # the newest file comes first
     with pytest.raises(SourcebookError, match="docling"):
         stages.run()
     assert stages.document("a.md")["title"] == "First"

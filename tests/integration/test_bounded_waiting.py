@@ -170,7 +170,7 @@ def test_a_crawl_gives_way_to_what_else_waits(stages: Stages, monkeypatch: pytes
     stages.web.page("/", html("Start", links=[f"/{number}" for number in range(30)]))
     for number in range(30):
         stages.web.page(f"/{number}", html(f"Page {number}"))
-    stages.configure_site(requests_per_second=10)
+    stages.configure_site(politeness={"requests_per_second": 10})
     asked = stages.knowledge.request_work("handbook", actor="test")
 
     def crawl() -> int:

@@ -106,7 +106,7 @@ ANALYZE document_name, document_relation;
 -- name: related_documents
 -- Return what a document is related to, in both directions, once for each kind, direction and document.
 SELECT * FROM (
-    SELECT DISTINCT ON (kind, direction, coalesce(other.id::text, found.written))
+    SELECT DISTINCT ON (kind, direction, other.id, CASE WHEN other.id IS NULL THEN found.written END)
            found.kind, found.direction, found.written, found.origin, other.id AS document_id, other.collection, other.uri,
            other.title
     FROM (
@@ -121,7 +121,7 @@ SELECT * FROM (
       AND (%(direction)s = 'both' OR found.direction = %(direction)s)
       AND (other.id IS NOT NULL OR (%(dangling)s AND found.other_id IS NULL))
       AND other.id IS DISTINCT FROM %(document)s
-    ORDER BY kind, direction, coalesce(other.id::text, found.written),
+    ORDER BY kind, direction, other.id, CASE WHEN other.id IS NULL THEN found.written END,
              array_position(ARRAY['field', 'attachment', 'link', 'id'], found.origin), found.written
 ) once
 ORDER BY array_position(ARRAY['supersedes', 'requires', 'implements', 'part_of', 'creates', 'references'], kind),

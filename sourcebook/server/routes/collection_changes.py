@@ -21,7 +21,7 @@ from sourcebook.server.routes.documents import etag
 from sourcebook.server.visibility import seen_collections, shown_settings
 
 router = APIRouter(prefix="/collections", tags=["collections"])
-_Changed = Annotated[str, Path(description="Name of a collection that the API has made.", examples=["website"])]
+Changed = Annotated[str, Path(description="Name of a collection that the API has made.", examples=["website"])]
 _CONFLICT: Final = failures(409)
 _CHANGED: Final = failures(409, 412)
 _NEW: Final[dict[str, JsonValue]] = {
@@ -82,7 +82,7 @@ def get_settings(name: Name, knowledge: Knowledge, grant: Reader) -> Response:
 
 @router.patch("/{name}", response_model=CollectionDeclaration, responses=_CHANGED, operation_id="change_collection")
 def change_collection(
-    name: _Changed,
+    name: Changed,
     patch: Annotated[
         dict[str, Any],
         Body(
@@ -120,7 +120,7 @@ def change_collection(
     responses=_CONFLICT,
     operation_id="add_source",
 )
-def add_source(name: _Changed, asked: NewSource, knowledge: Knowledge, grant: Writer) -> Response:
+def add_source(name: Changed, asked: NewSource, knowledge: Knowledge, grant: Writer) -> Response:
     """Add a source to a collection that the API has made; the next ingest reads it."""
     seen_collections(knowledge, grant, [name])
     if asked.kind == "collection":
@@ -131,7 +131,7 @@ def add_source(name: _Changed, asked: NewSource, knowledge: Knowledge, grant: Wr
 
 @router.delete("/{name}/sources", status_code=204, responses=_CONFLICT, operation_id="remove_source")
 def remove_source(
-    name: _Changed,
+    name: Changed,
     location: Annotated[
         str,
         Query(

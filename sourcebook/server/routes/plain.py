@@ -19,6 +19,7 @@ from sourcebook.model.access import Grant
 from sourcebook.operations.table import OPERATIONS, Operation
 from sourcebook.server.access import Administrator, Knowledge, Reader, Writer
 from sourcebook.server.document_types import DocumentNumber
+from sourcebook.server.routes.collection_changes import Changed
 from sourcebook.server.routes.collections import Name, Named
 from sourcebook.server.routes.reports import Since, as_duration
 from sourcebook.server.visibility import own_document, seen_collections, shown
@@ -108,6 +109,8 @@ def _endpoint(operation: Operation[Any, Any], name: str) -> Callable[..., Any]:
         made = create_model(f"{name.title().replace('_', '')}Answer", __doc__=f"Answer of `{name}`.", **fields)
     parts = {"knowledge": (Knowledge, _GIVEN), "grant": (_CALLERS[operation.scope], _GIVEN)}
     parts |= {each: _ARGUMENTS[each] for each in arguments}
+    if "name" in parts and not operation.http.startswith("GET"):
+        parts["name"] = (Changed, _GIVEN)
     answer.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [
             inspect.Parameter(each, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)

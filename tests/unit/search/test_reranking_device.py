@@ -29,7 +29,7 @@ def with_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_device_that_is_none_or_not_there_is_refused(folder: str) -> None:
-    with pytest.raises(QueryError, match="is .tpu.; it must be one of"):
+    with pytest.raises(QueryError, match=r"is .tpu.; it must be one of"):
         Reranking(folder, device="tpu")  # type: ignore[arg-type] # the mistake
     with pytest.raises(ModelError, match=r"reranking\.device is cuda, but torch .* finds no such device"):
         LocalCrossEncoder(Reranking(folder, device="cuda"))
