@@ -1,4 +1,4 @@
-"""Turns of the watch: a collection is left alone while others wait for it, and for half of the time where it is busy."""
+"""Turns of the watch: a collection is left alone while others wait for it, and half of the time where it is busy."""
 
 import time
 from collections import Counter, defaultdict, deque
