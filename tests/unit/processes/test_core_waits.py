@@ -5,16 +5,18 @@ import subprocess
 import sys
 import time
 
+import psutil
 import pytest
 
 from sourcebook.processes.core_waits import seconds_waiting
 from sourcebook.processes.cores import usable_cores
 from sourcebook.processes.worker_pool import WorkerPool
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.skipif(not os.path.exists("/proc/self/schedstat"), reason="the system tells no waits")  # noqa: PTH110
 
 
-NICENESS = 19
+NICENESS = 15
 """Niceness of the busy programs, beside which children of a pool, which are nice themselves, get a small share."""
 LOOP = "exec('while True: pass')"
 
@@ -35,6 +37,7 @@ def test_the_time_limit_of_a_task_does_not_count_its_waits_for_a_core() -> None:
     program = [sys.executable, "-c", f"import os; os.nice({NICENESS}); {LOOP}"]
     busy = [subprocess.Popen(program) for _ in range(4 * usable_cores())]
     try:
+        wait_until(lambda: all(psutil.Process(each.pid).cpu_times().user > 0.05 for each in busy), what="all are busy")
         took = pool.schedule(1.0, work, 0.7).result(timeout=60)
         waited = sum(map(seconds_waiting, (each.pid for each in busy)))
     finally:
