@@ -46,7 +46,8 @@ class _Part:
         """Return the progress in words: `chunks 1,280 of 5,039 documents (85 a second)`."""
         rate = f"{self.rate:,.{0 if self.rate >= 10 else 1}f} a second" if self.rate >= 0.05 else ""
         beside = ", ".join(filter(None, (rate, f"{self.failed:,} failed" if self.failed else "")))
-        return f"{name} {self.done:,} of {self.total:,} {self.unit}".strip() + (f" ({beside})" if beside else "")
+        unit = self.unit if self.unit != name else ""
+        return f"{name} {self.done:,} of {self.total:,} {unit}".strip() + (f" ({beside})" if beside else "")
 
 
 class ProgressLines:

@@ -19,7 +19,7 @@ def test_a_line_says_what_is_done_how_fast_and_how_long_it_takes(monkeypatch: py
     assert lines.line() == "docs: at work for 12 s"
     lines.show("documents", 0, 2_000, unit="documents")
     lines.show("embeddings", 1_000, 5_000, unit="chunks")
-    assert lines.line() == "docs: documents 0 of 2,000 documents, embeddings 1,000 of 5,000 chunks"
+    assert lines.line() == "docs: documents 0 of 2,000, embeddings 1,000 of 5,000 chunks"
     now += 10
     lines.show("documents", 2_000, 2_000, unit="documents")
     lines.show("embeddings", 1_500, 5_000, unit="chunks", failed=3)
