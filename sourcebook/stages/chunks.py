@@ -130,6 +130,7 @@ def prepare_chunks(
     for batch in cut_in_batches(connection, generation, tokenizer, stale, report):
         done += len(batch)
         progress(done, len(stale))
+    progress(len(stale), len(stale))
     scope = {"generation": generation.id, "changed": changed.ids}
     row = connection.execute(queries["count_chunks"], scope).fetchone()
     report.unchanged = int(row[0] if row else 0) - report.added
@@ -144,7 +145,7 @@ def cut_in_batches(
     documents: Iterable[tuple[int, int]],
     report: StageReport,
 ) -> Iterator[list[int]]:
-    """Cut documents, and yield the ids of those of each transaction after it.
+    """Cut documents, and yield the ids of those of each batch whose passages are stored, after their transactions.
 
     Args:
         connection: in autocommit mode.
@@ -154,9 +155,7 @@ def cut_in_batches(
         report: counts the chunks.
     """
     for batch in batched_by_size(documents, BATCH, BATCH_CHARACTERS, size=itemgetter(1)):
-        ids = [number for number, _ in batch]
-        _prepare(connection, generation, tokenizer, ids, report)
-        yield ids
+        yield _prepare(connection, generation, tokenizer, [number for number, _ in batch], report)
 
 
 def _prepare(
@@ -165,7 +164,7 @@ def _prepare(
     tokenizer: TokenCounter,
     documents: list[int],
     report: StageReport,
-) -> None:
+) -> list[int]:
     settings = generation.chunking_settings
     scope = {"generation": generation.id, "documents": documents}
     with connection.cursor(row_factory=dict_row) as cursor:
@@ -202,6 +201,7 @@ def _prepare(
         report.work += cutting_work(len(each.chunks))
         report.added += (now - before).total()
         report.removed += (before - now).total()
+    return [each.document for each in prepared if each.document not in refusals]
 
 
 def _store(connection: Connection, generation: Generation, prepared: Sequence[_Prepared]) -> None:

@@ -74,8 +74,8 @@ class WordsFirst:
         new = self._new()
         for ids in cut_in_batches(self._connection, generation, tokenizer, new, self._ahead.chunks):
             publish_words(self._connection, generation, ids, self._ahead.entries)
-            self._latest = ids[-1]
         if new:
+            self._latest = new[-1][0]
             index_words(self._connection, generation)
 
     def _open(self) -> tuple[Generation, TokenCounter]:

@@ -118,7 +118,7 @@ def _tables(stages: Stages) -> list[str]:
 
 
 @dataclass
-class _OddModel:
+class OddModel:
     """The model, which has no finite number for some texts."""
 
     model: SubmittingEmbedder
@@ -157,4 +157,4 @@ def test_a_text_without_a_finite_vector_fails_its_document_alone(stages: Stages)
 
 def _embed(stages: Stages, odd: str) -> StageReport:
     with stages.connection() as reader, stages.connection() as writer:
-        return embed_missing(reader, writer, stages.generation, lambda _: _OddModel(stages.embedder, odd))
+        return embed_missing(reader, writer, stages.generation, lambda _: OddModel(stages.embedder, odd))

@@ -20,11 +20,16 @@ from sourcebook.stages.embeddings import embed_missing
 from sourcebook.stages.words_first import FEW, Ahead, WordsFirst
 from tests.integration.kill_drills import Work, ends_well
 from tests.integration.stages import Stages
+from tests.integration.test_hostile_documents import OddModel
 from tests.integration.test_model_choice import ENGLISH, GERMAN, PLAIN
 
 NUMBER = FEW + 6
 LOG = f"# Gauge {{0}}\n\nThe keel of boat{{0}} was painted.\n\n# Log\n\n{'The mooring held in the gale. ' * 45}\n"
 """A document of three passages."""
+REFUSE_BOAT_7 = """
+    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN RAISE numeric_value_out_of_range; END $$;
+    CREATE TRIGGER refused BEFORE INSERT ON chunk FOR EACH ROW WHEN (NEW.text ~ 'boat7 ') EXECUTE FUNCTION refuse()"""
 
 
 class FailingEmbedder:
@@ -51,7 +56,7 @@ def make_documents(stages: Stages) -> Ahead:
     return ahead
 
 
-def embed(stages: Stages, ahead: Ahead, model: "OnnxEmbedder | FailingEmbedder") -> None:
+def embed(stages: Stages, ahead: Ahead, model: "OnnxEmbedder | FailingEmbedder | OddModel") -> None:
     """Embed, and publish what is embedded meanwhile."""
     generation = stages.generation
     with stages.connection() as reader, stages.connection() as writer:
@@ -211,4 +216,45 @@ def test_all_documents_confirm_the_model_that_the_first_ones_chose(stages: Stage
 def test_a_force_of_everything_publishes_nothing_ahead(stages: Stages, begun: Ahead) -> None:
     stages.run()
     stages.run(Selection(force=True))
+    stages.assert_sound()
+
+
+def test_a_document_without_a_finite_vector_does_not_keep_its_collection_filling(stages: Stages, begun: Ahead) -> None:
+    """It fails alone and stays found by its words; the others have their vectors, and what is irrelevant is refused."""
+    embed(stages, begun, OddModel(stages.embedder, "boat7 "))
+    stages.search_index()
+    assert stages.item("7.md")["state"] == "failed"
+    assert stages.found("boat7") == {"7.md"}
+    assert filling(stages) is None
+    found = stages.search("boat8", mode="vector")
+    assert (found.filling, found.dropped_legs) == ((), {})
+    assert not stages.pending().work
+    assert_undamaged(stages)
+    stages.run(Selection(only_failed=True))
+    assert stages.item("7.md")["state"] == "ready"
+    assert not stages.rows("SELECT FROM search_entry WHERE vector IS NULL")
+    stages.assert_sound()
+
+
+def test_a_document_whose_passages_are_refused_is_not_published_without_them(stages: Stages) -> None:
+    """The others are; no later run tries it again by itself, and a retry by a person publishes it."""
+    stages.configure()
+    for number in range(NUMBER):
+        stages.write(f"{number}.md", LOG.format(number))
+    with stages.connection() as connection:
+        connection.execute(REFUSE_BOAT_7)
+    ahead = make_documents(stages)
+    assert [failure.uri for failure in ahead.chunks.failures] == [stages.uri("7.md")]
+    assert stages.found("boat8") == {"8.md"}
+    embed(stages, ahead, stages.embedder)
+    stages.search_index()
+    assert stages.item("7.md")["state"] == "failed"
+    assert stages.rows("SELECT FROM indexed_document WHERE published_hash IS NULL")
+    assert not make_documents(stages).chunks.failures
+    assert not stages.pending().work
+    with stages.connection() as connection:
+        connection.execute("DROP TRIGGER refused ON chunk")
+    stages.run(Selection(only_failed=True))
+    assert stages.found("boat7") == {"7.md"}
+    assert filling(stages) is None
     stages.assert_sound()

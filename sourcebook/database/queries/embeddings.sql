@@ -54,12 +54,13 @@ FROM (
 ORDER BY needed.token_count DESC, needed.embedding_hash;
 
 -- name: documents_with_texts
--- Return the documents whose prepared chunks have some texts, by the hashes of these.
+-- Return the documents whose chunks without a vector have some texts, by the hashes of these.
 SELECT DISTINCT chunk.embedding_hash, chunk.document_id
 FROM chunk
 WHERE chunk.generation_id = %(generation)s AND chunk.embedding_hash = ANY(%(hashes)s)
   AND NOT EXISTS (
-      SELECT FROM search_entry entry WHERE entry.generation_id = %(generation)s AND entry.chunk_id = chunk.id);
+      SELECT FROM search_entry entry
+      WHERE entry.generation_id = %(generation)s AND entry.chunk_id = chunk.id AND entry.vector IS NOT NULL);
 
 -- name: create_vector_staging
 -- Create the temporary table that vectors are copied into.

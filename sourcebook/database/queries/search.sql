@@ -25,7 +25,8 @@ FROM collection
 LEFT JOIN generation
     ON generation.id = coalesce((%(chosen)s::jsonb ->> collection.name)::bigint, collection.active_generation_id)
 CROSS JOIN LATERAL (
-    SELECT EXISTS (SELECT FROM indexed_document WHERE generation_id = generation.id AND awaits_vectors) AS awaits_vectors
+    SELECT EXISTS (SELECT FROM indexed_document
+                   WHERE generation_id = generation.id AND awaits_vectors AND failure IS NULL) AS awaits_vectors
 ) waiting
 WHERE collection.removed_at IS NULL
   AND CASE WHEN %(collections)s::text[] IS NOT NULL THEN collection.name = ANY(%(collections)s)

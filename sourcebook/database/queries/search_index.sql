@@ -70,7 +70,7 @@ JOIN collection ON collection.name = document.collection
 LEFT JOIN indexed_document indexed
     ON indexed.document_id = document.id AND indexed.generation_id = collection.active_generation_id
 WHERE document.collection = %(collection)s AND document.id > %(after)s AND document.removed_at IS NULL
-  AND indexed.published_hash IS NULL
+  AND indexed.published_hash IS NULL AND indexed.failure IS NULL
   AND CASE WHEN %(shards)s::integer IS NULL THEN true
       ELSE item_bucket(root_item(%(collection)s, document.uri)) * %(shards)s / 4096 + 1 = %(shard)s END
 ORDER BY document.id;

@@ -211,12 +211,13 @@ CROSS JOIN LATERAL (
     FROM tally WHERE tally.collection = collection.name
 ) kept
 LEFT JOIN LATERAL (
-    SELECT count(*) AS documents, count(*) FILTER (WHERE awaits_vectors) AS waiting
+    SELECT count(*) AS documents, count(*) FILTER (WHERE awaits_vectors AND failure IS NULL) AS waiting
     FROM indexed_document indexed WHERE indexed.generation_id = generation.id AND indexed.published_hash IS NOT NULL
 ) published ON true
 WHERE collection.removed_at IS NULL AND (cardinality(%(names)s::text[]) = 0 OR collection.name = ANY(%(names)s))
   AND (generation.prepared_with IS NULL
-       OR EXISTS (SELECT FROM indexed_document WHERE generation_id = generation.id AND awaits_vectors))
+       OR EXISTS (SELECT FROM indexed_document
+                  WHERE generation_id = generation.id AND awaits_vectors AND failure IS NULL))
   AND (kept.documents, kept.items) <> (0, 0)
   AND (coalesce(published.documents, 0) < kept.documents OR published.waiting > 0
        OR coalesce(published.documents, 0) < kept.items AND generation.prepared_with IS NULL)
