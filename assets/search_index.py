@@ -11,7 +11,7 @@ from resources.knowledge import Knowledge
 from resources.partition import parts_of
 from resources.progress import ProgressLog
 from resources.selection import RunSelection
-from sourcebook.indexing.generations import index_bytes
+from sourcebook.indexing.graphs import index_bytes
 from sourcebook.stages.generations import in_each_generation
 from sourcebook.stages.search_index import publish
 

@@ -348,9 +348,3 @@ def record_engine(connection: Connection, generation: Generation, engine: Engine
     """Record the engine that computed the latest vectors of a generation; None where no vector was computed."""
     if engine is not None:
         connection.execute(queries["record_engine"], {"generation": generation.id, "engine": Jsonb(asdict(engine))})
-
-
-def index_bytes(connection: Connection, generation: Generation) -> int:
-    """Return the size of a generation's entries with their indexes on disk, in bytes."""
-    row = connection.execute(queries["index_bytes"], {"tables": generation.tables}).fetchone()
-    return int(row[0]) if row else 0

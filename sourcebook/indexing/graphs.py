@@ -261,3 +261,9 @@ def build_vector_index(
     A graph of up to 2 GB is built in memory; a larger one is built on disk, many times more slowly.
     """
     build_graphs(connection, generation, entries, GraphBuild(GraphLayout(), links, breadth))
+
+
+def index_bytes(connection: Connection, generation: Generation) -> int:
+    """Return the size of a generation's entries with their indexes on disk, in bytes."""
+    row = connection.execute(queries["index_bytes"], {"tables": generation.tables}).fetchone()
+    return int(row[0]) if row else 0
