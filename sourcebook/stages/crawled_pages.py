@@ -36,6 +36,7 @@ from sourcebook.stages.changes import kept_count
 from sourcebook.stages.observed_stage import observed_stage
 from sourcebook.stages.other_work import OtherWork
 from sourcebook.stages.processing import Processing, processing
+from sourcebook.web.canonicals import compare_canonicals
 from sourcebook.web.cleaners import Cleaners
 from sourcebook.web.conclusion import conclude, conclude_without_login, record_left_out, renew_page_tags
 from sourcebook.web.crawl import Patience
@@ -235,6 +236,8 @@ class _Crawls:
             return
 
         def end() -> None:
+            if result.added or result.changed:
+                compare_canonicals(self._connection, site, {due.start, *(url for url, _ in frontier.starts())})
             if due.is_round and (number := record_left_out(self._connection, site, due.discovery)):
                 report.count("left_out", number)
             failure = conclude(frontier, site, result, is_round=due.is_round)

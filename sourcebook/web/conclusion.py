@@ -10,6 +10,7 @@ from sourcebook.database.batches import batched
 from sourcebook.database.queries import queries
 from sourcebook.errors import FailureClass
 from sourcebook.model.report import ItemFailure
+from sourcebook.web.canonicals import canonical_pages
 from sourcebook.web.crawl_result import CrawlResult, why_login, why_nothing
 from sourcebook.web.discovery import Discovery
 from sourcebook.web.frontier import Frontier
@@ -91,17 +92,16 @@ def renew_page_tags(connection: Connection, site: Site) -> None:
 
 
 def record_left_out(connection: Connection, site: Site, discovery: Discovery) -> int:
-    """Record the URLs that the patterns leave out, of every stored page and of the lists of this round.
+    """Record the URLs that rules leave out, of every stored page and of the lists of this round.
 
     Returns:
         The number of URLs.
     """
     scope = {"source_id": site.id}
-    if discovery.follow_links and discovery.scope.has_patterns:
-        with connection.transaction(), connection.cursor(name="distinct_links") as cursor:
-            cursor.execute(queries["distinct_links"], scope)
-            discovery.note_links(link for (link,) in cursor)
-    found = discovery.left_out.found()
+    with connection.transaction(), connection.cursor(name="unknown_links") as cursor:
+        cursor.execute(queries["unknown_links"], scope)
+        discovery.note_links(cursor)
+    found = discovery.left_out.found() + canonical_pages(connection, site)
     left_out = Jsonb([asdict(entry) for entry in found])
     connection.execute(queries["record_left_out"], {**scope, "left_out": left_out})
     return sum(entry.urls for entry in found)

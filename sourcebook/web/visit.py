@@ -5,6 +5,7 @@ import logging
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Executor
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from types import MappingProxyType
@@ -54,6 +55,8 @@ from sourcebook.web.url import host_of, normal_form
 
 _log = logging.getLogger("sourcebook.web")
 _GONE = frozenset({404, 410})
+_MOST_WORDS_ON_THE_WAY = 50
+"""Words of a page that does nothing but lead on; one with more holds a text of its own, whatever its refresh says."""
 
 
 class Visitor:
@@ -97,7 +100,7 @@ class Visitor:
         self._session = session
         self._cleaners = cleaners
         self._keep = keep
-        self.cleaner = with_identity(f"{cleaner_identity(keep)}{settings.rendering}", redaction)
+        self.cleaner = with_identity(f"{cleaner_identity(keep)}{settings.reading}", redaction)
         self._force = force
         self.rules = HostRules(fetcher, limiter, breaker, settings)
         self._trail = RedirectTrail()
@@ -235,7 +238,11 @@ class Visitor:
         if media_type != HTML:
             return self._store(claimed, response, media_type, None)
         cleaned = await self._clean(response)
-        if cleaned.redirect is not None and (target := normal_form(cleaned.redirect)) != claimed.url:
+        if (
+            cleaned.redirect is not None
+            and (target := normal_form(cleaned.redirect)) != claimed.url
+            and len(cleaned.markdown.split()) < _MOST_WORDS_ON_THE_WAY
+        ):
             return self._redirect(claimed, target, cleaned.redirect)
         if framed := self._frames.wanted(cleaned.frames):
             frames = await self._frames.read(claimed.url, framed, patient=claimed.attempts < SETTLED)
@@ -314,7 +321,8 @@ class Visitor:
         page = page_of(response, media_type, cleaned, is_whole=is_whole)
         asked = self.rules.asked_by(response, cleaned)
         links = self._links_of_way if "noindex" in asked else self._links
-        found = () if "nofollow" in asked else links(claimed, page.links)
+        following = normal_links(cleaned.next_pages) if cleaned is not None else ()
+        found = () if "nofollow" in asked else links(claimed, page.links, following)
         if claimed.is_start and cleaned is not None and self._discovery.follow_links and "nofollow" not in asked:
             found += self._discovery.lists(normal_links(cleaned.feeds))
         if "noindex" in asked:
@@ -322,16 +330,20 @@ class Visitor:
         if not self._discovery.scope.keeps(claimed.url):
             way = "the way in" if claimed.is_start else "a way to other pages"
             return Refused(claimed, f"only {way}: the patterns do not take it", "patterns", found=found, removes=True)
+        if self._settings.canonical == "ignore" and page.canonical_url is not None:
+            page = replace(page, canonical_url=None)
         if page.canonical_url is not None:
             found += self._discovery.canonical(claimed, page.canonical_url)
         return Stored(claimed, page, found)
 
-    def _links(self, claimed: ClaimedUrl, links: Iterable[str]) -> tuple[FoundUrl, ...]:
-        return self._discovery.links(claimed.url, claimed.depth, links)
+    def _links(self, claimed: ClaimedUrl, links: Iterable[str], following: Iterable[str] = ()) -> tuple[FoundUrl, ...]:
+        return self._discovery.links(claimed.url, claimed.depth, links, following)
 
-    def _links_of_way(self, claimed: ClaimedUrl, links: Iterable[str]) -> tuple[FoundUrl, ...]:
+    def _links_of_way(
+        self, claimed: ClaimedUrl, links: Iterable[str], following: Iterable[str] = ()
+    ) -> tuple[FoundUrl, ...]:
         """Return the links of a page that is no document, of which there may be no end."""
-        return self._links(claimed, links) if self._discovery.may_lead_on(claimed.url) else ()
+        return self._links(claimed, links, following) if self._discovery.may_lead_on(claimed.url) else ()
 
 
 def _may_be_html(url: str) -> bool:

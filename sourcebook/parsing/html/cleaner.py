@@ -15,7 +15,7 @@ from sourcebook.parsing.html.charset import decode_page
 from sourcebook.parsing.html.code_blocks import flatten_code
 from sourcebook.parsing.html.frames import Frame, frame_urls, join_frames, show_own_parts
 from sourcebook.parsing.html.head import PageHead, is_site_name, page_address, page_title, read_head
-from sourcebook.parsing.html.links import base_url, links
+from sourcebook.parsing.html.links import base_url, links, next_pages
 from sourcebook.parsing.html.markdown import WrittenPage, write_markdown
 from sourcebook.parsing.html.scripts import has_scripts, lacks_text
 from sourcebook.parsing.html.tidying import unwrap_local_links
@@ -36,6 +36,8 @@ class CleanedPage:
     title: str | None
     links: tuple[str, ...]
     """Absolute URLs of `<a href>` in page order, without fragments and repetitions, not normalised."""
+    next_pages: tuple[str, ...] = ()
+    """Absolute URLs that the page calls its next page, not normalised."""
     canonical: str | None = None
     """Absolute URL of `<link rel=canonical>`."""
     language: str | None = None
@@ -116,6 +118,7 @@ def clean_page(
     source = _Source(text, url, base_url(tree, url), frames, keep, xml)
     head = read_head(tree, base=source.base)
     targets = links(tree, source.base)
+    following = next_pages(tree, source.base)
     framed = frame_urls(tree, source.base)
     scripted = has_scripts(tree)
     has_password = _asks_password(tree)
@@ -138,6 +141,7 @@ def clean_page(
         blocks=blocks,
         title=page_title(head, document_title(blocks) or ""),
         links=targets,
+        next_pages=following,
         canonical=head.canonical,
         language=head.language,
         metadata={**written.dates, **head.metadata},

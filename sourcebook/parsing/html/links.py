@@ -4,7 +4,7 @@ import re
 from functools import lru_cache
 from urllib.parse import quote, urldefrag, urljoin
 
-from sourcebook.parsing.html.tree import Element
+from sourcebook.parsing.html.tree import Element, plain_text
 
 OWN_PAGE = "link-of-own-page:"
 """Scheme that `mark_own_links` gives to links within the page, in place of the page's URL."""
@@ -14,6 +14,13 @@ _PATH = re.compile(r"(?!//)[^?#;:\x00-\x20][^:]*\Z")
 _FOLDER = re.compile(r"https?://[^/?#]+/(?:[^?#]*/)?")
 _UNSAFE = re.compile(r"""[\s"<>`]""")
 # Browsers remove line ends and tabs from a URL, and white space around it.
+_NEXT = re.compile(
+    r"[\W_]*(?:(?:next|older)(?: (?:page|posts?|entries|articles?|results))?|(?:nächste|ältere)(?: \w+)?|weiter"
+    r"|(?:page )?suivante?|(?:página )?siguiente|(?:pagina )?successiva|próxima(?: página)?|volgende(?: pagina)?"
+    r"|следующая(?: страница)?|次(?:へ|のページ)|下一页|下一頁)[\W_]*",
+    re.IGNORECASE,
+)
+"""Words of a link to the next page of a list."""
 _IGNORED = re.compile(r"[\t\n\r]+|^[\x00-\x20]+|[\x00-\x20]+$")
 
 
@@ -46,6 +53,17 @@ def links(tree: Element, base: str) -> tuple[str, ...]:
         if target is not None:
             found[target] = None
     return tuple(found)
+
+
+def next_pages(tree: Element, base: str) -> tuple[str, ...]:
+    """Return the http(s) URLs that a page calls its next page: by `rel=next`, or in the words of the link."""
+    found = (
+        absolute(base, element.get("href", "").partition("#")[0])
+        for element in tree.iter("a", "link")
+        if "next" in (element.get("rel") or "").lower().split()
+        or (element.tag == "a" and len(element) < 3 and _NEXT.fullmatch(plain_text(element)))
+    )
+    return tuple(dict.fromkeys(url for url in found if url is not None))
 
 
 def mark_own_links(root: Element, base: str, page_url: str) -> None:
