@@ -19,6 +19,8 @@ from sourcebook.web.site import Site
 
 _RETRY_AFTER = timedelta(minutes=5)
 """Time until the retry of a crawl that had to stop."""
+_LOOKS_AT_WHAT_IS_HELD = 48
+"""Looks within a refresh interval at a site whose loss is held back."""
 
 
 def conclude(frontier: Frontier, site: Site, result: CrawlResult, *, is_round: bool) -> ItemFailure | None:
@@ -41,6 +43,8 @@ def conclude(frontier: Frontier, site: Site, result: CrawlResult, *, is_round: b
     if result.stopped is not None:
         has_logged_in = site.settings.login is not None and site.settings.login.form is not None
         wait = _after_login(site) if result.shows_login and has_logged_in else _RETRY_AFTER
+        if result.stopped.failure_class is FailureClass.HELD:
+            wait = max(_RETRY_AFTER, site.settings.refresh / _LOOKS_AT_WHAT_IS_HELD)
         frontier.interrupt(result.stopped.reason, result.stopped.failure_class, wait)
         return result.stopped
     counts = frontier.counts()

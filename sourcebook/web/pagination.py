@@ -11,7 +11,7 @@ _PARAMETERS = frozenset(
 # fmt: on
 """Parameters of the query that number the pages of a list."""
 _NUMBER = re.compile(r"\d{1,9}")
-_NUMBERED = re.compile(r"(?:/page|/p|/seite|/pagina|/strana)?[/_-]?2/?\Z", re.IGNORECASE)
+_NUMBERED = re.compile(r"[/_-](?:page|p|seite|pagina|página|side|strana)[/_-]?2/?\Z", re.IGNORECASE)
 """What the second page of a list adds to the path of the first one."""
 
 

@@ -47,10 +47,12 @@ from sourcebook.web.outcome import (
     asks_login,
     led_away,
     not_to_be_indexed,
+    soft_not_found,
     temporary_status,
 )
 from sourcebook.web.page_content import DOCUMENT_TYPES, media_type_of, normal_links, page_of, twin_of
 from sourcebook.web.session import Session
+from sourcebook.web.soft_404 import SoftNotFound
 from sourcebook.web.url import host_of, normal_form
 
 _log = logging.getLogger("sourcebook.web")
@@ -105,6 +107,7 @@ class Visitor:
         self.rules = HostRules(fetcher, limiter, breaker, settings)
         self._trail = RedirectTrail()
         self._page_cleaner = PageCleaner(cleaners)
+        self.not_found = SoftNotFound(self._fetch_allowed, self._clean)
         self._frames = FrameReader(settings, discovery, self.rules, self._fetch, cleaners)
 
     async def visit(self, claimed: ClaimedUrl) -> Outcome:
@@ -255,6 +258,8 @@ class Visitor:
             return asks_login(claimed, self._settings, "it shows a login page")
         if not cleaned.markdown.strip():
             return self._without_text(claimed, cleaned, response)
+        if not response.rendered and await self.not_found.is_one(claimed, cleaned):
+            return soft_not_found(claimed)
         return self._store(claimed, response, media_type, cleaned)
 
     async def _read_list(self, claimed: ClaimedUrl, response: Response) -> Outcome | None:

@@ -70,7 +70,7 @@ def test_the_canonical_url_is_the_document_where_it_is_a_page_that_says_the_same
     assert stages.pages() == {"/", "/guide"}
     assert find(stages, "/print").item.uri == stages.address("/guide")
     (source,) = stages.status().sources
-    (entry,) = source.left_out or ()
+    (entry,) = source.left_out or [{}]
     assert (entry["setting"], entry["pattern"], entry["urls"]) == ("canonical", stages.address("/guide"), 1)
     assert "1 URL is no document of its own, as " in str(LeftOut.of(entry))
 

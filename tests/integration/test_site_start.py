@@ -186,7 +186,7 @@ def test_another_name_of_the_same_machine_is_another_host(stages: Stages) -> Non
 def test_a_sitemap_that_turns_out_larger_than_max_pages_is_known_whole(stages: Stages) -> None:
     """60,000 URLs are read in a few seconds, and counted."""
     stages.web.sitemap("/sitemap.xml", [f"/{number}" for number in range(60_000)])
-    stages.web.page("/*", html("Any"))
+    stages.web.route("/*", lambda request: html("Any", f"It holds {hash(request.path)} sacks."))
     stages.configure_site("/sitemap.xml", max_pages=5)
     report = stages.crawl()
     assert report.added == 5

@@ -58,7 +58,7 @@ def links(tree: Element, base: str) -> tuple[str, ...]:
 def next_pages(tree: Element, base: str) -> tuple[str, ...]:
     """Return the http(s) URLs that a page calls its next page: by `rel=next`, or in the words of the link."""
     found = (
-        absolute(base, element.get("href", "").partition("#")[0])
+        absolute(base, (element.get("href") or "").partition("#")[0])
         for element in tree.iter("a", "link")
         if "next" in (element.get("rel") or "").lower().split()
         or (element.tag == "a" and len(element) < 3 and _NEXT.fullmatch(plain_text(element)))
