@@ -156,7 +156,7 @@ def _is_boilerplate(element: Element) -> bool:
 def _show(element: Element) -> None:
     """Take away what hides an element, and the elements in it that hold all of its text."""
     for part in element.iter():
-        if isinstance(part.tag, str) and (part is element or text_length(part) * 2 > text_length(element)):
+        if part is element or text_length(part) * 2 > text_length(element):
             for name in ("hidden", "aria-hidden", "style"):
                 part.attrib.pop(name, None)
 
