@@ -53,7 +53,7 @@ from sourcebook.web.outcome import (
 from sourcebook.web.page_content import DOCUMENT_TYPES, media_type_of, normal_links, page_of, twin_of
 from sourcebook.web.session import Session
 from sourcebook.web.soft_404 import SoftNotFound
-from sourcebook.web.url import host_of, normal_form
+from sourcebook.web.url import host_of, normal_form, route_form
 
 _log = logging.getLogger("sourcebook.web")
 _GONE = frozenset({404, 410})
@@ -119,7 +119,7 @@ class Visitor:
             if not await self.rules.allow(claimed.url):
                 agent = self._settings.request.user_agent.partition("/")[0]
                 return Refused(claimed, f"robots.txt of {host_of(claimed.url)} forbids it to {agent}", "robots")
-            if self._settings.renders_every_page and claimed.role == "page" and _may_be_html(claimed.url):
+            if self._opens_in_browser(claimed):
                 with suppress(NotAPageError):
                     return await self._answer(claimed, await self._renderer.render(claimed.url))
             response = await self._fetch(self._request(claimed))
@@ -136,6 +136,11 @@ class Visitor:
             _log.exception("a page could not be read", extra={"url": claimed.url})
             reason = f"it cannot be read ({type(error).__name__})"
             return Failed(claimed, reason, transient=False, failure_class=FailureClass.CORRUPT)
+
+    def _opens_in_browser(self, claimed: ClaimedUrl) -> bool:
+        """Return whether a browser opens a URL at once: so all of them, or the route of a page's own scripts."""
+        renders = self._settings.renders_every_page or ("#" in claimed.url and self._settings.render != "never")
+        return renders and claimed.role == "page" and _may_be_html(claimed.url)
 
     async def _fetch(self, request: Request) -> Response:
         return await fetch_with_retries(self._fetcher, self._limiter, self._breaker, request)
@@ -233,7 +238,7 @@ class Visitor:
             return listed
         if claimed.depth < 0:
             return Gone(claimed, "it is neither a sitemap nor an llms.txt")
-        if response.final_url is not None and normal_form(response.final_url) != claimed.url:
+        if response.final_url is not None and claimed.url not in {*_forms(response.final_url)}:
             return self._moved(claimed, response.final_url)
         media_type = media_type_of(response)
         if media_type not in DOCUMENT_TYPES:
@@ -287,7 +292,7 @@ class Visitor:
 
     def _moved(self, claimed: ClaimedUrl, final_url: str) -> Outcome:
         """Return the outcome of a page whose redirect or script led the browser to another URL."""
-        target = normal_form(final_url)
+        target = route_form(final_url) if "#" in claimed.url else normal_form(final_url)
         if target and leads_to_login(claimed.url, target):
             return asks_login(claimed, self._settings, f"it leads to the login {target[:200]}")
         found = self._discovery.elsewhere(claimed, target) if target else None
@@ -349,6 +354,11 @@ class Visitor:
     ) -> tuple[FoundUrl, ...]:
         """Return the links of a page that is no document, of which there may be no end."""
         return self._links(claimed, links, following) if self._discovery.may_lead_on(claimed.url) else ()
+
+
+def _forms(url: str) -> tuple[str | None, str | None]:
+    """Return the forms of the URL at which a browser has ended: its page, and the route of the page's own scripts."""
+    return normal_form(url), route_form(url)
 
 
 def _may_be_html(url: str) -> bool:

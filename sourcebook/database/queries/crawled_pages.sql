@@ -76,8 +76,8 @@ JOIN jsonb_array_elements(%(tags)s) WITH ORDINALITY AS tagged (tags, place) USIN
 WHERE page.source_id = %(source_id)s AND page.url = named.url;
 
 -- name: named_canonicals
--- Return the text of each live page of a site that names another one as canonical, and the text of that one; no text
--- where one of them is no HTML. Pages of equal content are one document anyway.
+-- Return the texts of the live pages of a site that name another one as canonical, each with the text of that one.
+-- There is no text where one of them is no HTML. Pages of equal content are one document anyway.
 SELECT page.url, own.markdown, other.markdown
 FROM crawled_page page
 JOIN crawled_page canonical

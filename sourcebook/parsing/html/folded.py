@@ -1,4 +1,4 @@
-"""What a control of a page opens: answers, tabs, the rest of a text; shown, with the label of the control before it.
+"""Parts of a page that a control opens: answers, tabs, the rest of a text; shown, with the label of the control first.
 
 Such parts are hidden until a reader asks for them, and they are what the page is about. Menus, banners and dialogs are
 opened by controls, too, and stay out.

@@ -36,17 +36,20 @@ def base_url(tree: Element, url: str) -> str:
 
 
 def links(tree: Element, base: str) -> tuple[str, ...]:
-    """Return the http(s) URLs that the whole page links to, without fragments, each once, in the order of the page.
+    """Return the http(s) URLs that the whole page links to, each once, in the order of the page.
 
+    They have no fragments, unless these are routes of the page's own scripts: `#/guide`, `#!/guide`.
     Links with rel=nofollow and links to the page's own anchors are left out.
     """
     found: dict[str, None] = {}
     resolved: dict[str, str | None] = {}
     for element in tree.iter("a", "area"):
         href = element.get("href")
-        if href is None or href.startswith("#") or "nofollow" in (element.get("rel") or "").lower():
+        if href is None or "nofollow" in (element.get("rel") or "").lower():
             continue
-        reference = href.partition("#")[0]
+        reference = href if _is_route(href) else href.partition("#")[0]
+        if not reference:
+            continue
         if reference not in resolved:
             resolved[reference] = absolute(base, reference)
         target = resolved[reference]
@@ -66,6 +69,10 @@ def next_pages(tree: Element, base: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(url for url in found if url is not None))
 
 
+def _is_route(href: str) -> bool:
+    return href.partition("#")[2].startswith(("/", "!/"))
+
+
 def mark_own_links(root: Element, base: str, page_url: str) -> None:
     """Mark the links below `root` that lead to the page itself: `#part` becomes `OWN_PAGE` and `#part`.
 
@@ -82,7 +89,7 @@ def mark_own_links(root: Element, base: str, page_url: str) -> None:
     is_base = bool(own) and urldefrag(base)[0] == own
     for link in root.iter("a") if own else ():
         href = link.get("href")
-        if href is None:
+        if href is None or _is_route(href):
             continue
         path, sign, fragment = _IGNORED.sub("", href).partition("#")
         if is_base if not path else sign and "?" in own and absolute(base, path) == own:
