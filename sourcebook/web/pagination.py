@@ -12,7 +12,7 @@ _PARAMETERS = frozenset(
 """Parameters of the query that number the pages of a list."""
 _NUMBER = re.compile(r"\d{1,9}")
 _NUMBERED = re.compile(r"[/_-](?:page|p|seite|pagina|página|side|strana)[/_-]?2/?\Z", re.IGNORECASE)
-"""What the second page of a list adds to the path of the first one."""
+"""Text that the second page of a list adds to the path of the first one."""
 
 
 def continues(page: str, link: str, named: Iterable[str] = ()) -> bool:
