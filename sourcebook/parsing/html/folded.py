@@ -197,7 +197,7 @@ def _label_tabs(body: Element) -> None:
             if labels and len(labels) == len(panels):
                 for label, panel in zip(labels, panels, strict=True):
                     text = plain_text(label)
-                    if text and not plain_text(panel).startswith(text):
+                    if text and not (len(panel) and plain_text(panel[0]) == text):
                         _put_label(panel, text)
                 drop(row)
 

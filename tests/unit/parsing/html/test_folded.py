@@ -53,19 +53,19 @@ def test_the_rest_of_a_text_stays_without_the_control_that_shows_it() -> None:
 @pytest.mark.parametrize(
     "tabs",
     [
-        '<div><ul role="tablist"><li role="tab">apt</li><li role="tab">dnf</li></ul><div><div role="tabpanel"><p>ONE'
+        '<div><ul role="tablist"><li role="tab">apt</li><li role="tab">dnf</li></ul><div><div role="tabpanel"><p>apt ONE'
         '</p></div><div role="tabpanel" hidden><p>TWO</p></div></div></div>',
         '<div class="tabbed-set"><div class="tabbed-labels"><label>apt</label><label>dnf</label></div>'
-        '<div class="tabbed-content"><div class="tabbed-block"><p>ONE</p></div><div class="tabbed-block"><p>TWO</p>'
+        '<div class="tabbed-content"><div class="tabbed-block"><p>apt ONE</p></div><div class="tabbed-block"><p>TWO</p>'
         "</div></div></div>",
         '<div><div role="tablist"><button role="tab" aria-controls="b">dnf</button><button role="tab" '
-        'aria-controls="a">apt</button></div><div id="a" role="tabpanel"><p>ONE</p></div><div id="b" role="tabpanel" '
+        'aria-controls="a">apt</button></div><div id="a" role="tabpanel"><p>apt ONE</p></div><div id="b" role="tabpanel" '
         'style="display:none"><p>TWO</p></div></div>',
     ],
 )
 def test_the_label_of_a_tab_stands_before_its_panel(tabs: str) -> None:
     text = cleaned(f"{PROSE}{tabs}{PROSE}")
-    assert "**apt**\n\nONE\n\n**dnf**\n\nTWO" in text
+    assert "**apt**\n\napt ONE\n\n**dnf**\n\nTWO" in text
 
 
 @pytest.mark.parametrize(
