@@ -1,6 +1,5 @@
 """The table of formats: the parser of each media type, and the reasons why other types are skipped."""
 
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -162,11 +161,6 @@ def file_type(name: str, head: bytes) -> FileType:
 
     media_type = detect_media_type(name, head)
     return FileType(media_type, None if is_taken(media_type) else skip_reason(media_type))
-
-
-def libreoffice() -> str | None:
-    """Return the path of the LibreOffice program, or None where it is not installed."""
-    return shutil.which("soffice") or shutil.which("libreoffice")
 
 
 def skip_reason(media_type: str) -> str:

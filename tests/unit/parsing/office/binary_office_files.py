@@ -1,7 +1,8 @@
 """Write small documents and presentations of the old binary office formats."""
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 _FREE, _END, _FAT = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
 _SECTOR = 512
@@ -9,12 +10,13 @@ _TEXT_AT = 0x800
 """Place of the text in the stream of a document."""
 
 
-def binary_document(text: str, *others: str) -> bytes:
+def binary_document(text: str, *others: str, marked: Mapping[str, int] = MappingProxyType({})) -> bytes:
     """Return a document of Word 97: a file information block, the text, and a piece table of one piece.
 
     Args:
         text: The running text.
         *others: Footnotes, headers, macros, comments, endnotes, boxes, and boxes in headers.
+        marked: Codes of properties of characters, by the words that have them, in the order of the text.
     """
     parts = [part.replace("\n", "\r").encode("cp1252") for part in (text, *others)]
     data = b"".join(parts)
@@ -29,7 +31,24 @@ def binary_document(text: str, *others: str) -> bytes:
     piece = struct.pack("<IIHIH", 0, len(data), 0, 2 * _TEXT_AT | 0x40000000, 0)
     pieces = b"\x02" + struct.pack("<I", len(piece)) + piece
     struct.pack_into("<II", block, 0x1A2, 0, len(pieces))
-    return _compound_file([("1Table", pieces), ("WordDocument", bytes(block) + data)])
+    page = -(-(_TEXT_AT + len(data)) // _SECTOR)
+    struct.pack_into("<II", block, 0xFA, len(pieces), 12)
+    table = pieces + struct.pack("<III", _TEXT_AT, _TEXT_AT + len(data), page)
+    stream = (bytes(block) + data).ljust(page * _SECTOR, b"\0") + _properties(data, marked)
+    return _compound_file([("1Table", table), ("WordDocument", stream)])
+
+
+def _properties(data: bytes, marked: Mapping[str, int]) -> bytes:
+    """Return a page of runs of characters, each of the marked words with its property set."""
+    limits, offsets, stored = [_TEXT_AT], [], b""
+    for words, code in marked.items():
+        begin = _TEXT_AT + data.index(words.replace("\n", "\r").encode("cp1252"))
+        limits += [begin, begin + len(words)]
+        stored = struct.pack("<BHBxx", 3, code, 1) + stored
+        offsets += [0, (_SECTOR - 2 - len(stored)) // 2]
+    limits, offsets = [*limits, _TEXT_AT + len(data)], [*offsets, 0]
+    head = struct.pack(f"<{len(limits)}I", *limits) + bytes(offsets)
+    return head + bytes(_SECTOR - 2 - len(head) - len(stored)) + stored + bytes([0, len(offsets)])
 
 
 def document_before_97(

@@ -1,6 +1,4 @@
-"""Documents and presentations of the old binary office formats, read where LibreOffice is not installed."""
-
-from pathlib import Path
+"""Documents and presentations of the old binary office formats."""
 
 import anydoc
 import pytest
@@ -22,11 +20,6 @@ from tests.unit.parsing.office.binary_office_files import (
 TEXT = (
     "The upper gates\nWho opens the upper gates at night? The keeper of the light does, who sleeps in the tower: §.\n"
 )
-
-
-@pytest.fixture(autouse=True)
-def without_libreoffice(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
 
 
 def read(content: bytes, media_type: str) -> ParsedDocument:
@@ -110,6 +103,24 @@ def test_boxes_and_headers_of_a_document() -> None:
     left_out = document.metadata["left_out"]
     assert isinstance(left_out, dict)
     assert left_out["texts"] == ["Company", "Logo"]
+
+
+def test_words_that_word_does_not_show() -> None:
+    """Deleted words, also with the end of a paragraph, are gone; hidden ones too, and counted but for field codes."""
+    text = "The ferry carries fortythirty-six cars.\nIt leaves\n at noon.\nDogs pay.\x13 XE pay \x15 Guards sleep.\n"
+    marked = {"forty": 0x0800, "\n at": 0x0800, "\x13 XE pay \x15": 0x083C, " Guards sleep.": 0x083C}
+    document = read(binary_document(text, marked=marked), DOC)
+    assert texts(document) == ["The ferry carries thirty-six cars.", "It leaves noon.", "Dogs pay."]
+    left_out = document.metadata["left_out"]
+    assert isinstance(left_out, dict)
+    assert (left_out["words"], left_out["texts"]) == (2, ["Guards sleep."])
+
+
+def test_moved_words_stand_where_they_were_moved_to() -> None:
+    """Word deletes them in their old place."""
+    text = "Smoking is forbidden.\nThe whistle sounds.\nSmoking is forbidden. \n"
+    document = read(binary_document(text, marked={"Smoking is forbidden.\n": 0x0800}), DOC)
+    assert texts(document) == ["The whistle sounds.", "Smoking is forbidden."]
 
 
 RUSSIAN = "Шлюзовой смотритель открывает верхние ворота ночью.\rБашня стоит над водой, и свет виден издалека.\r"
