@@ -8,6 +8,7 @@ from sourcebook.model.media_types import DOCX, PPTX, XLSX
 from sourcebook.parsing.docling.backends import import_without_models
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.office.core_properties import read_core_properties
+from sourcebook.parsing.office.embedded_files import attachments_within
 from sourcebook.parsing.office.office_archive import OfficeArchive, open_office_archive
 from sourcebook.parsing.text.left_out import LeftOut
 from sourcebook.parsing.text.markdown_writing import WrittenDocument
@@ -37,6 +38,7 @@ def parse_office(content: bytes, *, name: str, media_type: str) -> ParsedDocumen
     properties = dict(read_core_properties(archive.content, named=named))
     title = properties.pop("title", None)
     written, pages, left_out, prompts = _read(archive, name)
+    written, attachments, objects = attachments_within(content, written)
     markdown, blocks = written.markdown, written.blocks
     if not isinstance(title, str):
         title = None if archive.office_format == "xlsx" else document_title(blocks, markdown)
@@ -47,7 +49,8 @@ def parse_office(content: bytes, *, name: str, media_type: str) -> ParsedDocumen
         title=title,
         page_count=pages,
         language=detect_language(markdown, blocks),
-        metadata=with_left_out(properties | left_out.metadata(), {"prompts": prompts}),
+        metadata=with_left_out(properties | left_out.metadata(), {"prompts": prompts, "objects": objects}),
+        attachments=attachments,
         nothing_to_read="it has no slides" if archive.office_format == "pptx" and pages is None else None,
     )
 

@@ -35,7 +35,7 @@ def binary_document(text: str, *others: str, marked: Mapping[str, int] = Mapping
     struct.pack_into("<II", block, 0xFA, len(pieces), 12)
     table = pieces + struct.pack("<III", _TEXT_AT, _TEXT_AT + len(data), page)
     stream = (bytes(block) + data).ljust(page * _SECTOR, b"\0") + _properties(data, marked)
-    return _compound_file([("1Table", table), ("WordDocument", stream)])
+    return compound_file([("1Table", table), ("WordDocument", stream)])
 
 
 def _properties(data: bytes, marked: Mapping[str, int]) -> bytes:
@@ -75,7 +75,7 @@ def document_before_97(
         table = b"\x01\x02\x00ab\x02" + struct.pack("<I", len(table)) + table
         struct.pack_into("<II", block, 0x160, _TEXT_AT + len(data), len(table))
     stream = bytes(block) + data + table
-    return _compound_file([("WordDocument", stream)]) if version > 0x60 else stream
+    return compound_file([("WordDocument", stream)]) if version > 0x60 else stream
 
 
 def binary_slide(title: str, body: str) -> bytes:
@@ -89,12 +89,12 @@ def binary_slide(title: str, body: str) -> bytes:
     user = struct.pack("<IIIHHBBH", 20, 0xE391C05F, len(document + slide + places), 4, 0x3F4, 3, 0, 0)
     stream = document + slide + places + edit
     current = _record(0, 0, 4086, user + b"Ada\0" + struct.pack("<I", 8))
-    return _compound_file([("Current User", current), ("PowerPoint Document", stream)])
+    return compound_file([("Current User", current), ("PowerPoint Document", stream)])
 
 
 def presentation_of(stream: bytes) -> bytes:
     """Return a compound file whose only stream is that of a presentation."""
-    return _compound_file([("PowerPoint Document", stream)])
+    return compound_file([("PowerPoint Document", stream)])
 
 
 def with_properties(title: bytes, code_page: int) -> bytes:
@@ -107,7 +107,7 @@ def with_properties(title: bytes, code_page: int) -> bytes:
         section += value + bytes(-len(value) % 4)
     body = struct.pack("<II", 8 + len(places) + len(section), len(values)) + places + section
     head = struct.pack("<HHI16sI16sI", 0xFFFE, 0, 2, bytes(16), 1, bytes(16), 48)
-    return _compound_file([("\x05SummaryInformation", head + body)])
+    return compound_file([("\x05SummaryInformation", head + body)])
 
 
 def _text(text: str, kind: int) -> bytes:
@@ -118,7 +118,7 @@ def _record(version: int, instance: int, kind: int, body: bytes) -> bytes:
     return struct.pack("<HHI", version | instance << 4, kind, len(body)) + body
 
 
-def _compound_file(streams: Sequence[tuple[str, bytes]]) -> bytes:
+def compound_file(streams: Sequence[tuple[str, bytes]]) -> bytes:
     """Return a compound file of at most three streams, the one with the shortest name first."""
     sectors, chain, entries = b"", [_FAT, _END], []
     for number, (name, content) in enumerate(streams, 1):

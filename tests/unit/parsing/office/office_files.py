@@ -91,6 +91,12 @@ def append_xml(paragraph: Paragraph, xml: str) -> None:
     paragraph._p.append(parse_xml(f"{opening} {nsdecls('w')}>{rest}" if rest else f"{opening} {nsdecls('w')}/>"))
 
 
+def with_embedded(files: Mapping[str, bytes]) -> bytes:
+    """Return a Word file that holds these files."""
+    content = word_file("Within are files.")
+    return changed(content, {f"word/embeddings/{name}": lambda _, own=file: own for name, file in files.items()})
+
+
 def ole_file(*streams: str) -> bytes:
     """Return a compound file with empty streams of these names (at most three)."""
     free, end, fat = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
