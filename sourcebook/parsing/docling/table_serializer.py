@@ -107,7 +107,8 @@ def _pairs(rows: Sequence[Sequence[str]]) -> str:
     if columns > 1 and len(rows) > 1 and (columns > 2 or _has_header(rows)):
         pairs = ([f"{name}: {text}" for name, text in zip(rows[0], row, strict=True) if text] for row in rows[1:])
         return "; ".join(", ".join(row) for row in pairs)
-    return "; ".join((": " if columns == 2 else ", ").join(text for text in row if text) for row in rows)
+    between = " " if len(rows) == 1 else ": " if columns == 2 else ", "
+    return "; ".join(between.join(text for text in row if text) for row in rows)
 
 
 def _has_header(rows: Sequence[Sequence[str]]) -> bool:

@@ -33,7 +33,7 @@ _DRAWN: Final = (
 )
 _SAID: Final = ("descr", "string", "alt")
 """Attributes with the description of a picture, and the words of drawn letters (WordArt)."""
-_RAISED: Final = re.compile(r"\s*[-+−–]?\d")
+_RAISED: Final = re.compile(r"\s*(?:[a-z]?[-+−–])?\d")
 _SCRIPTS: Final = {"superscript": "^", "subscript": "_"}
 _DINGBATS: Final = {0xA8: "☐", 0x6F: "☐", 0xFB: "✗", 0xFC: "✓", 0xFD: "☒", 0xFE: "☑", 0xE0: "→", 0xDF: "←"}
 """Signs of Wingdings that stand for words."""
@@ -84,20 +84,22 @@ class PlainMarkup:
     def _write_scripts(self, root: Any) -> None:
         """Write `^` before raised numbers, which are exponents or marks of notes, and no digits of what they follow."""
         before, last, script_before = "", None, None
+        raised: list[list[Any]] = []
         for run in root.iter(_RUN):
             texts = [text for text in run.iterchildren(_TEXT) if text.text]
             if not texts:
                 continue
             script = self._script(run)
-            raised = before.strip() if script == "superscript" else script == "subscript" and before.isdigit()
-            if (
-                raised
-                and script != script_before
-                and _RAISED.match(texts[0].text)
-                and _paragraph(last) is _paragraph(run)
-            ):
-                texts[0].text = _SCRIPTS[script] + texts[0].text.lstrip()
+            if script in _SCRIPTS and _paragraph(last) is _paragraph(run):
+                if script == script_before:
+                    raised[-1][1] += texts[0].text
+                else:
+                    follows = before.isdigit() if script == "subscript" else before.strip()
+                    raised.append([texts[0], texts[0].text if follows else "", _SCRIPTS[script]])
             before, last, script_before = texts[-1].text[-1], run, script
+        for first, shown, sign in raised:
+            if _RAISED.match(shown):
+                first.text = sign + first.text.lstrip()
 
     def _script(self, run: Any) -> str | None:
         """Return `superscript` or `subscript`, and take the format away: it parts words in docling's text."""
@@ -113,7 +115,7 @@ class PlainMarkup:
 
 
 def _paragraph(run: Any) -> Any:
-    return next(run.iterancestors(_PARAGRAPH), None)
+    return None if run is None else next(run.iterancestors(_PARAGRAPH), None)
 
 
 def _deleted(root: Any) -> Iterator[Any]:
