@@ -13,7 +13,8 @@ from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
 
 from sourcebook.parsing.office.rich_text import SYMBOLS
-from sourcebook.parsing.office.word_controls import CHECKBOX, Controls, is_checked, run_of
+from sourcebook.parsing.office.word_controls import CHECKBOX, Controls, run_of
+from sourcebook.parsing.office.word_fields import number_of, read_fields, remove, write_form_fields
 from sourcebook.parsing.text.descriptions import is_decorative, picture_words
 
 _COMPATIBILITY: Final = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
@@ -38,6 +39,7 @@ _SCRIPTS: Final = {"superscript": "^", "subscript": "_"}
 _DINGBATS: Final = {0xA8: "☐", 0x6F: "☐", 0xFB: "✗", 0xFC: "✓", 0xFD: "☒", 0xFE: "☑", 0xE0: "→", 0xDF: "←"}
 """Signs of Wingdings that stand for words."""
 _HEXADECIMAL: Final = re.compile(r"[0-9A-Fa-f]{1,5}")
+_OF_SYMBOL_FONT: Final = re.compile("[\uf020-\uf0ff]")
 _MOST_COLUMNS: Final = 256
 """Columns that a table gets at the most: Word allows 63."""
 
@@ -58,7 +60,7 @@ class PlainMarkup:
 
     def write(self, root: Any) -> int:
         """Rewrite a part from its outermost element; return the number of empty fields in it."""
-        _remove(list(_deleted(root)))
+        remove(list(_deleted(root)))
         empty = 0
         for choice in reversed(list(root.iter(_ALTERNATIVES))):
             _unwrap(choice, _branch(choice))
@@ -70,12 +72,13 @@ class PlainMarkup:
         for wrapper in reversed(list(root.iter(*_WRAPPERS))):
             _unwrap(wrapper, wrapper)
         _choose_tasks(root)
-        _remove([table for table in root.iter(_TABLE) if next(table.iter(_ROW), None) is None])
+        remove([table for table in root.iter(_TABLE) if next(table.iter(_ROW), None) is None])
         for table in root.iter(_TABLE):
             _complete_grid(table)
         _join_paragraphs(root)
+        read_fields(root, self._document)
         _write_readings(root)
-        _write_form_fields(root)
+        write_form_fields(root)
         _write_symbols(root)
         self._write_scripts(root)
         _write_drawn(root)
@@ -151,12 +154,6 @@ def _choose_tasks(root: Any) -> None:
             paragraph.remove(box)
 
 
-def _remove(elements: list[Any]) -> None:
-    for element in elements:
-        if (parent := element.getparent()) is not None:
-            parent.remove(element)
-
-
 def _unwrap(wrapper: Any, content: Any) -> None:
     """Put the elements of the content in the wrapper's place."""
     for child in list(content) if content is not None else ():
@@ -206,16 +203,11 @@ def _width(row: Any) -> int:
     """Return the number of columns of a row, with those that it leaves free at its ends."""
     properties = row.find(qn("w:trPr"))
     free = (
-        _number(properties.find(qn(f"w:{name}")) if properties is not None else None)
+        number_of(properties.find(qn(f"w:{name}")) if properties is not None else None)
         for name in ("gridBefore", "gridAfter")
     )
     spans = (cell.find(f"{qn('w:tcPr')}/{qn('w:gridSpan')}") for cell in row.iterchildren(_CELL))
-    return sum(free) + sum(max(_number(span), 1) for span in spans)
-
-
-def _number(element: Any) -> int:
-    value = "" if element is None else element.get(qn("w:val"), "")
-    return int(value) if value.isascii() and value.isdecimal() else 0
+    return sum(free) + sum(max(number_of(span), 1) for span in spans)
 
 
 def _write_readings(root: Any) -> None:
@@ -236,38 +228,24 @@ def _write_readings(root: Any) -> None:
             readings = []
 
 
-def _write_form_fields(root: Any) -> None:
-    """Write the state of check boxes, and the chosen entry of lists, of forms in the old style as text."""
-    for data in root.iter(qn("w:ffData")):
-        box, choices = data.find(qn("w:checkBox")), data.find(qn("w:ddList"))
-        run = next(data.iterancestors(_RUN), None)
-        if run is None:
-            continue
-        if box is not None:
-            run.addnext(run_of("☒" if is_checked(_state(box)) else "☐"))
-        elif choices is not None:
-            entries = [entry.get(qn("w:val"), "") for entry in choices.iterfind(qn("w:listEntry"))]
-            chosen = choices.find(qn("w:result"))
-            number = _number(chosen if chosen is not None else choices.find(qn("w:default")))
-            if number < len(entries):
-                run.addnext(run_of(entries[number]))
-
-
-def _state(box: Any) -> Any:
-    state = box.find(qn("w:checked"))
-    return box.find(qn("w:default")) if state is None else state
-
-
 def _write_symbols(root: Any) -> None:
     """Write the characters of symbol fonts as letters and signs of other fonts."""
     for symbol in list(root.iter(qn("w:sym"))):
-        code, font = symbol.get(qn("w:char"), ""), symbol.get(qn("w:font"), "").lower()
+        code = symbol.get(qn("w:char"), "")
         number = int(code, 16) if _HEXADECIMAL.fullmatch(code) else 0
-        if font == "symbol":
-            text = chr(number & 0xFF).translate(SYMBOLS)
-        else:
-            text = _DINGBATS.get(number & 0xFF, "") if font.startswith("wingdings") else chr(number)
-        symbol.getparent().replace(symbol, run_of(text)[0])
+        symbol.getparent().replace(symbol, run_of(_sign(symbol.get(qn("w:font"), ""), number))[0])
+    for text in root.iter(_TEXT):
+        if _OF_SYMBOL_FONT.search(text.text or ""):
+            fonts = text.getparent().find(f"{qn('w:rPr')}/{qn('w:rFonts')}")
+            font = "" if fonts is None else fonts.get(qn("w:ascii"), fonts.get(qn("w:hAnsi"), ""))
+            text.text = _OF_SYMBOL_FONT.sub(lambda found, font=font: _sign(font, ord(found[0])), text.text)
+
+
+def _sign(font: str, number: int) -> str:
+    name = font.casefold()
+    if name == "symbol":
+        return chr(number & 0xFF).translate(SYMBOLS)
+    return _DINGBATS.get(number & 0xFF, "") if name.startswith("wingdings") else chr(number)
 
 
 def _write_drawn(root: Any) -> None:

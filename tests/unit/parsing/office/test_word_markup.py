@@ -113,6 +113,26 @@ def test_form_fields_show_their_state() -> None:
     assert document.markdown == "☒ yes ☐ no, risk high\n"
 
 
+def field(instruction: str, result: str) -> str:
+    begin, separate, end = (f'<w:r><w:fldChar w:fldCharType="{kind}"/></w:r>' for kind in ("begin", "separate", "end"))
+    code = "".join(
+        part if part.startswith("<") else f'<w:r><w:instrText xml:space="preserve">{part}</w:instrText></w:r>'
+        for part in instruction.split("|")
+    )
+    return f"{begin}{code}{separate}{run(result)}{end}"
+
+
+def test_fields_show_their_result() -> None:
+    """A field in an instruction is not shown; a link is one; one without end costs no text."""
+    inner = field(" MERGEFIELD sex ", "female")
+    document = read(
+        paragraph(run("Dear ") + field(f' IF |{inner}| = "male" "Sir" "Madam" ', "Madam") + run(", see "))
+        + paragraph(field(' HYPERLINK "https://example.org/rules" ', "the rules") + run(" now."))
+        + paragraph(f'<w:r><w:fldChar w:fldCharType="begin"/></w:r>{run("Kept.")}')
+    )
+    assert document.markdown == "Dear Madam, see\n\n[the rules](https://example.org/rules) now.\n\nKept.\n"
+
+
 def test_drawn_letters_are_text() -> None:
     """The words of WordArt are a paragraph behind the one that shows them."""
     art = '<w:r><w:pict><v:shape><v:textpath string="Grand opening"/></v:shape></w:pict></w:r>'
@@ -223,7 +243,8 @@ def test_characters_of_symbol_fonts() -> None:
     """Greek letters, signs and ticks that are pictures of a font."""
     symbols = (("Symbol", "F061"), ("Symbol", "F0B0"), ("Symbol", "F0B3"), ("Wingdings", "F0FC"), ("Arial", "20AC"))
     content = "".join(f'<w:r><w:sym w:font="{font}" w:char="{code}"/></w:r>' for font, code in symbols)
-    assert read(paragraph(content)).markdown == "α°≥✓€\n"
+    typed = '<w:r><w:rPr><w:rFonts w:ascii="Symbol" w:hAnsi="Symbol"/></w:rPr><w:t>\uf062</w:t></w:r>'
+    assert read(paragraph(content + typed)).markdown == "α°≥✓€β\n"
 
 
 def picture(description: str, name: str = "Picture 1", extra: str = "") -> str:
