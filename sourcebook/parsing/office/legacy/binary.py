@@ -11,6 +11,7 @@ from sourcebook.model.document import Block, ParsedDocument
 from sourcebook.model.media_types import DOC, PPT
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.office.legacy.excel import ole_properties
+from sourcebook.parsing.office.legacy.powerpoint_97_slides import with_slides
 from sourcebook.parsing.office.legacy.word_97_changes import shown_document
 from sourcebook.parsing.office.legacy.word_97_parts import OtherParts, parts_beside
 from sourcebook.parsing.office.legacy.word_before_97 import text_before_97
@@ -22,6 +23,8 @@ from sourcebook.parsing.text.titles import document_title
 
 _ENDINGS: Final[dict[str, Literal["doc", "ppt"]]] = {DOC: "doc", PPT: "ppt"}
 _BREAK_IN_CELL: Final = re.compile(r"(?<!\\)<br>(?=.*\|$)", re.MULTILINE)
+_SLIDE_NUMBER: Final = re.compile(r"^>\n> \\\*\n", re.MULTILINE)
+"""Paragraph of a slide's notes that shows the slide's number."""
 _PANIC: Final = "PanicException"
 """Name of the error, no `Exception`, that a fault of anydoc's compiled code raises."""
 
@@ -55,12 +58,16 @@ def parse_binary(content: bytes, *, media_type: str) -> ParsedDocument:
             f"it was written by PowerPoint 95 or an older one; open it in LibreOffice and save it as .{ending}x",
             FailureClass.UNSUPPORTED,
         )
+    slides = None
+    if ending == "ppt":
+        blocks, slides = with_slides(content, text, blocks)
     properties = ole_properties(content)
     title = properties.pop("title", None)
     return ParsedDocument(
         markdown=text,
         blocks=blocks,
         title=title if isinstance(title, str) else document_title(blocks, text),
+        page_count=slides,
         language=detect_language(text, blocks),
         metadata=properties | left_out.metadata(),
         nothing_to_read=None if text.strip() else "it has no text",
@@ -83,7 +90,7 @@ def _paragraphs(texts: Sequence[str]) -> tuple[str, tuple[Block, ...]]:
 def _markdown(content: bytes, ending: Literal["doc", "ppt"]) -> str:
     damaged = f"the file is damaged or cut off; open it in its program or in LibreOffice and save it as .{ending}x"
     try:
-        return _BREAK_IN_CELL.sub(" ", anydoc.to_markdown_bytes(content, ending))
+        return _SLIDE_NUMBER.sub("", _BREAK_IN_CELL.sub(" ", anydoc.to_markdown_bytes(content, ending)))
     except anydoc.EncryptedError as error:
         raise ParseError("it is protected by a password; save a copy without one", FailureClass.PASSWORD) from error
     except anydoc.ResourceLimitError as error:

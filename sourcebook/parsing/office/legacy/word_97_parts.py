@@ -4,7 +4,7 @@ import struct
 from dataclasses import dataclass
 from typing import Final
 
-from sourcebook.parsing.office.legacy.word_pieces import document_97, lines, shown_text
+from sourcebook.parsing.office.legacy.word_pieces import document_97, letters_of, lines, shown_text
 
 _PARTS: Final = 8
 """Parts of the text: the main one, footnotes, headers, macros, comments, endnotes, boxes, boxes in headers."""
@@ -31,12 +31,12 @@ def parts_beside(content: bytes, markdown: str) -> OtherParts:
     if document is None or not any(lengths[1:]):
         return OtherParts()
     text = "".join(_piece(document.stream, *piece) for piece in document.pieces)
-    held = _letters(markdown)
+    held = letters_of(markdown)
 
     def missing(numbers: tuple[int, ...]) -> tuple[str, ...]:
         parts = (text[sum(lengths[:number]) : sum(lengths[: number + 1])] for number in numbers)
         found = (line for part in parts for line in lines(shown_text(part)))
-        return tuple(line for line in dict.fromkeys(found) if (letters := _letters(line)) and letters not in held)
+        return tuple(line for line in dict.fromkeys(found) if (letters := letters_of(line)) and letters not in held)
 
     return OtherParts(missing(_KEPT), missing(_HEADERS))
 
@@ -44,7 +44,3 @@ def parts_beside(content: bytes, markdown: str) -> OtherParts:
 def _piece(stream: bytes, start: int, count: int, width: int) -> str:
     """Return the text of a piece, as long as the table says: what is cut off is blank."""
     return stream[start : start + width * count].decode("cp1252" if width == 1 else "utf-16-le", "replace").ljust(count)
-
-
-def _letters(text: str) -> str:
-    return "".join(filter(str.isalnum, text)).casefold()

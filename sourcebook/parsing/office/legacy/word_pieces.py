@@ -90,3 +90,8 @@ def shown_text(text: str) -> str:
 def lines(text: str) -> tuple[str, ...]:
     """Return the lines of a shown text that are not blank, with single spaces."""
     return tuple(line for line in (" ".join(line.split()) for line in text.split("\n")) if line)
+
+
+def letters_of(text: str) -> str:
+    """Return the letters and digits of a text alone, without their case, for comparison."""
+    return "".join(filter(str.isalnum, text)).casefold()

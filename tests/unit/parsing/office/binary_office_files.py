@@ -78,18 +78,27 @@ def document_before_97(
     return compound_file([("WordDocument", stream)]) if version > 0x60 else stream
 
 
-def binary_slide(title: str, body: str) -> bytes:
-    """Return a presentation of PowerPoint 97 with one slide."""
-    texts = _record(0, 0, 1011, struct.pack("<5I", 2, 4, 2, 256, 0)) + _text(title, 0) + _text(body, 1)
+def binary_slides(*slides: tuple[str, str]) -> bytes:
+    """Return a presentation of PowerPoint 97 with a slide for each title and body; one without title has none."""
+    texts = b"".join(
+        _record(0, 0, 1011, struct.pack("<5I", number, 4, 2, 255 + number, 0))
+        + (_text(title, 0) if title else b"")
+        + _text(body, 1)
+        for number, (title, body) in enumerate(slides, 2)
+    )
     sizes = struct.pack("<6iIIHH4B", 5760, 4320, 4320, 5760, 1, 2, 0, 0, 1, 0, 0, 0, 0, 0)
     document = _record(15, 0, 1000, _record(1, 0, 1001, sizes) + _record(15, 0, 4080, texts) + _record(0, 0, 1002, b""))
-    slide = _record(15, 0, 1006, _record(2, 0, 1007, bytes(24)))
-    places = _record(0, 0, 6002, struct.pack("<3I", 1 | 2 << 20, 0, len(document)))
-    edit = _record(0, 0, 4085, struct.pack("<IHBBIIIIHH", 256, 0, 0, 3, 0, len(document + slide), 1, 2, 1, 0))
-    user = struct.pack("<IIIHHBBH", 20, 0xE391C05F, len(document + slide + places), 4, 0x3F4, 3, 0, 0)
-    stream = document + slide + places + edit
+    stream = document
+    offsets = [0]
+    for _ in slides:
+        offsets.append(len(stream))
+        stream += _record(15, 0, 1006, _record(2, 0, 1007, bytes(24)))
+    number = len(offsets)
+    places = _record(0, 0, 6002, struct.pack(f"<{number + 1}I", 1 | number << 20, *offsets))
+    edit = _record(0, 0, 4085, struct.pack("<IHBBIIIIHH", 256, 0, 0, 3, 0, len(stream), 1, number, 1, 0))
+    user = struct.pack("<IIIHHBBH", 20, 0xE391C05F, len(stream + places), 4, 0x3F4, 3, 0, 0)
     current = _record(0, 0, 4086, user + b"Ada\0" + struct.pack("<I", 8))
-    return compound_file([("Current User", current), ("PowerPoint Document", stream)])
+    return compound_file([("Current User", current), ("PowerPoint Document", stream + places + edit)])
 
 
 def presentation_of(stream: bytes) -> bytes:

@@ -11,7 +11,7 @@ from sourcebook.parsing.parse import parse
 from tests.unit.parsing.covering import assert_blocks_cover, texts
 from tests.unit.parsing.office.binary_office_files import (
     binary_document,
-    binary_slide,
+    binary_slides,
     document_before_97,
     presentation_of,
     with_properties,
@@ -39,9 +39,20 @@ def test_the_paragraphs_of_a_document(media_type: str) -> None:
 @pytest.mark.parametrize("media_type", [PPT, OLE])
 def test_the_title_and_text_of_a_slide(media_type: str) -> None:
     """The title is a heading, and the document's title where its properties have none."""
-    document = read(binary_slide("The upper gates", "Who opens them at night?"), media_type)
+    document = read(binary_slides(("The upper gates", "Who opens them at night?")), media_type)
     assert texts(document) == ["## The upper gates", "Who opens them at night?"]
-    assert document.title == "The upper gates"
+    assert (document.title, document.page_count) == ("The upper gates", 1)
+
+
+def test_slides_are_pages() -> None:
+    """Also one without a title, and one with the title of the slide before it."""
+    slides = (("Gates", "The upper ones."), ("", "Nobody sleeps."), ("Tower", "The light."), ("Tower", "The stairs."))
+    document = read(binary_slides(*slides), PPT)
+    assert [(block.page, text) for block, text in zip(document.blocks, texts(document), strict=True)] == [
+        (1, "## Gates"), (1, "The upper ones."), (2, "Nobody sleeps."), (3, "## Tower"), (3, "The light."),
+        (4, "## Tower"), (4, "The stairs."),
+    ]  # fmt: skip
+    assert document.page_count == 4
 
 
 def test_a_document_without_text_says_so() -> None:
