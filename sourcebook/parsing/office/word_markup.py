@@ -233,12 +233,14 @@ def _write_symbols(root: Any) -> None:
     for symbol in list(root.iter(qn("w:sym"))):
         code = symbol.get(qn("w:char"), "")
         number = int(code, 16) if _HEXADECIMAL.fullmatch(code) else 0
-        symbol.getparent().replace(symbol, run_of(_sign(symbol.get(qn("w:font"), ""), number))[0])
+        sign = _sign(symbol.get(qn("w:font"), ""), number)
+        symbol.getparent().replace(symbol, run_of(sign if sign.isprintable() else "")[0])
     for text in root.iter(_TEXT):
         if _OF_SYMBOL_FONT.search(text.text or ""):
             fonts = text.getparent().find(f"{qn('w:rPr')}/{qn('w:rFonts')}")
             font = "" if fonts is None else fonts.get(qn("w:ascii"), fonts.get(qn("w:hAnsi"), ""))
-            text.text = _OF_SYMBOL_FONT.sub(lambda found, font=font: _sign(font, ord(found[0])), text.text)
+            letters = (_sign(font, ord(each)) if _OF_SYMBOL_FONT.match(each) else each for each in text.text)
+            text.text = "".join(letters)
 
 
 def _sign(font: str, number: int) -> str:

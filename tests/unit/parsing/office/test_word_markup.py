@@ -241,7 +241,14 @@ def test_raised_numbers_are_no_digits_of_what_they_follow(content: str, expected
 
 def test_characters_of_symbol_fonts() -> None:
     """Greek letters, signs and ticks that are pictures of a font."""
-    symbols = (("Symbol", "F061"), ("Symbol", "F0B0"), ("Symbol", "F0B3"), ("Wingdings", "F0FC"), ("Arial", "20AC"))
+    symbols = (
+        ("Symbol", "F061"),
+        ("Symbol", "F0B0"),
+        ("Symbol", "F0B3"),
+        ("Wingdings", "F0FC"),
+        ("Arial", "20AC"),
+        ("Arial", "D800"),
+    )
     content = "".join(f'<w:r><w:sym w:font="{font}" w:char="{code}"/></w:r>' for font, code in symbols)
     typed = '<w:r><w:rPr><w:rFonts w:ascii="Symbol" w:hAnsi="Symbol"/></w:rPr><w:t>\uf062</w:t></w:r>'
     assert read(paragraph(content + typed)).markdown == "α°≥✓€β\n"
