@@ -2,6 +2,7 @@
 
 import struct
 from collections.abc import Callable, Mapping
+from functools import partial
 from io import BytesIO
 from zipfile import ZIP_DEFLATED, ZipFile
 
@@ -94,7 +95,11 @@ def append_xml(paragraph: Paragraph, xml: str) -> None:
 def with_embedded(files: Mapping[str, bytes]) -> bytes:
     """Return a Word file that holds these files."""
     content = word_file("Within are files.")
-    return changed(content, {f"word/embeddings/{name}": lambda _, own=file: own for name, file in files.items()})
+    return changed(content, {f"word/embeddings/{name}": partial(_replace, file) for name, file in files.items()})
+
+
+def _replace(own: bytes, _: bytes) -> bytes:
+    return own
 
 
 def ole_file(*streams: str) -> bytes:

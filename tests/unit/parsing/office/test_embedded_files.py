@@ -88,9 +88,9 @@ def test_objects_that_are_not_read_are_counted() -> None:
 def test_the_workbook_of_a_chart_is_its_table() -> None:
     """Its numbers are in the text already."""
     presentation = pptx.Presentation()
-    data = CategoryChartData()
+    data = CategoryChartData()  # type: ignore[no-untyped-call] # python-pptx has no types there
     data.categories = ["spring"]
-    data.add_series("Herring", (17,))
+    data.add_series("Herring", (17,))  # type: ignore[no-untyped-call]
     shapes = presentation.slides.add_slide(presentation.slide_layouts[5]).shapes
     shapes.add_chart(XL_CHART_TYPE.COLUMN_CLUSTERED, Inches(1), Inches(2), Inches(5), Inches(3), data)
     parsed = parse_named("a.pptx", saved(presentation))
