@@ -94,7 +94,8 @@ def _write_out_descriptions(slide: Slide) -> None:
         picture = properties.getparent().getparent()
         text = picture_words(properties.get("descr"), name=properties.get("name"))
         if picture.tag == qn("p:pic") and text and not is_decorative(properties):
-            box = slide.shapes.add_textbox(picture.x or 0, picture.y or 0, picture.cx or 0, picture.cy or 0)
+            place = (Length(each or 0) for each in (picture.x, picture.y, picture.cx, picture.cy))
+            box = slide.shapes.add_textbox(*place)
             box.text_frame.text = text
             picture.getparent().replace(picture, box.element)
 
