@@ -33,8 +33,10 @@ def run(bench: Bench) -> list[Row]:
     if bench.options.corpus is not None:
         files = sorted(each for each in bench.options.corpus.rglob("*") if each.suffix[1:] in _PARTS)
     else:
+        if bench.options.pdfs is None:
+            return [Row("office files", None, note="name a folder for their packages by --pdfs, or files by --corpus")]
         try:
-            files = [*fetch(library_files(LIST), (bench.options.pdfs or bench.home / "packages").resolve()).values()]
+            files = [*fetch(library_files(LIST), bench.options.pdfs.resolve()).values()]
         except NoLibraryError as error:
             return [Row("office files", None, note=str(error))]
     all_words = lost = 0

@@ -42,9 +42,9 @@ def test_descriptions_of_pictures_are_text() -> None:
     buffer = BytesIO()
     with xlsxwriter.Workbook(buffer, {"in_memory": True}) as book:
         sheet = book.add_worksheet("Harbour")
-        described = ({"description": "A plan of the quay"}, {"description": "a.png"})
-        for row, options in enumerate((*described, {"description": "waves", "decorative": True})):
-            sheet.insert_image(row, 0, "a.png", {"image_data": picture, **options})
+        for row, (description, decorative) in enumerate((("A plan of the quay", 0), ("a.png", 0), ("waves", 1))):
+            options = {"image_data": picture, "description": description, "decorative": decorative}
+            sheet.insert_image(row, 0, "a.png", options)
     assert parse_named("a.xlsx", buffer.getvalue()).markdown == "## Harbour\n\nA plan of the quay\n"
 
 
