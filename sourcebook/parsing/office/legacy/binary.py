@@ -23,6 +23,8 @@ from sourcebook.parsing.text.titles import document_title
 
 _ENDINGS: Final[dict[str, Literal["doc", "ppt"]]] = {DOC: "doc", PPT: "ppt"}
 _BREAK_IN_CELL: Final = re.compile(r"(?<!\\)<br>(?=.*\|$)", re.MULTILINE)
+_EMPTY_HEADER: Final = re.compile(r"^\|(?: *\|)+\n(\|(?: -+ \|)+\n)(\|.*\n)", re.MULTILINE)
+"""Header that anydoc gives a table without one; the first row is taken for it, as of every other table."""
 _SLIDE_NUMBER: Final = re.compile(r"^>\n> \\\*\n", re.MULTILINE)
 """Paragraph of a slide's notes that shows the slide's number."""
 _PANIC: Final = "PanicException"
@@ -90,7 +92,7 @@ def _paragraphs(texts: Sequence[str]) -> tuple[str, tuple[Block, ...]]:
 def _markdown(content: bytes, ending: Literal["doc", "ppt"]) -> str:
     damaged = f"the file is damaged or cut off; open it in its program or in LibreOffice and save it as .{ending}x"
     try:
-        return _SLIDE_NUMBER.sub("", _BREAK_IN_CELL.sub(" ", anydoc.to_markdown_bytes(content, ending)))
+        text = _BREAK_IN_CELL.sub(" ", anydoc.to_markdown_bytes(content, ending))
     except anydoc.EncryptedError as error:
         raise ParseError("it is protected by a password; save a copy without one", FailureClass.PASSWORD) from error
     except anydoc.ResourceLimitError as error:
@@ -101,3 +103,4 @@ def _markdown(content: bytes, ending: Literal["doc", "ppt"]) -> str:
         if type(error).__name__ != _PANIC:
             raise
         raise ParseError(damaged, FailureClass.CORRUPT) from error
+    return _SLIDE_NUMBER.sub("", _EMPTY_HEADER.sub(r"\2\1", text))

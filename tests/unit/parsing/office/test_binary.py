@@ -55,6 +55,13 @@ def test_slides_are_pages() -> None:
     assert document.page_count == 4
 
 
+def test_the_first_row_of_a_table_is_its_header(monkeypatch: pytest.MonkeyPatch) -> None:
+    """anydoc writes an empty one above a table without a header."""
+    table = "|  |  |\n| --- | --- |\n| Car | 80 |\n| Bus | 200 |\n"
+    monkeypatch.setattr(anydoc, "to_markdown_bytes", lambda _content, _format: table)
+    assert read(binary_document(TEXT), DOC).markdown == "| Car | 80 |\n| --- | --- |\n| Bus | 200 |\n"
+
+
 def test_a_document_without_text_says_so() -> None:
     """It may hold nothing but pictures."""
     assert parse(binary_document("\n"), name="a.doc", media_type=DOC).nothing_to_read == "it has no text"
