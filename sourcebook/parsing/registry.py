@@ -1,6 +1,5 @@
 """The table of formats: the parser of each media type, and the reasons why other types are skipped."""
 
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -74,16 +73,16 @@ PARSERS = (
     Parser("org", "markup.org:parse_org", (), (media.ORG,), 1, ("markdown-it-py", *_ENCODINGS)),
     Parser("xml", "markup.docbook:parse_xml", ("name", "media_type"), (media.DOCBOOK, media.XML), 2,
            (*_MARKUP, "selectolax", "tree-sitter-language-pack")),
-    Parser("docx", "office.read_office:parse_office", _OFFICE, (media.DOCX,), 6, (*_DOCLING, "python-docx")),
-    Parser("pptx", "office.read_office:parse_office", _OFFICE, (media.PPTX,), 6, (*_DOCLING, "python-pptx")),
-    Parser("xlsx", "office.read_office:parse_office", _OFFICE, (media.XLSX,), 5, (*_DOCLING, "openpyxl")),
+    Parser("docx", "office.read_office:parse_office", _OFFICE, (media.DOCX,), 7, (*_DOCLING, "python-docx", "olefile")),
+    Parser("pptx", "office.read_office:parse_office", _OFFICE, (media.PPTX,), 7, (*_DOCLING, "python-pptx", "olefile")),
+    Parser("xlsx", "office.read_office:parse_office", _OFFICE, (media.XLSX,), 6, (*_DOCLING, "openpyxl", "olefile")),
     Parser("xls", "office.legacy.read_legacy:parse_legacy", _OFFICE, (media.XLS,), 4, (*_DOCLING, "openpyxl", "xlrd")),
-    Parser("legacy", "office.legacy.read_legacy:parse_legacy", _OFFICE, (media.OLE, media.DOC, media.PPT), 5,
+    Parser("legacy", "office.legacy.read_legacy:parse_legacy", _OFFICE, (media.OLE, media.DOC, media.PPT), 6,
            (*_DOCLING, "firecrawl-anydoc", "olefile")),
     Parser("drawing", "markup.svg:parse_svg", (), (media.SVG,), 2, ("lxml",)),
-    Parser("rtf", "office.rtf:parse_rtf", (), (media.RTF,), 3, ("striprtf",)),
+    Parser("rtf", "office.rtf:parse_rtf", (), (media.RTF,), 4, ("striprtf",)),
     Parser("opendocument", "office.opendocument.read_opendocument:parse_opendocument", _OFFICE,
-           (media.ODT, media.ODP, media.ODS), 4, (*_DOCLING, "odfdo", "lxml")),
+           (media.ODT, media.ODP, media.ODS), 5, (*_DOCLING, "odfdo", "lxml")),
     Parser("epub", "epub:parse_epub", ("name",), (media.EPUB,), 5, _MARKUP),
     Parser("fictionbook", "markup.fictionbook:parse_fictionbook", (), (media.FICTIONBOOK,), 1,
            (*_MARKUP, "selectolax")),
@@ -162,11 +161,6 @@ def file_type(name: str, head: bytes) -> FileType:
 
     media_type = detect_media_type(name, head)
     return FileType(media_type, None if is_taken(media_type) else skip_reason(media_type))
-
-
-def libreoffice() -> str | None:
-    """Return the path of the LibreOffice program, or None where it is not installed."""
-    return shutil.which("soffice") or shutil.which("libreoffice")
 
 
 def skip_reason(media_type: str) -> str:

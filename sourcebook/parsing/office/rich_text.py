@@ -42,10 +42,11 @@ _SHOWN: Final[dict[str, str]] = specialchars | {
 _ENDS: Final = frozenset({"par", "sect", "page", "row", "\n", "\r"})
 _SYMBOL: Final = "symbol"
 _BULLETS: Final = {"\uf0b7": "•", "\uf0a7": "▪"}
-_GREEK: Final = str.maketrans(
-    "abgdezhqiklmnxoprstufcywABGDEZHQIKLMNXOPRSTUFCYW", "αβγδεζηθικλμνξοπρστυφχψωΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩ"
+SYMBOLS: Final = str.maketrans(
+    "abgdezhqiklmnxoprstufcywABGDEZHQIKLMNXOPRSTUFCYW£³´·¥¹»®¬Ö",
+    "αβγδεζηθικλμνξοπρστυφχψωΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩ≤≥×•∞≠≈→←√",
 )
-"""Letters that the font Symbol shows as Greek ones."""
+"""Characters that the font Symbol shows as Greek letters and as other signs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +262,7 @@ class _Reader:
             page = self._fonts.get(group.font, self._page)
             symbols = page == _SYMBOL
             text = held.decode("cp1252" if symbols else page, "replace")
-            self._add(group, text.translate(_GREEK) if symbols else text)
+            self._add(group, text.translate(SYMBOLS) if symbols else text)
 
 
 def _character(code: int) -> str:
