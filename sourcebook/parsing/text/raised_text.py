@@ -12,19 +12,20 @@ _NOTE: Final = re.compile(r"(?:\d{1,3}|[a-z])(?:\s?[,;–-]\s?(?:\d{1,3}|[a-z]))
 _SIMPLE: Final = re.compile(r"[+−–-]?[\w.]+[+−–-]?")
 _SIGNED: Final = re.compile(r"[+±−–-]\s?\w+|\d+[+−–-]")
 _ORDINALS: Final = frozenset(
-    "st nd rd th er re ère ere ème eme e es ers res nde de ste o a os as ra do da to ta mo ma º ª h min".split()
+    "st nd rd th er re ère ere ème eme e es ers res nde de ste o a os as ra do da to ta mo ma º ª h min".split()  # noqa: SIM905 # words are read more easily than quotes
 )
 _ENDS_WORD: Final = frozenset({"tm", "sm", "mc", "md"})
 _ABBREVIATED: Final = frozenset(
-    "dr mr mrs ms mme mmes mlle mlles st ste sts no nos cie vve mgr me sr sra jr ye yr wch wth pr la".split()
+    "dr mr mrs ms mme mmes mlle mlles st ste sts no nos cie vve mgr me sr sra jr ye yr wch wth pr la".split()  # noqa: SIM905 # words are read more easily than quotes
 )
 """Words that are written with their last letters raised, and LaTeX's first two letters."""
 _ROMAN: Final = re.compile(r"[IVXLCDM]{2,}")
 _UNITS: Final = frozenset(
-    "in mi au ma mol mmol sec min rad deg gal bar pa hz ghz mhz khz ev kev mev gev sin cos tan cot exp log lim det".split()
+    "in mi au ma mol mmol sec min rad deg gal bar pa ev kev mev gev sin cos tan cot exp log lim det".split()  # noqa: SIM905 # words are read more easily than quotes
 )
-"""Units and functions with a vowel; the others have one letter, or consonants only."""
-_CONSONANTS: Final = re.compile(r"[^\W\d_aeiouyAEIOUY]{1,3}")
+"""Units and functions with a vowel; the others are short, and have one letter or consonants only."""
+_CONSONANTS: Final = "bcdfghjklmnpqrstvwxzµμΩбвгджзклмнпрстфхцчшщ"
+_SHORT_UNIT: Final = re.compile(f"[^\\W\\d_\u0500-\uffff]|(?=.*[a-zµμа-я])[{_CONSONANTS}{_CONSONANTS.upper()}]{{2,3}}")
 _LETTERS: Final = re.compile(r"[^\W\d_]+\Z")
 _NUMBER: Final = re.compile(r"\d(?:[\d.,'’]*\d)?\Z")
 _ROUND: Final = re.compile(r"10+|1024")
@@ -118,7 +119,7 @@ def _is_base(before: str) -> bool:
             return False
         return len(number[0]) < 4 or "." in number[0] or _ROUND.fullmatch(number[0]) is not None
     if word := _LETTERS.search(before):
-        return len(word[0]) == 1 or word[0].lower() in _UNITS or _CONSONANTS.fullmatch(word[0]) is not None
+        return word[0].lower() in _UNITS or _SHORT_UNIT.fullmatch(word[0]) is not None
     if before[-1] in ")]":
         start = before.rfind("(" if before[-1] == ")" else "[")
         return start >= 0 and _WORD.search(before, start) is None
