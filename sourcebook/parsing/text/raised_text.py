@@ -51,7 +51,7 @@ def raised(text: str, *, before: str, after: str = "", is_note: bool = False) ->
         is_note: whether it is known to be the mark of a note, as a link to one is.
     """
     text, before = " ".join(text.split()), before[-_REACH:]
-    if not any(map(str.isalnum, text)):
+    if not any(map(str.isalnum, text)) or text[0] in "^_":
         return text
     if text.isdecimal() and after.startswith("⁄"):
         return f" {text}" if before[-1:].isdigit() else text
