@@ -1,16 +1,10 @@
 """Raised and lowered parts of a page (`<sup>`, `<sub>`, `vertical-align`) in its text, as all formats write them."""
 
-from __future__ import annotations
-
 import re
-from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from sourcebook.parsing.html.tree import Element, all_text, unwrap
 from sourcebook.parsing.text.raised_text import lowered, raised
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _STYLE: Final = re.compile(r"vertical-align\s*:\s*(super|sub)\b", re.IGNORECASE)
 _INLINE: Final = frozenset(
@@ -29,7 +23,12 @@ def write_raised_parts(root: Element, *, local_links: bool = True) -> None:
         root: the readable part of a page.
         local_links: whether links within the page stay links, whose brackets keep the mark of a note apart.
     """
-    parts = [(element, _after(element)) for element in _parts()(root) if element.tag in _INLINE]
+    found = [
+        each
+        for each in root.iter("sup", "sub", "span")
+        if each.tag != "span" or ((style := each.get("style")) and _STYLE.search(style))
+    ]
+    parts = [(element, _after(element)) for element in found]
     for element, after in reversed(parts):  # `e<sup>x<sup>2</sup></sup>` from the inside
         text = "".join(all_text(element).split("\u00ad")).strip()
         links = [link for link in (*element.iter("a"), *element.iterancestors("a")) if link.get("href") is not None]
@@ -86,15 +85,4 @@ def _after(element: Element) -> str:
     tail = element.tail or ""
     if tail.strip() in _SLASHES and following is not None and following.tag == "sub":
         return "⁄"
-    return tail or ("" if following is None else all_text(following))
-
-
-@cache
-def _parts() -> Callable[[Element], list[Element]]:
-    """Return the function that lists the raised and lowered parts of a tree."""
-    from lxml import etree  # type: ignore[import-untyped] # its stubs are a package of their own
-
-    path: Callable[[Element], list[Element]] = etree.XPath(
-        ".//sup | .//sub | .//*[contains(@style, 'vertical-align')][contains(@style, 'su')]"
-    )
-    return path
+    return tail if tail.strip() or following is None else tail + all_text(following)
