@@ -13,7 +13,7 @@ def _written(markup: str) -> str:
 @pytest.mark.parametrize(
     ("markup", "shown"),
     [
-        ("<ol type=a><li>first<li><p>second</p></ol>", "- a. first\n- b. second"),
+        ("<ol type=a><li>first<li><p>second</p></ol>", "- a. first\n\n- b. second"),
         ("<ol type=I start=3><li>third part</ol>", "- III. third part"),
         ("<ol style='list-style-type: lower-roman'><li>one<li>two</ol>", "- i. one\n- ii. two"),
         ("<ol class='upperalpha simple'><li>one</ol>", "- A. one"),
@@ -38,9 +38,11 @@ def test_marks_of_lists(markup: str, shown: str) -> None:
         ("<ol type=a><li>tar</li><li>oil</li></ol>", "- a. tar - b. oil"),
         ("<table><tr><td>Jar</td><td>Litres</td></tr><tr><td>blue</td><td>9</td></tr></table>", "Jar: blue, Litres: 9"),
         (
-            "<table><tr><th>Length</th><td>11 m</td></tr><tr><th>Beam</th><td>3 m</td></tr></table>", "Length: 11 m; Beam: 3 m"),
+            "<table><tr><th>Length</th><td>11 m</td></tr><tr><th>Beam</th><td>3 m</td></tr></table>",
+            "Length: 11 m; Beam: 3 m",
+        ),
     ],
-)  # fmt: skip
+)
 def test_lists_and_tables_in_cells(markup: str, shown: str) -> None:
     """Numbers and pairs within a cell stay what they are on the line of the cell."""
     table = f"<table><tr><th>Room</th><th>Goods</th></tr><tr><td>Cellar</td><td>{markup}</td></tr></table>"
