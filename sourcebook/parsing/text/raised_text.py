@@ -2,6 +2,7 @@
 
 import re
 from typing import Final
+from unicodedata import category
 
 RAISED, LOWERED, LEVEL = "\ue016", "\ue017", "\ue018"
 """Marks before raised and lowered text and behind it, from Unicode's private use area, for `without_marks`."""
@@ -56,7 +57,7 @@ def raised(text: str, *, before: str, after: str = "", is_note: bool = False) ->
     if text.isdecimal() and after.startswith("⁄"):
         return f" {text}" if before[-1:].isdigit() else text
     note = f"[{text}]" if text[0] not in "[(" else text
-    if not before or before[-1].isspace() or before[-1] in _OPENING:
+    if not before or before[-1].isspace() or before[-1] in _OPENING or category(before[-1]) == "Co":
         is_label = _NOTE.fullmatch(text) and after.strip() and not (text.isdecimal() and _ELEMENT.match(after))
         return f"{note}{' ' if after[:1].isalnum() else ''}" if is_note or is_label else text
     if is_note:
@@ -82,16 +83,26 @@ def lowered(text: str, *, before: str) -> str:
 
 def without_marks(text: str) -> str:
     """Return text with its raised and lowered parts, which `RAISED` and `LOWERED` begin, as `raised` writes them."""
-    pieces, end = "", 0
+    parts = iter(shown_parts(text))
+    return _MARKED.sub(lambda found: next(parts) if found[1] else "", text)
+
+
+def shown_parts(text: str) -> list[str]:
+    """Return what stands for each raised or lowered part of a text with marks."""
+    shown: list[str] = []
+    line, end, base = "", 0, ""
     for found in _MARKED.finditer(text):
-        pieces += text[end : found.start()]
-        end = found.end()
+        line += text[end : found.start()]
+        before = base if base and found.start() == end else line  # x of xᵢ² is the base
+        end, base = found.end(), ""
         if found[1] == LOWERED:
-            pieces += lowered(found[2], before=pieces)
+            shown.append(lowered(found[2], before=before))
+            base = line if found[2].isalpha() else ""
         elif found[1]:
             after = _MARKED.sub(r"\2", text[end : end + _REACH].replace(f"/{LOWERED}", "⁄"))
-            pieces += raised(found[2], before=pieces, after=after)
-    return pieces + text[end:]
+            shown.append(raised(found[2], before=before, after=after))
+        line = (line + shown[-1])[-2 * _REACH :] if found[1] else line
+    return shown
 
 
 def _ends_word(text: str, before: str) -> bool:

@@ -1,12 +1,15 @@
 """Raised and lowered words of OpenDocument texts, written as in all formats."""
 
+from itertools import groupby, zip_longest
+from operator import itemgetter
 from typing import Any, Final
 
 from sourcebook.parsing.office.opendocument.opendocument_archive import PARAGRAPHS, qualified, shown_text
-from sourcebook.parsing.text.raised_text import LEVEL, LOWERED, RAISED, lowered, raised
+from sourcebook.parsing.text.raised_text import LEVEL, LOWERED, RAISED, shown_parts
 
 _SPAN, _STYLE_NAME = qualified("text:span"), qualified("text:style-name")
 _PARENT, _NAME = qualified("style:parent-style-name"), qualified("style:name")
+_MARKS: Final = f"{RAISED}{LOWERED}{LEVEL}"
 _POSITION: Final = qualified("style:text-position")
 
 
@@ -18,22 +21,26 @@ def write_raised_spans(root: Any, styles: Any | None) -> None:
         styles: root of `styles.xml`, where the file has one.
     """
     positions = _positions([each for each in (styles, root) if each is not None])
-    for span in root.iter(_SPAN) if any(positions.values()) else ():
-        sign = positions.get(span.get(_STYLE_NAME))
-        paragraph = next(span.iterancestors(*PARAGRAPHS), None)
-        text = shown_text(span)
-        if not sign or paragraph is None or not text.strip():
-            continue
-        first = span.text or ""
-        span.text = f"{LEVEL}{first}"
-        before, _, rest = shown_text(paragraph).partition(LEVEL)
-        shown = raised(text, before=before, after=rest[len(text) :]) if sign == RAISED else lowered(text, before=before)
-        opening, _, closing = shown.partition(" ".join(text.split()))
-        span.text = f"{opening}{first.lstrip() if opening else first}"
-        if closing and len(span):
-            span[-1].tail = f"{span[-1].tail or ''}{closing}"
-        elif closing:
-            span.text += closing
+    spans = [span for span in root.iter(_SPAN) if positions.get(span.get(_STYLE_NAME)) and shown_text(span).strip()]
+    nearest = ((next(span.iterancestors(*PARAGRAPHS), None), span) for span in spans)
+    for paragraph, group in groupby(nearest, key=itemgetter(0)):
+        held = [span for _, span in group]
+        texts = [shown_text(span) for span in held]
+        for span in held:
+            _wrap(span, positions[span.get(_STYLE_NAME)], LEVEL)
+        shown = [] if paragraph is None else shown_parts(shown_text(paragraph))
+        for span, text, part in zip_longest(held, texts, shown, fillvalue=""):
+            opening, _, closing = part.partition(" ".join(text.split()))
+            _wrap(span, opening, closing)
+
+
+def _wrap(span: Any, opening: str, closing: str) -> None:
+    """Write a text before the words of a span, and one behind them, in the place of marks."""
+    span.text = f"{opening}{(span.text or '').strip(_MARKS)}"
+    if len(span):
+        span[-1].tail = f"{(span[-1].tail or '').rstrip(_MARKS)}{closing}"
+    else:
+        span.text += closing
 
 
 def _positions(roots: list[Any]) -> dict[str | None, str]:
