@@ -50,7 +50,7 @@ def take_list_numbers(document: DoclingDocument) -> None:
                     break
             if isinstance(first, TextItem) and (mark := _MARK.match(first.text)):
                 first.text = first.text[mark.end() :].lstrip()
-                item.marker, item.enumerated = mark[1], bool(mark[1])
+                item.marker, item.enumerated = mark[1] or "-", bool(mark[1])
     for each in document.texts:
         each.text = _MARK.sub(_plain, each.text)
     for table in document.tables:
@@ -132,9 +132,9 @@ class _Numbers:
         for deeper in [deeper for deeper in counters if deeper > level]:
             del counters[deeper]
         found = self._levels.get((style, level))
-        if found is None or found.tag not in _NUMBER_LEVELS:
+        if found is None:
             return
-        label = self._label(found, style, level, counters)
+        label = self._label(found, style, level, counters) if found.tag in _NUMBER_LEVELS else ""
         paragraph = each if each.tag == _HEADING else next(each.iterchildren(*PARAGRAPHS), None)
         if paragraph is not None and (label or is_item):
             _insert(paragraph, f"{_START}{label}{_END}" if is_item else f"{label} ")
