@@ -40,6 +40,7 @@ _SHOWN: Final[dict[str, str]] = specialchars | {
     "trowd": ROW_START,
     "nestcell": "\n",
     "\r": "\n",
+    "-": "",  # a place where a word may be divided
 }
 _ENDS: Final = frozenset({"par", "sect", "page", "row", "\n", "\r"})
 _HEADING_STYLE: Final = re.compile(rb"heading ([1-9])|title", re.IGNORECASE)

@@ -171,3 +171,8 @@ def test_hostile_sources_end(source: str) -> None:
 def test_any_source_is_read(pieces: list[str]) -> None:
     """No order of marks makes the parser fail."""
     read(f"x{''.join(pieces)}")
+
+
+def test_raised_and_lowered_words() -> None:
+    """An exponent and the mark of a note keep their meaning."""
+    assert markdown("10^6^ t of CO~2~ in 1815^3^, the 1^st^.") == "10^6 t of CO2 in 1815[3], the 1st."

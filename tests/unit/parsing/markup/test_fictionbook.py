@@ -113,3 +113,11 @@ def test_deep_and_large_books_take_seconds() -> None:
     assert "inside" in document.markdown
     assert len(document.markdown) < 20_000
     assert time.process_time() - begun < 10
+
+
+def test_raised_and_lowered_words() -> None:
+    """An exponent and the mark of a note keep their meaning."""
+    text = "10<sup>6</sup> of H<sub>2</sub>O, 1815<sup>3</sup>"
+    assert read(f"<FictionBook><body><section><p>{text}</p></section></body></FictionBook>").markdown == (
+        "10^6 of H2O, 1815[3]\n"
+    )
