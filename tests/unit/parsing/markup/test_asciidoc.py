@@ -62,7 +62,7 @@ def test_the_header_is_metadata() -> None:
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
-        ("*a* _b_ `c` **d**e __f__g #h# x^2^ H~2~O", "**a** _b_ `c` **d**e *f*g h x^2^ H2O"),
+        ("*a* _b_ `c` **d**e __f__g #h# x^2^ H~2~O", "**a** _b_ `c` **d**e *f*g h x^2 H2O"),
         ("https://x.test[text] and link:https://y.test[]", "[text](https://x.test) and <https://y.test>"),
         ("See <<a,the part>>, <<b>> and xref:c.adoc[C].", "See the part, b and C."),
         ("Word.footnote:[The note.] `*no* {x}`", "Word. (The note.) `*no* {x}`"),
