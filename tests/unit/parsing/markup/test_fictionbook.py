@@ -87,7 +87,7 @@ def test_a_book_of_another_program() -> None:
 
 @pytest.mark.parametrize(
     ("content", "reason"),
-    [("<FictionBook><body>", "damaged"), ("<html/>", "no FictionBook"), ("words", "damaged")],
+    [("<FictionBook><body>", "damaged"), ("<library/>", "no FictionBook"), ("words", "damaged")],
 )
 def test_what_is_no_book_fails_with_its_reason(content: str, reason: str) -> None:
     with pytest.raises(ParseError, match=reason) as raised:
