@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from sourcebook.parsing.html.tree import Element, all_text, unwrap
+from sourcebook.parsing.html.tree import Element, all_text
 from sourcebook.parsing.text.raised_text import lowered, raised
 
 _STYLE: Final = re.compile(r"vertical-align\s*:\s*(super|sub)\b", re.IGNORECASE)
@@ -17,7 +17,7 @@ _SLASHES: Final = frozenset({"/", "⁄"})
 
 
 def write_raised_parts(root: Element, *, local_links: bool = True) -> None:
-    """Write signs of exponents and notes into the text, and unwrap the elements that raise and lower it.
+    """Write signs of exponents and notes into the text, and make the elements that raise and lower it plain.
 
     Args:
         root: the readable part of a page.
@@ -41,7 +41,8 @@ def write_raised_parts(root: Element, *, local_links: bool = True) -> None:
             shown = raised(text, before=_before(element), after=after, is_note=is_note)
         sign, _, end = shown.partition(" ".join(text.split()))
         _write_around(element, sign, end)
-        unwrap(element)
+        element.tag = "span"
+        element.attrib.clear()
 
 
 def _lowers(element: Element) -> bool:

@@ -39,9 +39,12 @@ def tidy_tables(root: Element) -> None:
 
 def _write_nested_tables(root: Element) -> None:
     """Write small tables in the cells of data tables as lines of pairs, from the inside."""
+    grids: dict[Element, bool] = {}
     for table in reversed(list(root.iter("table"))):
         outer = next(table.iterancestors("table"), None)
-        if outer is None or not _is_grid(outer) or next(table.iter("table", "pre", *HEADINGS), table) is not table:
+        if outer is not None and outer not in grids:
+            grids[outer] = _is_grid(outer)
+        if outer is None or not grids[outer] or next(table.iter("table", "pre", *HEADINGS), table) is not table:
             continue
         rows = [[plain_text(cell) for cell in cells] for cells in _own_cells(table)]
         header = {cell.tag for cell in next(table.iter("tr"), table)}
