@@ -55,7 +55,7 @@ _OPEN: Final = frozenset(
 )  # fmt: skip
 """Types of text whose files may begin with the signature of another; those of code and prose may quote any."""
 _SHEETS: Final = frozenset({media.XLS, media.XLSX, media.XLSB, media.ODS})
-_TABLE_LINES: Final = re.compile(rb"(?:sep=.\r?\n)?[^\r\n]*[\t;,]")
+_TABLE_LINES: Final = re.compile(rb"(?!ID;P)(?:sep=.\r?\n)?[^\r\n]*[\t;,]")
 
 
 def type_of_text(head: bytes, named: str | None) -> str | None:

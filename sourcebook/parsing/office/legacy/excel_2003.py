@@ -41,7 +41,7 @@ def xlsx_of_xml(root: Any) -> bytes:
     blank = written.active
     for sheet in descendants(root, "Worksheet"):
         title = NOT_IN_NAMES.sub(" ", printable(sheet.get(f"{_SS}Name") or "Sheet"))
-        target = written.create_sheet(title[:31] or "Sheet")
+        target = written.create_sheet(title)
         options = first_of(sheet, "WorksheetOptions")
         target.sheet_state = _STATES.get(words_of(None if options is None else first_of(options, "Visible")), "visible")
         for table in descendants(sheet, "Table"):
