@@ -100,7 +100,8 @@ def _write(joined: JoinedBlocks, text: str) -> None:
             joined.add(_nested(items), "list")
             items = []
         if kind == "row":
-            rows.append([" ".join(cell.split()) for cell in line.split(CELL)[:-1]])
+            cells = [" ".join(cell.split()) for cell in line.split(CELL)[:-1]]
+            rows += [cells] if any(cells) else []  # a row that was deleted has no text
         elif item:
             items.append(item)
         elif kind == "remark":

@@ -120,3 +120,11 @@ def test_raised_and_lowered_words() -> None:
     )
 
     assert read(body) == ["10^6 t of CO2 in 1815[3], xi^2, 5 1/2 and 10^12", "Word[^1] end", "[^1]: 10^3 kg"]
+
+
+def test_deleted_row_of_a_table_is_gone() -> None:
+    """A row whose words a reviewer deleted is no row of empty cells."""
+    row = rb"\trowd\cellx1\cellx2\intbl %s\cell %s\cell\row"
+    table = row % (b"Car", b"80") + row % (rb"{\deleted Cart}", rb"{\deleted 55}") + row % (b"Van", b"90")
+
+    assert read(table + rb"\pard after") == ["| Car | 80 |\n| --- | --- |\n| Van | 90 |", "after"]
