@@ -38,7 +38,7 @@ _MARKS: Final = (
     # A line with a sender and a date before the first header; mail programs give mailboxes names without an ending.
     (re.compile(rb"From \S{1,200} +(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? [^\r\n]{8,100}\r?\n[\w-]{2,40}: "), media.MBOX),
     (
-        re.compile(rb'\s*\{\s*"cells":\s*\[\s*\{\s*"(?:cell_type|attachments|execution_count|id|metadata)"'),
+        re.compile(rb'\s*\{\s*"cells":\s*\[\s*\{\s*"cell_type"'),
         media.NOTEBOOK,
     ),
 )
@@ -95,7 +95,7 @@ def _type_of_markup(text: bytes, named: str | None) -> str | None:
         return _PACKAGES[(held[1] or held[2]).lower()] if held else media.DOCX
     if name == b"document" and b"urn:oasis:names:tc:opendocument:" in root[2]:
         return _flat_type(text, named)
-    if name in _ROOTS:
+    if name in _ROOTS and named != media.HTML:  # a part of a page may begin with a drawing
         return _ROOTS[name]
     is_office = named is not None and not media.is_text_type(named)
     return media.HTML if is_office and name in _PARTS_OF_PAGES else None

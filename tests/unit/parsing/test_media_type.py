@@ -139,6 +139,8 @@ OLE_HEAD = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\x00" * 100
         ("film.txt", b"WEBVTT\n\n00:00.000 --> 00:01.000\nHello", "text/vtt"),
         ("film.txt", b"1\r\n00:00:01,000 --> 00:00:02,000\r\nHello", "application/x-subrip"),
         ("model.json", b'{\n "cells": [\n  {\n   "cell_type": "code",', "application/x-ipynb+json"),
+        ("table.json", b'{"cells": [{"id": 1}]}', "application/json"),
+        ("part.html", b"<svg><path/></svg><p>Words", "text/html"),
         ("book.xml", b"<?xml version='1.0'?><FictionBook xmlns='x'>", "application/x-fictionbook+xml"),
         ("plan.txt", b"<svg xmlns='http://www.w3.org/2000/svg'>", "image/svg+xml"),
         ("report.txt", b"\r\n\xef\xbb\xbf%PDF-1.7\n%\xe2\xe3\xcf\xd3", "application/pdf"),
