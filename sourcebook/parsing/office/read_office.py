@@ -9,6 +9,7 @@ from sourcebook.parsing.docling.backends import import_without_models
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.office.core_properties import read_core_properties
 from sourcebook.parsing.office.embedded_files import attachments_within
+from sourcebook.parsing.office.flat_package import archive_of_flat
 from sourcebook.parsing.office.office_archive import OfficeArchive, open_office_archive
 from sourcebook.parsing.text.left_out import LeftOut
 from sourcebook.parsing.text.markdown_writing import WrittenDocument
@@ -34,7 +35,7 @@ def parse_office(content: bytes, *, name: str, media_type: str) -> ParsedDocumen
         ParseError: the file is damaged, protected, too large, or no office document.
     """
     named = _EXTENSIONS[media_type]
-    archive = open_office_archive(content, named=named)
+    archive = open_office_archive(archive_of_flat(content), named=named)
     properties = dict(read_core_properties(archive.content, named=named))
     title = properties.pop("title", None)
     written, pages, left_out, prompts = _read(archive, name)

@@ -3,8 +3,10 @@
 from dataclasses import replace
 
 from sourcebook.errors import FailureClass, ParseError
-from sourcebook.model.document import ParsedDocument
-from sourcebook.model.media_types import DOC, OLE, OUTLOOK, PPT, XLS, XLSX
+from sourcebook.model.document import JsonValue, ParsedDocument
+from sourcebook.model.media_types import DOC, DOCX, OLE, OUTLOOK, PPT, XLS, XLSX
+from sourcebook.parsing.markup.xml_tree import xml_root
+from sourcebook.parsing.office.legacy.office_2003 import is_xml, xml_properties
 
 _OLE_MARK = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _PROTECTED = "it is protected by a password; save a copy without one"
@@ -24,6 +26,11 @@ def parse_legacy(content: bytes, *, name: str, media_type: str) -> ParsedDocumen
         from sourcebook.parsing.mail.read_mail import parse_mail
 
         return parse_mail(content, media_type=OUTLOOK)
+    if media_type == DOC and is_xml(content):
+        from sourcebook.parsing.office.legacy.word_2003 import docx_of_xml
+
+        root = xml_root(content)
+        return _rewritten(docx_of_xml(root), xml_properties(root), name=name, media_type=DOCX)
     if media_type == XLS:
         return _parse_xls(content, name=name)
     from sourcebook.parsing.office.legacy.binary import parse_binary
@@ -33,13 +40,24 @@ def parse_legacy(content: bytes, *, name: str, media_type: str) -> ParsedDocumen
 
 def _parse_xls(content: bytes, *, name: str) -> ParsedDocument:
     from sourcebook.parsing.office.legacy.excel import ole_properties, xlsx_of_xls
+
+    if is_xml(content):
+        from sourcebook.parsing.office.legacy.excel_2003 import xlsx_of_xml
+
+        root = xml_root(content)
+        return _rewritten(xlsx_of_xml(root), xml_properties(root), name=name, media_type=XLSX)
+    return _rewritten(xlsx_of_xls(content), ole_properties(content), name=name, media_type=XLSX)
+
+
+def _rewritten(content: bytes, properties: dict[str, JsonValue], *, name: str, media_type: str) -> ParsedDocument:
+    """Parse a file that was rewritten, with the properties of the original."""
     from sourcebook.parsing.office.read_office import parse_office
 
-    document = parse_office(xlsx_of_xls(content), name=name, media_type=XLSX)
-    properties = ole_properties(content)
+    document = parse_office(content, name=name, media_type=media_type)
     title = properties.pop("title", None)
     left_out = {name: value for name, value in document.metadata.items() if name == "left_out"}
-    return replace(document, title=title if isinstance(title, str) else None, metadata=properties | left_out)
+    held = document.title if media_type == DOCX else None
+    return replace(document, title=title if isinstance(title, str) else held, metadata=properties | left_out)
 
 
 def _ole_type(content: bytes, named: str) -> str:
