@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from sourcebook.parsing.pdf.layout.elements import Cell, Row, Table
+from sourcebook.parsing.pdf.layout.form_fields import EMPTY
 from sourcebook.parsing.pdf.layout.lines.rows import rows
 from sourcebook.parsing.pdf.layout.page_parts import Line, Page
 from sourcebook.parsing.pdf.layout.tables.grid import Grid, grids
@@ -115,13 +116,19 @@ def _cells(grid: Grid, filled: list[list[Row]]) -> tuple[list[Cell], list[int]]:
                 Cell(
                     starts[cell.row] + offset,
                     cell.column,
-                    joined_text([one.line for one in part]),
+                    _text(part),
                     span,
                     cell.column_span,
                     header=cell.row < header,
                 )
             )
     return cells, heights
+
+
+def _text(part: Sequence[Row]) -> str:
+    """Return the text of a cell; a field that nobody filled in is an empty cell where nothing is beside it."""
+    text = joined_text([one.line for one in part])
+    return "" if text == EMPTY else text
 
 
 def _text_rows(cells: Sequence[Sequence[Row]]) -> list[float]:
