@@ -53,7 +53,7 @@ def test_what_is_wrong_with_an_attachment_is_told_of_it(mail: Stages) -> None:
     skipped = mail.item("minutes.eml/old.zip")
     assert (skipped["state"], skipped["error"]) == (
         "skipped",
-        "archives within messages are not opened; save it beside the message",
+        "archives within files are not opened; save it beside the file",
     )
     assert mail.item("minutes.eml")["state"] == "ready"
 

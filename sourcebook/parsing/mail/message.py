@@ -5,10 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 
-MOST_ATTACHMENTS = 1000
-"""Attachments read of a message, those of nested messages included."""
-DEEPEST = 10
-"""Levels of nested messages whose attachments are read."""
+from sourcebook.parsing.attached_files import MOST_ATTACHMENTS
 
 
 @dataclass(frozen=True, slots=True)

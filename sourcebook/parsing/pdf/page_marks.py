@@ -6,16 +6,18 @@ them. So both are compared without these words, and the text is taken from the f
 
 import ctypes
 import re
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from math import isfinite
 from typing import Any
 
 from pypdfium2 import raw  # type: ignore[import-untyped] # has no stubs
 
 from sourcebook.model.document import Box
-from sourcebook.parsing.pdf.decoded_pages import DecodedPage
+from sourcebook.parsing.pdf.decoded_pages import DecodedPage, Point
 from sourcebook.parsing.pdf.layout.page_parts import Field, Remark
 from sourcebook.parsing.pdf.presentation_forms import as_letters
 from sourcebook.parsing.pdf.words import Word
@@ -43,6 +45,8 @@ _BY_NAME = {
 }
 _THINNEST = 0.5
 """Width or height up to which a field cannot be seen, in points."""
+_STEPS = 100
+"""Parts of a point to which places on a rotated page are computed."""
 _BAND = 24
 """Height of the bands in which rectangles are looked up, in points."""
 _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -65,12 +69,13 @@ class PageMarks:
     has_files: bool = False
     """Whether files are attached to places of the page."""
 
-    def without_appearances(self, words: Sequence[Word], page: DecodedPage, text: Any) -> Sequence[Word]:
+    def without_appearances(self, words: Sequence[Word], page: DecodedPage, opened: Any, text: Any) -> Sequence[Word]:
         """Return the words of the page's content; those that are only painted by a mark become its text.
 
         Args:
             words: words of docling-parse.
             page: the decoded page.
+            opened: PDFium's page.
             text: PDFium's text of the page.
         """
         marks = [*self.fields, *self.unseen]
@@ -78,7 +83,7 @@ class PageMarks:
             return words
         bands: dict[int, list[int]] = defaultdict(list)
         for place, mark in enumerate(marks):
-            for band in range(int(max(mark.top, 0) // _BAND), int(min(mark.bottom, page.height) // _BAND) + 1):
+            for band in range(int(mark.top // _BAND), int(mark.bottom // _BAND) + 1):
                 bands[band].append(place)
         kept: list[Word] = []
         painted: dict[int, list[str]] = defaultdict(list)
@@ -87,7 +92,7 @@ class PageMarks:
             near = bands.get(int(word.middle // _BAND), ())
             # A text that is too long for its field runs over the edge.
             before = next((one for one in near if _holds(marks[one], word)), before)
-            if before is None or _is_content(word, page, text):
+            if before is None or _is_content(word, opened, page, text):
                 kept.append(word)
                 before = None
             else:
@@ -117,7 +122,7 @@ def page_marks(opened: Any, form: Any, page: DecodedPage) -> PageMarks:
         page: the decoded page.
     """
     found = PageMarks()
-    remarks: list[tuple[int, Remark]] = []
+    remarks: list[tuple[int, int, Remark]] = []
     for index in range(min(raw.FPDFPage_GetAnnotCount(opened), _MOST)):
         annotation = raw.FPDFPage_GetAnnot(opened, index)
         if not annotation:
@@ -127,17 +132,36 @@ def page_marks(opened: Any, form: Any, page: DecodedPage) -> PageMarks:
             if kind in _SILENT:
                 continue
             found.has_files |= kind == raw.FPDF_ANNOT_FILEATTACHMENT
-            where = _where(annotation, page)
+            where = _where(annotation, opened, page)
             if (mark := _mark(annotation, kind, form, where)) is not None:
-                seen = _is_on(mark, page) and not raw.FPDFAnnot_GetFlags(annotation) & _UNSEEN
+                seen = min(mark.width, mark.height) > _THINNEST and not raw.FPDFAnnot_GetFlags(annotation) & _UNSEEN
                 (found.fields if seen else found.unseen).append(mark)
             if kind not in _WITHOUT_REMARK and (text := _remark(annotation, kind)):
                 first, where = _answered(opened, annotation, index, page)
-                remarks.append((first, Remark(*where, text)))
+                remarks.append((first, index if first != index else -1, Remark(*where, text)))
         finally:
             raw.FPDFPage_CloseAnnot(annotation)
-    found.remarks = [remark for _, remark in sorted(remarks, key=lambda one: one[0])]
+    found.remarks = [remark for *_, remark in sorted(remarks, key=lambda one: one[:2])]
     return found
+
+
+def without_ticks(shapes: Sequence[Sequence[Point]], fields: Sequence[Field]) -> Sequence[Sequence[Point]]:
+    """Return the drawn shapes without those of check boxes and radio buttons."""
+    ticks = sorted((one for one in fields if one.kind == "tick"), key=lambda one: one.left)
+    if not ticks:
+        return shapes
+    widest = max(one.width for one in ticks)
+
+    def is_of_tick(points: Sequence[Point]) -> bool:
+        left, right = min(x for x, _ in points), max(x for x, _ in points)
+        top, bottom = min(y for _, y in points), max(y for _, y in points)
+        near = ticks[bisect_left(ticks, left - widest - 1, key=lambda one: one.left) :]
+        return any(
+            right <= one.right + 1 and one.top - 1 <= top and bottom <= one.bottom + 1
+            for one in takewhile(lambda one: one.left - 1 <= left, near)
+        )
+
+    return [points for points in shapes if not points or not is_of_tick(points)]
 
 
 def without_blanks(words: Sequence[Word], fields: Sequence[Field]) -> Sequence[Word]:
@@ -227,41 +251,59 @@ def _answered(opened: Any, annotation: Any, index: int, page: DecodedPage) -> tu
         while len(chain) < _MOST_REPLIES and (target := raw.FPDFAnnot_GetLinkedAnnot(chain[-1], b"IRT")):
             chain.append(target)
         first = index if len(chain) == 1 else raw.FPDFPage_GetAnnotIndex(opened, chain[-1])
-        return first, _where(chain[-1], page)
+        return first, _where(chain[-1], opened, page)
     finally:
         for target in chain[1:]:
             raw.FPDFPage_CloseAnnot(target)
 
 
-def _where(annotation: Any, page: DecodedPage) -> Box:
+def _where(annotation: Any, opened: Any, page: DecodedPage) -> Box:
+    """Return the part of the page that an annotation covers, as a viewer shows it."""
     found = raw.FS_RECTF()
-    edges = (found.left, found.bottom, found.right, found.top)
-    if raw.FPDFAnnot_GetRect(annotation, found):
-        edges = (found.left, found.bottom, found.right, found.top)
-    if not all(map(isfinite, edges)):
-        return 0.0, 0.0, 0.0, 0.0
-    left, right = sorted((edges[0] - page.left, edges[2] - page.left))
-    top, bottom = sorted((page.top - edges[3], page.top - edges[1]))
+    corners = (0.0, 0.0), (0.0, 0.0)
+    if raw.FPDFAnnot_GetRect(annotation, found) and isfinite(found.left + found.right + found.top + found.bottom):
+        corners = _shown(opened, page, found.left, found.top), _shown(opened, page, found.right, found.bottom)
+    xs, ys = zip(*corners, strict=True)
+    left, right = (min(max(x, 0.0), page.width) for x in sorted(xs))
+    top, bottom = (min(max(y, 0.0), page.height) for y in sorted(ys))
     return left, top, right, bottom
 
 
-def _is_on(mark: Field, page: DecodedPage) -> bool:
-    across = min(mark.right, page.width) - max(mark.left, 0.0)
-    return across > _THINNEST and min(mark.bottom, page.height) - max(mark.top, 0.0) > _THINNEST
+def _shown(opened: Any, page: DecodedPage, x: float, y: float) -> Point:
+    """Return where a viewer shows a place of the file, which is turned for a rotated page."""
+    if not opened.get_rotation():
+        return x - page.left, page.top - y
+    across, down = ctypes.c_int(), ctypes.c_int()
+    raw.FPDF_PageToDevice(opened, 0, 0, *_device(page), 0, x, y, across, down)
+    return across.value / _STEPS, down.value / _STEPS
+
+
+def _in_file(opened: Any, page: DecodedPage, x: float, y: float) -> Point:
+    """Return the place in the file that a viewer shows at a place."""
+    if not opened.get_rotation():
+        return x + page.left, page.top - y
+    across, up = ctypes.c_double(), ctypes.c_double()
+    raw.FPDF_DeviceToPage(opened, 0, 0, *_device(page), 0, round(x * _STEPS), round(y * _STEPS), across, up)
+    return across.value, up.value
+
+
+def _device(page: DecodedPage) -> tuple[int, int]:
+    return round(page.width * _STEPS), round(page.height * _STEPS)
 
 
 def _holds(mark: Field, word: Word) -> bool:
-    return mark.left <= word.centre <= mark.right and mark.top <= word.middle <= mark.bottom
+    return mark.left < word.right and word.left < mark.right and mark.top <= word.middle <= mark.bottom
 
 
-def _is_content(word: Word, page: DecodedPage, text: Any) -> bool:
+def _is_content(word: Word, opened: Any, page: DecodedPage, text: Any) -> bool:
     """Tell whether PDFium has a word at its place, too, so that the page's own content paints it."""
-    quarter = word.height / 4
-    found = text.get_text_bounded(
-        page.left + word.left, page.top - word.bottom + quarter, page.left + word.right, page.top - word.top - quarter
-    )
-    first, second = as_letters(word.text), as_letters("".join(found.split()))
-    return bool(second) and (word.unmapped or first in second or second in first)
+    across, down = (word.width / 4, 0.0) if word.angle % 180 else (0.0, word.height / 4)
+    first = _in_file(opened, page, word.left + across, word.top + down)
+    second = _in_file(opened, page, word.right - across, word.bottom - down)
+    (left, right), (bottom, top) = map(sorted, zip(first, second, strict=True))
+    found = as_letters("".join(text.get_text_bounded(left, bottom, right, top).split()))
+    own = as_letters(word.text)
+    return bool(found) and (word.unmapped or own in found or found in own)
 
 
 def _contents(annotation: Any) -> str:

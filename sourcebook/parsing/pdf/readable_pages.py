@@ -80,9 +80,7 @@ def _with_marks(page: Page, own: Page) -> Page:
     lines = [
         line
         for line in page.lines
-        if not any(
-            one.left <= line.centre <= one.right and one.top <= line.middle <= one.bottom for one in own.fields
-        )
+        if not any(one.left <= line.centre <= one.right and one.top <= line.middle <= one.bottom for one in own.fields)
     ]
     return replace(page, lines=tuple(lines), fields=own.fields, remarks=own.remarks)
 

@@ -105,7 +105,7 @@ class SecondReading:
         try:
             opened, text = self._page(number)
             found = page_marks(opened, self._document.formenv, page)
-            return found.without_appearances(words, page, text), found
+            return found.without_appearances(words, page, opened, text), found
         except pypdfium2.PdfiumError:
             return words, PageMarks()
 

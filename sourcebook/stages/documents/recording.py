@@ -95,7 +95,7 @@ def _identity(run: DocumentsRun, item: StaleDocument, title: str | None = None) 
 def record_attachments(
     cursor: Cursor[Any], key: ContentKey, attachments: Sequence[Attachment], *, in_archive: bool
 ) -> None:
-    """Record the attachments of a message, or the files of an archive, in place of those that it had.
+    """Record the attachments of a message or PDF, or the files of an archive, in place of those that it had.
 
     Args:
         cursor: in the transaction that records the document.
@@ -136,11 +136,11 @@ def _skip_reason(attachment: Attachment, *, in_archive: bool) -> str | None:
         return (
             "recordings within archives are not transcribed; unpack it into the source"
             if in_archive
-            else "recordings within messages are not transcribed; save it beside the message"
+            else "recordings within files are not transcribed; save it beside the file"
         )
     if attachment.media_type in ARCHIVES:
         if not in_archive:
-            return "archives within messages are not opened; save it beside the message"
+            return "archives within files are not opened; save it beside the file"
         if media_type_of_name(attachment.name) not in ARCHIVES:
             return "an archive in an archive is opened by its ending, such as .zip; give it that, or unpack it"
     return None if parser_for(attachment.media_type) is not None else skip_reason(attachment.media_type)

@@ -74,7 +74,7 @@ def build_document(
     from sourcebook.parsing.pdf.layout.docling_document import assemble
 
     found = [column for page in pages for column in _columns(page)]
-    texts = [[item for item in column.items if isinstance(item, Row)] for column in found]
+    texts = [_text_rows(column) for column in found]
     lines = [row.line for rows_of_column in texts for row in rows_of_column]
     context = Context(
         style=text_style(texts),
@@ -165,11 +165,17 @@ def _items(
     yield from tables
 
 
+def _text_rows(column: _Column) -> list[Row]:
+    """Return the rows of a column outside of tables, entries of forms included."""
+    items = (item for item in column.items if not isinstance(item, Table))
+    return [Row((item,), item) if isinstance(item, Entry) else item for item in items]
+
+
 def _with_contexts(found: Sequence[_Column], context: Context) -> Iterator[tuple[_Column, Context]]:
     """Yield each column with the text style of its page."""
     for _, group in groupby(found, key=lambda column: column.page.number):
         columns_of_page = list(group)
-        texts = [item for column in columns_of_page for item in column.items if isinstance(item, Row)]
+        texts = [row for column in columns_of_page for row in _text_rows(column)]
         style = style_of_page(context.style, texts)
         small = any(isinstance(item, Table) for column in columns_of_page for item in column.items)
         local = replace(context, style=style, cover=not has_running_text(style, texts, small=small))

@@ -31,6 +31,7 @@ _GOES_ON = re.compile(r"[^\W\dA-Z_]*[a-zß-ÿ(,;.)%€$°/–-]")
 _MOST_FIELDS = 1_500
 """Fields of a page above which no labels are looked for."""
 _NONE = Field(0.0, 0.0, 0.0, 0.0, "note")
+_BEFORE_STOP = re.compile(r" (?=[,.;)])")
 _MARKS = re.compile(r"[\s:：_.…]+$")
 
 
@@ -64,7 +65,7 @@ class _Pair:
         """Return label and value as one line."""
         name = next((one.of.name for one in self.fields if one.of.name), "")
         label = _MARKS.sub("", " ".join(line.text for line in self.labels)) or name
-        value = " ".join(self.parts)
+        value = _BEFORE_STOP.sub("", " ".join(self.parts))
         colon = "" if not label else " " if label[-1] in "?!,;(" else ": "
         members: list[Line] = [*self.labels, *self.fields, *self.more]
         size = min(one.size for one in members)
