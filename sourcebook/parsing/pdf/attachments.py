@@ -30,8 +30,8 @@ class PdfFile:
     """A file attached to a PDF."""
 
     name: str
+    media_type: str
     content: bytes
-    media_type: str = "application/octet-stream"
 
     def read(self) -> bytes:
         """Return its bytes."""
@@ -113,12 +113,12 @@ def _file(attachment: Any, document: Any) -> PdfFile | None:
     if not attachment:
         return None
     opened = PdfAttachment(attachment, document)
-    name = media_type = ""
+    name, media_type = "", "application/octet-stream"
     with suppress(PdfiumError, UnicodeError):
         name = opened.get_name()
-        media_type = opened.get_subtype()
+        media_type = opened.get_subtype() or media_type
     try:
-        return PdfFile(name, bytes(opened.get_data()), media_type or PdfFile.media_type)
+        return PdfFile(name, media_type, bytes(opened.get_data()))
     except (PdfiumError, MemoryError):
         return None
 

@@ -47,7 +47,7 @@ def read_information(content: bytes) -> PdfProperties:
     Raises:
         ParseError: the file needs a password, is no PDF that can be opened, or has drawings that contain themselves.
     """
-    from pypdfium2 import raw
+    from pypdfium2 import raw  # type: ignore[import-untyped] # has no stubs
 
     with _opened(content) as document:
         refuse_endless_nesting(content, document)
@@ -62,7 +62,7 @@ def read_information(content: bytes) -> PdfProperties:
 
 @contextmanager
 def _opened(content: bytes) -> Iterator[Any]:  # pypdfium2 has no stubs
-    from pypdfium2 import PdfDocument, PdfiumError  # type: ignore[import-untyped] # has no stubs
+    from pypdfium2 import PdfDocument, PdfiumError
 
     try:
         document = PdfDocument(content)

@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -46,7 +46,7 @@ _DIVIDED = "\ufffe"
 """PDFium's sign for the hyphen of a word that is divided at the end of a line."""
 _PLAIN = re.compile(r"\W*[^\W\d_]+(?:['’-][^\W\d_]+)*\W*")
 _TWO_LETTERS = re.compile(r"[^\W\d_]{2}")
-_BAND = 24
+_BAND = 2
 """Height of the bands in which words are looked up, in points."""
 _MOST_MOVED = 250_000_000
 """Letters beyond a page times letters behind them in the file, at 10 ns each: 2.5 seconds."""
@@ -173,22 +173,9 @@ def _better_words(
 
 
 def _seen_by_one(words: Sequence[Word], others: Sequence[Word]) -> list[Word]:
-    """Return the readable words at places where another reading has none, and whose text it has nowhere."""
-    texts = {other.text for other in others}
-    lacking = [word for word in words if word.text not in texts and not word.unmapped]
-    bands: dict[int, list[Word]] = defaultdict(list)
-    for other in others if lacking else ():
-        for band in _bands(other):
-            bands[band].append(other)
-    return [
-        word
-        for word in lacking
-        if not any(
-            other.left < word.right and word.left < other.right and other.top < word.bottom and word.top < other.bottom
-            for band in _bands(word)
-            for other in bands[band]
-        )
-    ]
+    """Return the readable words in lines of which another reading has nothing; wrong letters run over their place."""
+    taken = {band for other in others for band in _bands(other)}
+    return [word for word in words if not word.unmapped and taken.isdisjoint(_bands(word))]
 
 
 def _bands(word: Word) -> range:

@@ -135,11 +135,11 @@ class _Pairing:
     def _of_values(self) -> list[_Pair]:
         labels: dict[int, list[Line]] = {}
         inherited: dict[tuple[int, int], list[Line]] = {}
-        ordered = [one for row in side_by_side(self._values) for one in sorted(row, key=lambda one: one.left)]
+        ordered = [one for row in _rows(self._values) for one in row]
         for find in (self._close, self._above, self._left, self._inside, self._below):
             for one in ordered:
-                if id(one) not in labels and (label := find(one)) is not None:
-                    labels[id(one)] = self._take(label, upwards=find == self._above)
+                if id(one) not in labels and (nearest := find(one)) is not None:
+                    labels[id(one)] = self._take(nearest, upwards=find == self._above)
         pairs: list[_Pair] = []
         for one in ordered:
             label, last = labels.get(id(one), []), pairs[-1] if pairs else None
@@ -166,7 +166,7 @@ class _Pairing:
         if not are_beside(before, one) or one.left < before.right - NEAR:
             return False
         if not label:
-            return one.left - before.right <= 1.5 * min(one.height, before.height)
+            return bool(last.labels) and one.left - before.right <= 1.5 * min(one.height, before.height)
         first, text = label[0], label[-1].text
         return _gap(before, first) <= 1.5 * first.size and _GOES_ON.match(first.text) is not None and text[-1:] != ":"
 
@@ -176,15 +176,13 @@ class _Pairing:
         shared = defaultdict[str, int](int)
         for one in self._ticks:
             shared[one.of.group] += 1
-        for number, row in enumerate(side_by_side(self._ticks)):
-            row.sort(key=lambda one: one.left)
-            ticks = [one for one in row if isinstance(one, FieldLine)]
+        for number, ticks in enumerate(_rows(self._ticks)):
             first, last = ticks[0], ticks[-1]
             behind, before = self._beside(last, right=True), self._beside(first)
             far = behind is None or isinstance(behind, FieldLine) or _gap(last, behind) > _CLOSE * behind.size
             for one in ticks:
-                label = self._left(one) if far and self._is_free(before) else self._behind(one)
-                options[id(one)] = [] if label is None else self._take(label)
+                option = self._left(one) if far and self._is_free(before) else self._behind(one)
+                options[id(one)] = [] if option is None else self._take(option)
             question = self._left(first)
             asks = question is not None and (len(ticks) > 1 or question.text.rstrip()[-1:] in ":?")
             for one in ticks:
@@ -265,6 +263,12 @@ class _Pairing:
 
     def _is_free(self, line: Line | None) -> TypeGuard[Line]:
         return line is not None and not isinstance(line, FieldLine) and id(line) not in self._taken
+
+
+def _rows(fields: Sequence[FieldLine]) -> Iterator[list[FieldLine]]:
+    """Yield fields side by side, from the left."""
+    for row in side_by_side(fields):
+        yield sorted((one for one in row if isinstance(one, FieldLine)), key=lambda one: one.left)
 
 
 def _is_below(upper: Line, lower: Line) -> bool:
