@@ -11,6 +11,7 @@ from sourcebook.admin.removal import remove_items, restore_items
 from sourcebook.errors import QueryError, SourcebookError
 from tests.integration.stages import Stages
 from tests.unit.parsing.pdf.pdf_writer import Shown, pdf
+from tests.unit.parsing.pdf.test_attachments import holding
 
 ARCHIVE = b"PK\x03\x04" + bytes(200)
 
@@ -225,3 +226,22 @@ def test_the_attachments_of_a_mailbox_are_documents(stages: Stages) -> None:
     stages.run()
     assert stages.found("sand") == {"note.md"}
     assert stages.found("clay") == {"note%20%282%29.md"}
+
+
+def test_the_attachments_of_a_pdf_are_documents(stages: Stages) -> None:
+    """They come and go with it, an attached PDF's own among them, also where a message has the PDF."""
+    stages.configure()
+    invoice = holding({"factur-x.xml": b"<Invoice><Total>318.50 crowns for the mast</Total></Invoice>"})
+    stages.write("invoice.pdf", invoice)
+    stages.write("letter.eml", message("The invoice is attached.", {"mast.pdf": invoice}))
+    stages.run()
+    assert stages.document("invoice.pdf/factur-x.xml")["media_type"] == "text/x-xml"
+    assert stages.found("318.50") == {"factur-x.xml"}
+    assert stages.item("letter.eml/factur-x.xml")["state"] == "ready"
+    assert not stages.pending().work
+    for uri in ("invoice.pdf/factur-x.xml", "letter.eml/factur-x.xml"):
+        with stages.knowledge.original(stages.uri(uri)) as original:
+            assert b"318.50" in original.stream.read()
+    stages.write("invoice.pdf", holding({}))
+    stages.run()
+    assert stages.document("invoice.pdf/factur-x.xml")["removed_at"] is not None

@@ -32,8 +32,10 @@ def annotated(
     fixed: list[str | bytes] = [
         f"<< /Type /Catalog /Pages 2 0 R {acro_form} {catalog} >>",
         "<< /Type /Pages /Count 1 /Kids [3 0 R] >>",
-        f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /Font << /plain 5 0 R "
-        f"/bold 6 0 R >> >> /Annots [{listed}] {page} >>",
+        (
+            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << /Font << /plain 5 0 R "
+            f"/bold 6 0 R >> >> /Annots [{listed}] {page} >>"
+        ),
         f"<< /Length {len(content)} >>\nstream\n{content}\nendstream",
         "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
         "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica-Bold /Encoding /WinAnsiEncoding >>",

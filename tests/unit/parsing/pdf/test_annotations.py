@@ -23,8 +23,10 @@ def test_texts_on_the_page() -> None:
         f"/Subtype /FreeText /F 4 /Rect [72 600 372 620] /Contents ({typed}) /AP << /N 10 0 R >>",
         "/Subtype /FreeText /F 4 /Rect [72 560 372 580] /Contents (Typed: 42 t)",
         "/Subtype /FreeText /F 4 /Rect [72 520 372 540] /RC (<body><p>Rich <b>note</b> 7</p></body>)",
-        "/Subtype /Stamp /F 4 /Rect [200 480 500 500] /Name /Draft /Contents (See my letter.) /T (Chief) "
-        "/AP << /N 11 0 R >>",
+        (
+            "/Subtype /Stamp /F 4 /Rect [200 480 500 500] /Name /Draft /Contents (See my letter.) /T (Chief) "
+            "/AP << /N 11 0 R >>"
+        ),
         "/Subtype /Stamp /F 4 /Rect [200 440 500 460] /Name /SBNotApproved",
     ]
     content = annotated(

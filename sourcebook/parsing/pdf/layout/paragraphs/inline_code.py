@@ -18,9 +18,7 @@ _WIDEST_INDENT = 4.0
 """Largest distance of the left edges of a line and of the marked line above it, in font sizes [0079]."""
 
 
-def with_inline_code(
-    items: Sequence[Row | Table | Entry], edge: float, style: TextStyle
-) -> list[Row | Table | Entry]:
+def with_inline_code(items: Sequence[Row | Table | Entry], edge: float, style: TextStyle) -> list[Row | Table | Entry]:
     """Return the items of a column, the lines within paragraphs that look like code as lines of text.
 
     Args:
@@ -51,7 +49,7 @@ def _is_marked(row: Row) -> bool:
     return row.line.text[:1] in _BULLETS and list_mark(row.line.text) is not None
 
 
-def _goes_on(above: Row, row: Row, below: Row | Table | None, edge: float, style: TextStyle) -> bool:
+def _goes_on(above: Row, row: Row, below: Row | Table | Entry | None, edge: float, style: TextStyle) -> bool:
     """Tell whether a row goes on in the sentence of the row above it."""
     line, last = row.line, above.line
     if last.monospaced or not _is_next(above, row, style):
