@@ -278,5 +278,7 @@ def is_text_type(media_type: str) -> bool:
 _TEXTUAL = frozenset({JSON, JSON_LINES, YAML, TOML, EMAIL, MBOX, MHTML, NOTEBOOK, SUBRIP, DOCBOOK, FICTIONBOOK, SVG})
 FORMERLY_TEXT = frozenset({CALENDAR, CONTACTS, DOCBOOK, FICTIONBOOK, MBOX, MHTML, NOTEBOOK, ORG, RST, SUBRIP, WEBVTT})
 """Media types that earlier versions recorded as plain text or JSON."""
-CONTAINERS = MESSAGES | ARCHIVES | {PDF}
-"""Media types of files in which there may be files, each a document of its own."""
+CONTAINERS = MESSAGES | ARCHIVES
+"""Media types of files in which there are files, each a document of its own."""
+HOLDERS = CONTAINERS | {PDF}
+"""Media types of files in which there may be files."""

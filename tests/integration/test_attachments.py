@@ -10,6 +10,7 @@ from fsspec.implementations.memory import MemoryFile
 from sourcebook.admin.removal import remove_items, restore_items
 from sourcebook.errors import QueryError, SourcebookError
 from tests.integration.stages import Stages
+from tests.unit.parsing.archives.archive_writer import zipped
 from tests.unit.parsing.pdf.pdf_writer import Shown, pdf
 from tests.unit.parsing.pdf.test_attachments import holding
 
@@ -233,7 +234,9 @@ def test_the_attachments_of_a_pdf_are_documents(stages: Stages) -> None:
     stages.configure()
     invoice = holding({"factur-x.xml": b"<Invoice><Total>318.50 crowns for the mast</Total></Invoice>"})
     stages.write("invoice.pdf", invoice)
-    stages.write("letter.eml", message("The invoice is attached.", {"mast.pdf": invoice}))
+    letter = message("The invoice is attached.", {"mast.pdf": invoice})
+    stages.write("letter.eml", letter)
+    stages.write("old.zip", zipped({"letter.eml": letter}))
     stages.run()
     assert stages.document("invoice.pdf/factur-x.xml")["media_type"] == "text/x-xml"
     assert stages.found("318.50") == {"factur-x.xml"}
@@ -245,3 +248,4 @@ def test_the_attachments_of_a_pdf_are_documents(stages: Stages) -> None:
     stages.write("invoice.pdf", holding({}))
     stages.run()
     assert stages.document("invoice.pdf/factur-x.xml")["removed_at"] is not None
+    assert stages.item("letter.eml/mast.pdf")["state"] == stages.item("old.zip/letter.eml")["state"] == "ready"

@@ -19,7 +19,7 @@ from sourcebook.database.stage_runs import refresh_statistics
 from sourcebook.files.reading import name_as_title
 from sourcebook.indexing.damage import find_suspicion, heightened
 from sourcebook.indexing.mending import mend_contents
-from sourcebook.model.media_types import CONTAINERS
+from sourcebook.model.media_types import CONTAINERS, HOLDERS
 from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
 from sourcebook.model.selection import EVERYTHING, Selection
@@ -50,7 +50,7 @@ def update_documents(
 ) -> StageReport:
     """Bring the documents of a collection up to date with its items.
 
-    Messages are parsed first, because their attachments are items too.
+    Messages are parsed first, because their attachments are items too; those of PDFs come last.
 
     Args:
         connection: in autocommit mode.
@@ -82,20 +82,19 @@ def update_documents(
         processing(connection, collection, "documents", shares=shard is not None) as marks,
     ):
         maker = DocumentMaker(run, parsers, marks)
-        containers = [item for item in stale if item.media_type in CONTAINERS]
-        if containers:
-            for number in maker.make(containers):
+        read: set[str] = set()
+        part = [item for item in stale if item.media_type in CONTAINERS] or stale
+        while part:
+            for number in maker.make(part):
                 done += number
-                progress(done, len(stale), report.failed)
-                recorded(len(stale))
+                progress(done, len(read) + len(stale), report.failed)
+                recorded(len(read) + len(stale))
+            read.update(item.uri for item in part)
+            if len(part) == len(stale) and not any(item.media_type in HOLDERS for item in part):
+                break
             changed = _follow_items(run)
-            read = {item.uri for item in containers}
             found = stale_documents(connection, collection, run.identities, selection, changed.uris)
-            stale = [item for item in found if item.uri not in read]
-        for number in maker.make(stale):
-            done += number
-            progress(done, len(containers) + len(stale), report.failed)
-            recorded(len(containers) + len(stale))
+            part = stale = [item for item in found if item.uri not in read]
     if changed.is_whole:
         page = with_identity(page_identity(), run.redaction)
         with in_turn(connection, shard, "pages"):
