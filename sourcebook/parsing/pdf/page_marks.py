@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from math import isfinite
+from textwrap import shorten
 from typing import Any
 
 from pypdfium2 import raw  # type: ignore[import-untyped] # has no stubs
@@ -34,6 +35,13 @@ _UNSEEN = raw.FPDF_ANNOT_FLAG_HIDDEN | raw.FPDF_ANNOT_FLAG_NOVIEW | raw.FPDF_ANN
 _PASSWORD = 1 << 13
 _NOTES = frozenset({raw.FPDF_ANNOT_FREETEXT, raw.FPDF_ANNOT_STAMP, raw.FPDF_ANNOT_WATERMARK})
 _SILENT = frozenset({raw.FPDF_ANNOT_LINK, raw.FPDF_ANNOT_POPUP})
+_ON_TEXT = frozenset(
+    {raw.FPDF_ANNOT_HIGHLIGHT, raw.FPDF_ANNOT_UNDERLINE, raw.FPDF_ANNOT_SQUIGGLY, raw.FPDF_ANNOT_STRIKEOUT}
+)
+_LONGEST_QUOTE = 120
+"""Letters of the marked words that a comment names."""
+_MOST_MARKED = 50
+"""Marked lines that are looked at."""
 _WITHOUT_REMARK = frozenset({raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_FREETEXT, raw.FPDF_ANNOT_WATERMARK})
 _TICKS = frozenset({raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON})
 _CHOICES = frozenset({raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_FORMFIELD_LISTBOX})
@@ -113,11 +121,12 @@ class PageMarks:
         return sum(len(mark.value.split()) for mark in self.unseen if mark.kind != "tick")
 
 
-def page_marks(opened: Any, form: Any, page: DecodedPage) -> PageMarks:
+def page_marks(opened: Any, text: Any, form: Any, page: DecodedPage) -> PageMarks:
     """Return the form fields and annotations of a page.
 
     Args:
         opened: PDFium's page.
+        text: PDFium's text of the page.
         form: PDFium's handle of the document's form; None without one.
         page: the decoded page.
     """
@@ -136,32 +145,32 @@ def page_marks(opened: Any, form: Any, page: DecodedPage) -> PageMarks:
             if (mark := _mark(annotation, kind, form, where)) is not None:
                 seen = min(mark.width, mark.height) > _THINNEST and not raw.FPDFAnnot_GetFlags(annotation) & _UNSEEN
                 (found.fields if seen else found.unseen).append(mark)
-            if kind not in _WITHOUT_REMARK and (text := _remark(annotation, kind)):
+            if kind not in _WITHOUT_REMARK and (sentence := _remark(annotation, kind, text)):
                 first, where = _answered(opened, annotation, index, page)
-                remarks.append((first, index if first != index else -1, Remark(*where, text)))
+                remarks.append((first, index if first != index else -1, Remark(*where, sentence)))
         finally:
             raw.FPDFPage_CloseAnnot(annotation)
     found.remarks = [remark for *_, remark in sorted(remarks, key=lambda one: one[:2])]
     return found
 
 
-def without_ticks(shapes: Sequence[Sequence[Point]], fields: Sequence[Field]) -> Sequence[Sequence[Point]]:
-    """Return the drawn shapes without those of check boxes and radio buttons."""
-    ticks = sorted((one for one in fields if one.kind == "tick"), key=lambda one: one.left)
-    if not ticks:
+def without_frames(shapes: Sequence[Sequence[Point]], fields: Sequence[Field]) -> Sequence[Sequence[Point]]:
+    """Return the drawn shapes without those of fields: frames, and marks of check boxes and radio buttons."""
+    if not fields:
         return shapes
-    widest = max(one.width for one in ticks)
+    ordered = sorted(fields, key=lambda one: one.left)
+    widest = max(one.width for one in ordered)
 
-    def is_of_tick(points: Sequence[Point]) -> bool:
+    def is_of_field(points: Sequence[Point]) -> bool:
         left, right = min(x for x, _ in points), max(x for x, _ in points)
         top, bottom = min(y for _, y in points), max(y for _, y in points)
-        near = ticks[bisect_left(ticks, left - widest - 1, key=lambda one: one.left) :]
+        near = ordered[bisect_left(ordered, left - widest - 1, key=lambda one: one.left) :]
         return any(
             right <= one.right + 1 and one.top - 1 <= top and bottom <= one.bottom + 1
             for one in takewhile(lambda one: one.left - 1 <= left, near)
         )
 
-    return [points for points in shapes if not points or not is_of_tick(points)]
+    return [points for points in shapes if not points or not is_of_field(points)]
 
 
 def without_blanks(words: Sequence[Word], fields: Sequence[Field]) -> Sequence[Word]:
@@ -232,16 +241,34 @@ def _chosen(form: Any, annotation: Any) -> str:
     return ", ".join(label(one) for one in options if raw.FPDFAnnot_IsOptionSelected(form, annotation, one))
 
 
-def _remark(annotation: Any, kind: int) -> str:
-    """Return a comment with its author and day, "" for an annotation without a text."""
-    text = _contents(annotation)
+def _remark(annotation: Any, kind: int, text: Any) -> str:
+    """Return a comment with its author and day, "" for an annotation without one."""
+    said, about = _contents(annotation), ""
+    if kind in _ON_TEXT and (said or kind == raw.FPDF_ANNOT_STRIKEOUT):
+        about = _marked_text(annotation, text)
+        said = said or ("struck out" if about else "")
     if kind == raw.FPDF_ANNOT_FILEATTACHMENT and (file := raw.FPDFAnnot_GetFileAttachment(annotation)):
         name = _text(lambda buffer, size: raw.FPDFAttachment_GetName(file, buffer, size))
-        text = "" if text == name else text
-    if not text:
+        said = "" if said == name else said
+    if not said:
         return ""
-    day = _DAY.match(_string(annotation, "M") or _string(annotation, "CreationDate"))
-    return remark_sentence(text, author=_string(annotation, "T"), day="-".join(day.groups()) if day else "")
+    found = _DAY.match(_string(annotation, "M") or _string(annotation, "CreationDate"))
+    day = "-".join(found.groups()) if found else ""
+    return remark_sentence(said, author=_string(annotation, "T"), day=day, about=about)
+
+
+def _marked_text(annotation: Any, text: Any) -> str:
+    """Return the words that a highlight or a line through them marks, cut to `_LONGEST_QUOTE` letters."""
+    words: list[str] = []
+    points = raw.FS_QUADPOINTSF()
+    for index in range(min(raw.FPDFAnnot_CountAttachmentPoints(annotation), _MOST_MARKED)):
+        if raw.FPDFAnnot_GetAttachmentPoints(annotation, index, points):
+            xs = sorted((points.x1, points.x2, points.x3, points.x4))
+            ys = sorted((points.y1, points.y2, points.y3, points.y4))
+            quarter = (ys[-1] - ys[0]) / 4
+            if isfinite(quarter + xs[0] + xs[-1]):
+                words += text.get_text_bounded(xs[0], ys[0] + quarter, xs[-1], ys[-1] - quarter).split()
+    return shorten(clean(" ".join(words)), _LONGEST_QUOTE, placeholder="…")
 
 
 def _answered(opened: Any, annotation: Any, index: int, page: DecodedPage) -> tuple[int, Box]:

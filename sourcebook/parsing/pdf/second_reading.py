@@ -104,7 +104,7 @@ class SecondReading:
             return words, PageMarks()
         try:
             opened, text = self._page(number)
-            found = page_marks(opened, self._document.formenv, page)
+            found = page_marks(opened, text, self._document.formenv, page)
             return found.without_appearances(words, page, opened, text), found
         except pypdfium2.PdfiumError:
             return words, PageMarks()

@@ -10,7 +10,7 @@ from sourcebook.parsing.pdf.drawn_underscores import with_drawn_underscores
 from sourcebook.parsing.pdf.east_asian_words import EastAsianFonts
 from sourcebook.parsing.pdf.layout.page_parts import Page, Rule
 from sourcebook.parsing.pdf.meaningless_fonts import without_meaningless
-from sourcebook.parsing.pdf.page_marks import PageMarks, without_blanks, without_ticks
+from sourcebook.parsing.pdf.page_marks import PageMarks, without_blanks, without_frames
 from sourcebook.parsing.pdf.painted_letters import painted_letters, without_single_marks
 from sourcebook.parsing.pdf.plot_points import without_plot_points
 from sourcebook.parsing.pdf.second_reading import second_reading
@@ -93,7 +93,7 @@ def read_pages(content: bytes) -> Iterator[TextPage]:
 def _text_page(page: DecodedPage, number: int, words: Sequence[Word], marks: PageMarks) -> TextPage:
     layer = text_layer(words, page)
     fields = marks.finished()
-    words, page = without_blanks(words, fields), replace(page, shapes=without_ticks(page.shapes, fields))
+    words, page = without_blanks(words, fields), replace(page, shapes=without_frames(page.shapes, fields))
     turned = upright(words, _page_rules(page), page.width, page.height, fields, marks.remarks)
     letters = painted_letters(words, page) if turned.words is words else ()
     lines = runs(turned.words, turned.rules, letters)

@@ -1,8 +1,9 @@
 """Form fields with their labels: each becomes `label: value`, at the place of both."""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import TypeGuard
@@ -31,6 +32,8 @@ _GOES_ON = re.compile(r"[^\W\dA-Z_]*[a-zß-ÿ(,;.)%€$°/–-]")
 _MOST_FIELDS = 1_500
 """Fields of a page above which no labels are looked for."""
 _NONE = Field(0.0, 0.0, 0.0, 0.0, "note")
+_LONGEST_UNIT = 8
+"""Letters of a unit behind a field, such as `Euro`."""
 _BEFORE_STOP = re.compile(r" (?=[,.;)])")
 _MARKS = re.compile(r"[\s:：_.…]+$")
 
@@ -60,16 +63,29 @@ class _Pair:
     parts: list[str] = field(default_factory=list)
     more: list[Line] = field(default_factory=list)
     """Texts among the parts."""
+    beside: list["_Pair"] = field(default_factory=list)
+    """Further columns of a row without lines around its fields."""
 
-    def entry(self, order: int) -> Entry:
-        """Return label and value as one line."""
+    @property
+    def text(self) -> str:
+        """Label and value."""
         name = next((one.of.name for one in self.fields if one.of.name), "")
         label = _MARKS.sub("", " ".join(line.text for line in self.labels)) or name
         value = _BEFORE_STOP.sub("", " ".join(self.parts))
-        colon = "" if not label else " " if label[-1] in "?!,;(" else ": "
-        members: list[Line] = [*self.labels, *self.fields, *self.more]
-        size = min(one.size for one in members)
-        return Entry(f"{label}{colon}{value}", *_edges(members), size=size, order=order)
+        return f"{label}{'' if not label else ' ' if label[-1] in '?!,;(' else ': '}{value}"
+
+    @property
+    def members(self) -> list[Line]:
+        """Its lines; those that are labels of more than one field are where their first field is."""
+        own: list[Line] = [*self.labels, *self.fields, *self.more]
+        near = [line for line in own if line.bottom > self.fields[0].top - _BAND]
+        return [*near, *(line for pair in self.beside for line in pair.members)]
+
+    def entry(self, order: int) -> Entry:
+        """Return label and value as one line."""
+        text = "; ".join([self.text, *(pair.text for pair in self.beside)])
+        size = min(one.size for one in self.members)
+        return Entry(text, *_edges(self.members), size=size, order=order)
 
 
 def with_field_lines(page: Page) -> Page:
@@ -155,10 +171,11 @@ class _Pairing:
             pairs.append(_Pair(label, [one], [one.text]))
         for pair in pairs:
             behind = self._beside(pair.fields[-1], right=True)
-            if self._is_free(behind) and _gap(pair.fields[-1], behind) <= behind.size and _GOES_ON.match(behind.text):
+            if self._is_free(behind) and _gap(pair.fields[-1], behind) <= behind.size and _is_unit(behind.text):
                 pair.parts.append(behind.text)
                 pair.more += self._take(behind)
-        return pairs
+        titles = Counter(id(pair.labels[0]) for pair in pairs if pair.labels)
+        return list(_by_rows(pairs, {title for title, rows in titles.items() if rows > 1}))
 
     def _goes_on(self, last: _Pair, label: Sequence[Line], one: FieldLine) -> bool:
         """Tell whether a field belongs to the one before it on its line: a date's month, the next gap in a sentence."""
@@ -263,6 +280,28 @@ class _Pairing:
 
     def _is_free(self, line: Line | None) -> TypeGuard[Line]:
         return line is not None and not isinstance(line, FieldLine) and id(line) not in self._taken
+
+
+def _by_rows(pairs: Sequence[_Pair], titles: AbstractSet[int]) -> Iterator[_Pair]:
+    """Yield the pairs, those side by side below titles of columns as one.
+
+    Args:
+        pairs: from the top and from the left.
+        titles: ids of labels of more than one field.
+    """
+    last: _Pair | None = None
+    for pair in pairs:
+        in_column = bool(pair.labels) and id(pair.labels[0]) in titles
+        if in_column and last is not None and are_beside(last.fields[0], pair.fields[0]):
+            last.beside.append(pair)
+            continue
+        last = pair if in_column else None
+        yield pair
+
+
+def _is_unit(text: str) -> bool:
+    """Tell whether a text directly behind a field is a unit, or goes on with its sentence."""
+    return len(text) <= _LONGEST_UNIT or _GOES_ON.match(text) is not None
 
 
 def _rows(fields: Sequence[FieldLine]) -> Iterator[list[FieldLine]]:

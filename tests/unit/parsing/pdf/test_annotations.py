@@ -50,13 +50,14 @@ def test_comments_follow_the_text_that_they_are_about() -> None:
         "/Subtype /Text /Rect [30 395 50 415] /Contents (Who pays?) /T (A) /M (D:20240311120000Z)",
         "/Subtype /Highlight /Rect [72 720 300 735] /Contents (Also after rain.)",
         "/Subtype /Underline /Rect [72 720 300 735]",
+        "/Subtype /StrikeOut /Rect [72 735 150 752] /QuadPoints [72 752 131 752 72 735 131 735] /T (C)",
         "/Subtype /Text /Rect [5000 -5000 5020 -4980] /Contents (Far away) /T (Z)",
-        "/Subtype /Text /Rect [30 395 50 415] /Contents (one) /IRT {16}",
-        "/Subtype /Text /Rect [30 395 50 415] /Contents (two) /IRT {15}",
+        "/Subtype /Text /Rect [30 395 50 415] /Contents (one) /IRT {17}",
+        "/Subtype /Text /Rect [30 395 50 415] /Contents (two) /IRT {16}",
     ]
     found = paragraphs(annotated([*PROSE, BELOW], annotations))
     below = found.index(BELOW.text)
-    assert found[1:below] == ["Comment: Also after rain."]
+    assert found[1:below] == ["Comment: Also after rain.", 'Comment by C, on "The crane lifts": struck out']
     assert found[below + 1 : below + 3] == ["Comment by A, 2024-03-11: Who pays?", "Comment by B: The port does."]
     assert set(found[below + 3 :]) == {"Comment: one", "Comment: two", "Comment by Z: Far away"}
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from sourcebook.parsing.pdf.layout.elements import Cell, Row, Table
-from sourcebook.parsing.pdf.layout.form_fields import EMPTY
+from sourcebook.parsing.pdf.layout.form_fields import EMPTY, with_entries
 from sourcebook.parsing.pdf.layout.lines.rows import rows
 from sourcebook.parsing.pdf.layout.page_parts import Line, Page
 from sourcebook.parsing.pdf.layout.tables.grid import Grid, grids
@@ -65,7 +65,7 @@ def _table(grid: Grid, lines: Sequence[Line]) -> Table | None:
         row = min(max(bisect_right(grid.ys, line.middle) - 1, 0), len(grid.ys) - 2)
         column = min(max(bisect_right(grid.xs, line.centre) - 1, 0), len(grid.xs) - 2)
         held[owner[row, column]].append(line)
-    filled = [rows(cell) for cell in held]
+    filled = [rows(with_entries(cell) if len(cell) > 1 else cell) for cell in held]
     if sum(map(bool, filled)) < max(3, _LEAST_FILLED * len(filled)) or max(map(len, filled)) > _MOST_LINES:
         return None
     if grid.inferred and not _parts_rows(grid, filled):
