@@ -13,7 +13,7 @@ from sourcebook.parsing.pdf.beyond_page import WholeLines, with_lines_beyond, wo
 from sourcebook.parsing.pdf.bidirectional import has_right_to_left
 from sourcebook.parsing.pdf.decoded_pages import DecodedPage
 from sourcebook.parsing.pdf.glued_words import with_parted_words
-from sourcebook.parsing.pdf.page_marks import PageMarks, page_marks
+from sourcebook.parsing.pdf.marks.page_marks import PageMarks, page_marks
 from sourcebook.parsing.pdf.pdfium_words import pdfium_words
 from sourcebook.parsing.pdf.presentation_forms import as_letters
 from sourcebook.parsing.pdf.tight_boxes import TightBoxes

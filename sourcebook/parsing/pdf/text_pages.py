@@ -9,8 +9,9 @@ from sourcebook.parsing.pdf.decoded_pages import DecodedPage, Point, decoded_pag
 from sourcebook.parsing.pdf.drawn_underscores import with_drawn_underscores
 from sourcebook.parsing.pdf.east_asian_words import EastAsianFonts
 from sourcebook.parsing.pdf.layout.page_parts import Page, Rule
+from sourcebook.parsing.pdf.marks.drawn_fields import without_blanks, without_frames
+from sourcebook.parsing.pdf.marks.page_marks import PageMarks
 from sourcebook.parsing.pdf.meaningless_fonts import without_meaningless
-from sourcebook.parsing.pdf.page_marks import PageMarks, without_blanks, without_frames
 from sourcebook.parsing.pdf.painted_letters import painted_letters, without_single_marks
 from sourcebook.parsing.pdf.plot_points import without_plot_points
 from sourcebook.parsing.pdf.second_reading import second_reading

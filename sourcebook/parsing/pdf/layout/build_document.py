@@ -18,7 +18,8 @@ from sourcebook.parsing.pdf.layout.columns.stream_order import (
 )
 from sourcebook.parsing.pdf.layout.columns.text_frames import drawn_frames, lines_in_frames
 from sourcebook.parsing.pdf.layout.elements import Element, Part, Place, PlacedTable, Row, Table
-from sourcebook.parsing.pdf.layout.form_fields import Entry, in_reading_order, with_entries, with_field_lines
+from sourcebook.parsing.pdf.layout.field_labels import with_entries
+from sourcebook.parsing.pdf.layout.form_fields import Entry, in_reading_order, with_field_lines
 from sourcebook.parsing.pdf.layout.headings.false_headings import without_false_headings
 from sourcebook.parsing.pdf.layout.headings.headings import title_letters, with_levels
 from sourcebook.parsing.pdf.layout.headings.italic_headings import with_italic_headings

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from sourcebook.parsing.pdf.layout.elements import Cell, Row, Table
-from sourcebook.parsing.pdf.layout.form_fields import EMPTY, with_entries
+from sourcebook.parsing.pdf.layout.field_labels import with_entries
+from sourcebook.parsing.pdf.layout.form_fields import EMPTY
 from sourcebook.parsing.pdf.layout.lines.rows import rows
 from sourcebook.parsing.pdf.layout.page_parts import Line, Page
 from sourcebook.parsing.pdf.layout.tables.grid import Grid, grids
