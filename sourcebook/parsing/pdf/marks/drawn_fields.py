@@ -1,4 +1,4 @@
-"""What pages paint for fields: frames, marks of ticks, and underscores to write on."""
+"""Drawings of pages for their fields: frames, marks of ticks, and underscores to write on."""
 
 import re
 from bisect import bisect_left

@@ -32,7 +32,7 @@ _BAND = 24
 
 @dataclass(slots=True)
 class PageMarks:
-    """What lies on a page."""
+    """Fields, notes and comments of a page."""
 
     fields: list[Field] = field(default_factory=list)
     remarks: list[Remark] = field(default_factory=list)
