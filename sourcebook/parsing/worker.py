@@ -108,17 +108,15 @@ def _attachment(container: bytes, place: AttachmentPlace) -> bytes:
         raise
     except Exception as error:  # a parsing library may raise anything on a broken file
         raise ParseError(
-            f"the {_outer(place)} cannot be read; open and save that again", FailureClass.CORRUPT
+            "the file that it came with cannot be read; open and save that again", FailureClass.CORRUPT
         ) from error
     if sha256(content).digest() != place.sha256:
-        raise ParseError(f"the {_outer(place)} has changed; the next ingest reads it again", FailureClass.MISSING)
+        raise ParseError(
+            f"the {'archive that it is in' if place.media_type in ARCHIVES else 'file that it came with'} has "
+            "changed; the next ingest reads it again",
+            FailureClass.MISSING,
+        )
     return content
-
-
-def _outer(place: AttachmentPlace) -> str:
-    if place.media_type in ARCHIVES:
-        return "archive that it is in"
-    return "PDF that it is attached to" if place.media_type == PDF else "message that it came with"
 
 
 def _contained(container: bytes, place: AttachmentPlace) -> bytes:

@@ -55,7 +55,7 @@ def test_what_is_wrong_with_an_attachment_is_told_of_it(mail: Stages) -> None:
     skipped = mail.item("minutes.eml/old.zip")
     assert (skipped["state"], skipped["error"]) == (
         "skipped",
-        "archives within files are not opened; save it beside the file",
+        "archives within messages and documents are not opened; save it beside them",
     )
     assert mail.item("minutes.eml")["state"] == "ready"
 

@@ -136,11 +136,11 @@ def _skip_reason(attachment: Attachment, *, in_archive: bool) -> str | None:
         return (
             "recordings within archives are not transcribed; unpack it into the source"
             if in_archive
-            else "recordings within files are not transcribed; save it beside the file"
+            else "recordings within messages and documents are not transcribed; save it beside them"
         )
     if attachment.media_type in ARCHIVES:
         if not in_archive:
-            return "archives within files are not opened; save it beside the file"
+            return "archives within messages and documents are not opened; save it beside them"
         if media_type_of_name(attachment.name) not in ARCHIVES:
             return "an archive in an archive is opened by its ending, such as .zip; give it that, or unpack it"
     return None if parser_for(attachment.media_type) is not None else skip_reason(attachment.media_type)

@@ -19,7 +19,7 @@ from sourcebook.database.stage_runs import refresh_statistics
 from sourcebook.files.reading import name_as_title
 from sourcebook.indexing.damage import find_suspicion, heightened
 from sourcebook.indexing.mending import mend_contents
-from sourcebook.model.media_types import CONTAINERS, HOLDERS
+from sourcebook.model.media_types import CONTAINERS, MAY_HOLD_FILES
 from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
 from sourcebook.model.selection import EVERYTHING, Selection
@@ -90,7 +90,7 @@ def update_documents(
                 progress(done, len(read) + len(stale), report.failed)
                 recorded(len(read) + len(stale))
             read.update(item.uri for item in part)
-            if len(part) == len(stale) and not any(item.media_type in HOLDERS for item in part):
+            if len(part) == len(stale) and not any(item.media_type in MAY_HOLD_FILES for item in part):
                 break
             changed = _follow_items(run)
             found = stale_documents(connection, collection, run.identities, selection, changed.uris)
