@@ -24,14 +24,7 @@ def parse_csv(content: bytes) -> ParsedDocument:
     The delimiter is a comma, semicolon, tab or bar: the one that gives most of the first rows the same width.
     """
     decoded = decode(content)
-    text = decoded.text
-    hint = _HINT.match(text)
-    if hint:
-        text = text[hint.end() :]
-    csv.field_size_limit(_LONGEST_FIELD)
-    rows = list(csv.reader(io.StringIO(text), delimiter=hint[1] if hint else _delimiter(text)))
-    rows = [row for row in rows if any(cell.strip() for cell in row)]
-    table = markdown_table(rows)
+    table = markdown_table(read_rows(decoded.text))
     blocks = (Block("table", 0, len(table)),) if table else ()
     return ParsedDocument(
         markdown=f"{table}\n" if table else "",
@@ -39,6 +32,16 @@ def parse_csv(content: bytes) -> ParsedDocument:
         language=detect_language(table, blocks),
         metadata={"encoding": decoded.encoding},
     )
+
+
+def read_rows(text: str) -> list[list[str]]:
+    """Return the rows of delimited text that have a filled cell, its header first."""
+    hint = _HINT.match(text)
+    if hint:
+        text = text[hint.end() :]
+    csv.field_size_limit(_LONGEST_FIELD)
+    rows = csv.reader(io.StringIO(text), delimiter=hint[1] if hint else _delimiter(text))
+    return [row for row in rows if any(cell.strip() for cell in row)]
 
 
 def _delimiter(text: str) -> str:

@@ -128,7 +128,8 @@ def unindexable_attachments(item: StaleDocument, document: ParsedDocument | None
 
 
 def _path(attachment: Attachment, *, in_archive: bool) -> str:
-    return quote(attachment.name, safe="/" if in_archive else "")
+    path = quote(attachment.name, safe="/" if in_archive else "")
+    return path if path.strip(".") else path.replace(".", "%2E")  # a record may have the key ".."
 
 
 def _skip_reason(attachment: Attachment, *, in_archive: bool) -> str | None:
