@@ -26,6 +26,8 @@ _LONGEST_TITLE: Final = 300
 _LONGEST_FACT: Final = 80
 """Characters above which a text is prose."""
 _MOST_WORDS: Final = 12
+_WORD: Final = re.compile(r"(?<!\S)[(\[\"'«„“‘]{0,2}[^\W\d_][^\W\d_'’-]*[)\]\"'»“”’.,;:!?]{0,3}(?!\S)")
+"""A word with the marks beside it, between white space."""
 _DENSE: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 _URL: Final = re.compile(r"(?:https?|ftp|mailto|file)://?\S+\Z", re.IGNORECASE)
 _DATE: Final = re.compile(r"\d{1,4}[-./]\d{1,2}(?:[-./]\d{1,4})?(?:[T ].*)?\Z|\d{1,2}:\d{2}")
@@ -60,8 +62,8 @@ def is_empty(value: object) -> bool:
 
 
 def word_count(text: str) -> int:
-    """Return the number of words of letters; two signs of Chinese, Japanese or Korean count for one."""
-    return len(re.findall(r"[^\W\d_]+", text)) + len(_DENSE.findall(text)) // 2
+    """Return the number of words, codes and paths not among them; two signs of Chinese, Japanese or Korean are one."""
+    return len(_WORD.findall(text)) + len(_DENSE.findall(text)) // 2
 
 
 def is_prose(text: str) -> bool:

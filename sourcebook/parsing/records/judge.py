@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from statistics import median
-from typing import Final
+from typing import Final, Literal
 
 from sourcebook.parsing.records.fields import (
     Row,
@@ -20,6 +20,8 @@ from sourcebook.parsing.records.fields import (
     words_of_name,
 )
 
+Shape = Literal["list", "names", "markup"]
+"""Rows of a list or table, objects by their names, or elements of XML."""
 _SAMPLE: Final = 300
 """Records whose texts are judged."""
 _WORDS: Final = 4
@@ -28,7 +30,7 @@ _WORDS_WITHOUT_KEY: Final = 7
 _FEWEST: Final = 5
 """Records from which a table of names without prose is one of records; a smaller one is read at once as a table."""
 _COLUMNS: Final = 3
-_SENTENCE: Final = re.compile(r"[.!?。！？…:]['\")»”]?(?:\s|\Z)")
+_SENTENCE: Final = re.compile(r"[.!?。！？]['\")»”]?(?:\s|\Z)")
 _LONGEST_KEY: Final = 200
 _LANGUAGE: Final = re.compile(r"[a-z]{2}(?:[-_][A-Za-z]{2,4})?")
 _SHAPES: Final = frozenset({"geometry", "coordinates"})
@@ -44,13 +46,13 @@ def key_column(rows: Sequence[Row]) -> str | None:
     return fields[0] if fields and _holds_keys(rows, fields[0], by_name=False) else None
 
 
-def is_many(rows: Sequence[Row], key: str | None, *, has_names: bool) -> bool:
+def is_many(rows: Sequence[Row], key: str | None, *, shape: Shape = "list") -> bool:
     """Tell whether rows are records that are documents of their own, and not the parts of one thing.
 
     Args:
         rows: the rows, each with its filled fields.
         key: the column of their keys.
-        has_names: whether each has a name in its file, which is its key.
+        shape: how the file holds them.
     """
     sample = [lifted(row) for row in rows[:: len(rows) // _SAMPLE + 1]]
     filled = Counter(field for row in sample for field, value in row.items() if not is_empty(value))
@@ -60,16 +62,18 @@ def is_many(rows: Sequence[Row], key: str | None, *, has_names: bool) -> bool:
         return False
     if not _SHAPES.isdisjoint(common) or sum(_LANGUAGE.fullmatch(field) is not None for field in common) > 1:
         return False
-    texts = [_texts(sample, field) for field in common]
-    if key is None and not has_names:
+    texts = [column for field in filled if 5 * len(column := _texts(sample, field)) >= len(sample)]
+    if key is None and shape == "markup":
+        return False
+    if key is None and shape == "list":
         moments = any(sum(map(is_moment, column)) > 0.9 * len(sample) for column in texts)
-        long = [column for column in texts if column and median(map(word_count, column)) >= _WORDS_WITHOUT_KEY]
+        long = [column for column in texts if median(map(word_count, column)) >= _WORDS_WITHOUT_KEY]
         return not moments and any(_is_distinct(column) and _has_sentences(column) for column in long)
     titles = [str(row[field]) for row in sample if (field := title_field(row)) is not None and field != key]
     are_titled = 2 * len(set(titles)) >= len(sample)
-    long = [column for column in texts if column and median(map(word_count, column)) >= _WORDS]
-    is_large = len(rows) >= _FEWEST and len(common) >= _COLUMNS
-    return (are_titled and (bool(long) or is_large)) or any(map(_is_distinct, long))
+    long = [column for column in texts if median(map(word_count, column)) >= _WORDS]
+    reads = are_titled and len(rows) >= _FEWEST and len(common) >= _COLUMNS and median(map(word_count, titles)) > 1
+    return (are_titled and bool(long)) or any(map(_is_distinct, long)) or (reads and shape == "list")
 
 
 def _holds_keys(rows: Sequence[Row], field: str, *, by_name: bool) -> bool:

@@ -99,7 +99,7 @@ def _is_export(found: DataFile, records: Sequence[Attachment]) -> bool:
         return False
     inside = sum(record.size for record in records)
     beside = len(json.dumps(rows.beside, default=str)) if rows.beside is not None else 0
-    return inside >= _LEAST_SHARE * (inside + beside) and is_many(rows.rows, rows.key, has_names=bool(rows.names))
+    return inside >= _LEAST_SHARE * (inside + beside) and is_many(rows.rows, rows.key, shape=rows.shape)
 
 
 def _records(rows: Rows) -> list[Attachment]:

@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 
 from sourcebook.model import media_types as media
 from sourcebook.parsing.records.fields import is_empty
-from sourcebook.parsing.records.judge import key_column
+from sourcebook.parsing.records.judge import Shape, key_column
 from sourcebook.parsing.text.decode import decode
 
 MOST_RECORDS: Final = 100_000
@@ -30,6 +30,8 @@ _YAML_ALIAS: Final = re.compile(r"^(?:[^\"'#\n]*[:\-\[,])?\s+\*\w", re.MULTILINE
 _TOP_FIELD: Final = re.compile(r"^[\"']?(?:title|id|status|date|type|tags)[\"']?\s*[:=]", re.MULTILINE | re.IGNORECASE)
 _TOP: Final = 64 << 10
 """Characters of YAML and TOML in which the fields of one thing are looked for."""
+_PARTS: Final = frozenset({"p", "para", "paragraph", "section", "chapter", "part", "div", "topic", "title", "head", "li"})
+"""Elements of which running text is made."""
 _MARKS: Final = frozenset(
     {"$schema", "openapi", "swagger", "asyncapi", "nbformat", "lockfileVersion", "content-hash", "_meta"}
     | {"bomFormat", "spdxVersion", "@context", "geometries"}
@@ -50,6 +52,7 @@ class Rows:
     """Their names in the file, where it has them by name."""
     unread: list[int] = field(default_factory=list)
     """Numbers of the lines that cannot be read."""
+    shape: Shape = "list"
     are_texts: bool = False
     """Whether all values are texts, as in CSV and XML; a number is then written as one."""
 
@@ -170,7 +173,7 @@ def _named_rows(top: Mapping[str, Any], fewest: int) -> Rows | None:
     if len(named) < 2 or len(named) <= fewest or ids < 0.8 * len(top):
         return None
     beside = {name: each for name, each in top.items() if not isinstance(each, dict)}
-    return Rows(list(named.values()), beside=beside or None, names=list(named))
+    return Rows(list(named.values()), beside=beside or None, names=list(named), shape="names")
 
 
 def _csv(content: bytes) -> DataFile:
@@ -243,17 +246,20 @@ def _xml(content: bytes) -> DataFile:
     holder, name, count = None, "", 0
     for element in _outer(root, 0):
         for tag, number in _tags(element).items():
-            if number > max(count, 1):
+            if number > max(count, 1) and tag not in _PARTS:
                 holder, name, count = element, tag, number
     top = _element(root) if count < MOST_RECORDS and len(content) <= _MOST_YAML else None
     top = top if isinstance(top, dict) else {}
     if holder is None:
         return DataFile(top=top)
-    rows = [each for child in holder if _tag(child) == name and isinstance(each := _element(child), dict)]
-    for child in [child for child in holder if _tag(child) == name]:
+    found = [child for child in holder if _tag(child) == name]
+    if not any(map(len, found)):
+        return DataFile(top=top)  # a table of attributes
+    rows = [each for child in found if isinstance(each := _element(child), dict)]
+    for child in found:
         holder.remove(child)
     beside = _element(root)
-    return DataFile(Rows(rows, beside=None if is_empty(beside) else beside, are_texts=True), top)
+    return DataFile(Rows(rows, beside=None if is_empty(beside) else beside, are_texts=True, shape="markup"), top)
 
 
 def _outer(element: Any, depth: int) -> Iterator[Any]:
