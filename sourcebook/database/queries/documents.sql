@@ -139,9 +139,9 @@ DELETE FROM attachment WHERE container_sha256 = %(sha256)s AND container_parser 
 -- name: record_attachments
 -- Insert the attachments of a message.
 INSERT INTO attachment (container_sha256, container_parser, number, path, media_type, size, sha256, skip_reason)
-SELECT %(container_sha256)s, %(container_parser)s, *
-FROM unnest(%(numbers)s::integer[], %(paths)s::text[], %(media_types)s::text[], %(sizes)s::bigint[], %(sha256s)s::bytea[],
-            %(skip_reasons)s::text[]);
+SELECT %(container_sha256)s, %(container_parser)s, number - 1, part ->> 0, part ->> 1, (part ->> 2)::bigint,
+       decode(part ->> 3, 'hex'), part ->> 4
+FROM jsonb_array_elements(%(attachments)s) WITH ORDINALITY AS held (part, number);
 
 -- name: parsing_settings
 -- Return the parsing settings of a collection.
