@@ -40,7 +40,7 @@ def run(bench: Bench) -> list[Row]:
     issues[number // 2]["body"] += "\nThe gauge was moved that winter.\n"
     _write(export, issues)
     edited = {name: _ingest(library, f"{name}, one edit") for name, library in (("files", files), ("export", export))}
-    random.Random(1).shuffle(issues)  # noqa: S311 - no secret
+    random.Random(1).shuffle(issues)
     _write(export, issues)
     sorted_anew = _ingest(export, "export, in another order")
     cold = each["export"][1] / each["files"][1]
@@ -98,7 +98,9 @@ def _ingest(library: Library, name: str) -> tuple[Ingest, float]:
         done = library.ingest()
         database = _server_seconds(library) - used
     processor = done.measurement.processor + database
-    say(f"  {name}: {done.measurement.seconds:.1f} s, {processor:.1f} s of processor time, {database:.1f} s of it PostgreSQL")
+    say(
+        f"  {name}: {done.measurement.seconds:.1f} s, {processor:.1f} s of processor time, {database:.1f} s of it PostgreSQL"
+    )
     say(f"    {json.dumps({stage: counts.get('seconds') for stage, counts in done.counts.items()})}")
     return done, processor
 
@@ -106,7 +108,9 @@ def _ingest(library: Library, name: str) -> tuple[Ingest, float]:
 def _server_seconds(library: Library) -> float:
     lines = (library.home / "postgres" / "postmaster.pid").read_text(encoding="utf-8").splitlines()
     postmaster = psutil.Process(int(lines[0]))
-    return sum(map(_seconds, (lambda: postmaster.cpu_times()[:4], *(child.cpu_times for child in postmaster.children()))))
+    return sum(
+        map(_seconds, (lambda: postmaster.cpu_times()[:4], *(child.cpu_times for child in postmaster.children())))
+    )
 
 
 def _seconds(times: Callable[[], tuple[float, ...]]) -> float:

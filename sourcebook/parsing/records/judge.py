@@ -1,4 +1,4 @@
-"""The judge of records: many objects of like fields, with a key each, and with texts that someone may look for."""
+"""Judge of records: many objects of like fields, with a key each, and with texts that someone may look for."""
 
 import re
 from collections import Counter
@@ -32,6 +32,7 @@ _FEWEST: Final = 5
 _COLUMNS: Final = 3
 _SENTENCE: Final = re.compile(r"[.!?。！？]['\")»”]?(?:\s|\Z)")
 _LONGEST_KEY: Final = 200
+"""Characters of a key, by the median."""
 _LANGUAGE: Final = re.compile(r"[a-z]{2}(?:[-_][A-Za-z]{2,4})?")
 _SHAPES: Final = frozenset({"geometry", "coordinates"})
 
@@ -82,12 +83,17 @@ def _holds_keys(rows: Sequence[Row], field: str, *, by_name: bool) -> bool:
         return False
     keys = [str(value) for value in values]
     twice = len(keys) - len(set(keys))
-    if twice > max(0.05 * len(keys), min(2, len(keys) // 3)) or max(map(len, keys), default=0) > _LONGEST_KEY:
+    if twice > max(0.05 * len(keys), min(2, len(keys) // 3)) or not keys or median(map(len, keys)) > _LONGEST_KEY:
         return False
     if by_name:
         return not any(isinstance(value, bool) for value in values)
     alike = sum(" " not in key and any(map(str.isdigit, key)) and not is_date(key) and "." not in key for key in keys)
-    return alike >= 0.9 * len(keys) and words_of_name(field)[:1] not in (("time",), ("date",), ("year",), ("timestamp",))
+    return alike >= 0.9 * len(keys) and words_of_name(field)[:1] not in (
+        ("time",),
+        ("date",),
+        ("year",),
+        ("timestamp",),
+    )
 
 
 def _texts(sample: Sequence[Row], field: str) -> list[str]:

@@ -85,7 +85,7 @@ class _Writing:
             self._add_mapping(field, value, depth)
         elif isinstance(value, list):
             self._add_list(field, value, depth)
-        elif isinstance(value, str) and is_prose(value):
+        elif isinstance(value, str) and (is_prose(value) or has_markup(value)):
             self._texts.append((field, value))
         elif not (isinstance(value, str) and is_address(value)):  # addresses are in the metadata
             self._add_fact(field, _shown(value))
@@ -119,9 +119,9 @@ class _Writing:
                 for inner, each in value.items() if isinstance(value, Mapping) else (("", value),):
                     part.add(inner, each, depth + 1)
                 self.left_out += part.left_out
-                facts = "; ".join(fact.removeprefix("- ") for fact in part._facts)  # noqa: SLF001 - its own kind
+                facts = "; ".join(fact.removeprefix("- ") for fact in part._facts)
                 self._texts += [(f"{field} {number}", facts)] if facts else []
-                self._texts += [(f"{field} {number}", text) for _, text in part._texts]  # noqa: SLF001
+                self._texts += [(f"{field} {number}", text) for _, text in part._texts]
 
     def _add_fact(self, field: str, value: str) -> None:
         words = " ".join(value.split())
@@ -193,4 +193,8 @@ def _fact(value: object, *, are_texts: bool) -> Any:
     held = [plain(each) for each in value]
     if all(isinstance(each, Mapping) and not _has_prose(each) for each in held):
         return [name for each in held if isinstance(each, Mapping) and (name := name_of(each)) is not None]
-    return [fact for each in held if not isinstance(each, Mapping | list) and not is_empty(fact := _fact(each, are_texts=are_texts))]
+    return [
+        fact
+        for each in held
+        if not isinstance(each, Mapping | list) and not is_empty(fact := _fact(each, are_texts=are_texts))
+    ]

@@ -88,7 +88,11 @@ def _with_fields(document: ParsedDocument, top: Mapping[str, Any]) -> ParsedDocu
 def _short(value: object) -> Any:
     """Return a value that describes a file: a fact, or a list of facts; None for a text or a part of the file."""
     if isinstance(value, list):
-        return value if all(isinstance(each, str | int | float) and len(str(each)) <= _LONGEST_NAME for each in value) else None
+        return (
+            value
+            if all(isinstance(each, str | int | float) and len(str(each)) <= _LONGEST_NAME for each in value)
+            else None
+        )
     return value if not isinstance(value, Mapping) and len(str(value)) <= 5 * _LONGEST_NAME else None
 
 
@@ -161,7 +165,9 @@ def _document(rows: Rows, records: Sequence[Attachment]) -> ParsedDocument:
     joined.add(f"Fields: {', '.join(fields[:_MOST_NAMED])}.", "paragraph")
     if rows.unread:
         numbers = ", ".join(map(str, rows.unread[:_MOST_NAMED]))
-        joined.add(f"Lines that cannot be read: {numbers}{', …' if len(rows.unread) > _MOST_NAMED else ''}.", "paragraph")
+        joined.add(
+            f"Lines that cannot be read: {numbers}{', …' if len(rows.unread) > _MOST_NAMED else ''}.", "paragraph"
+        )
     if len(rows.rows) > len(records):
         joined.add(f"Records behind the first {MOST_RECORDS:,} are left out.", "paragraph")
     if rows.beside is not None:

@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from sourcebook.model import media_types as media
 from sourcebook.parsing.records.fields import is_empty
@@ -30,7 +30,9 @@ _YAML_ALIAS: Final = re.compile(r"^(?:[^\"'#\n]*[:\-\[,])?\s+\*\w", re.MULTILINE
 _TOP_FIELD: Final = re.compile(r"^[\"']?(?:title|id|status|date|type|tags)[\"']?\s*[:=]", re.MULTILINE | re.IGNORECASE)
 _TOP: Final = 64 << 10
 """Characters of YAML and TOML in which the fields of one thing are looked for."""
-_PARTS: Final = frozenset({"p", "para", "paragraph", "section", "chapter", "part", "div", "topic", "title", "head", "li"})
+_PARTS: Final = frozenset(
+    {"p", "para", "paragraph", "section", "chapter", "part", "div", "topic", "title", "head", "li"}
+)
 """Elements of which running text is made."""
 _MARKS: Final = frozenset(
     {"$schema", "openapi", "swagger", "asyncapi", "nbformat", "lockfileVersion", "content-hash", "_meta"}

@@ -14,8 +14,8 @@ from sourcebook.parsing.parser_pool import ParserPool
 from sourcebook.parsing.redacted_document import redacted_document
 from sourcebook.parsing.registry import PAGE
 from sourcebook.stages.documents.reader import Failure, ItemReader, Making, Reading
-from sourcebook.stages.documents.records import Records
 from sourcebook.stages.documents.recording import record, unindexable_attachments
+from sourcebook.stages.documents.records import Records
 from sourcebook.stages.documents.rows import Content, ContentKey, StaleDocument, known_contents
 from sourcebook.stages.documents.run import DocumentsRun
 from sourcebook.stages.processing import Processing
