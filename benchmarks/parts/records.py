@@ -98,9 +98,8 @@ def _ingest(library: Library, name: str) -> tuple[Ingest, float]:
         done = library.ingest()
         database = _server_seconds(library) - used
     processor = done.measurement.processor + database
-    say(
-        f"  {name}: {done.measurement.seconds:.1f} s, {processor:.1f} s of processor time, {database:.1f} s of it PostgreSQL"
-    )
+    seconds = done.measurement.seconds
+    say(f"  {name}: {seconds:.1f} s, {processor:.1f} s of processor time, {database:.1f} s of it PostgreSQL")
     say(f"    {json.dumps({stage: counts.get('seconds') for stage, counts in done.counts.items()})}")
     return done, processor
 

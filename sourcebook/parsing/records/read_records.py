@@ -138,7 +138,7 @@ def _name(key: object) -> str:
 
 
 def _unlike(wanted: Sequence[str], contents: Sequence[bytes]) -> list[str]:
-    """Return names of which no two are alike; which of two has the number depends on what they hold, not on their order."""
+    """Return names of which no two are alike; what two hold decides which of them gets a number, not their order."""
     places: dict[str, list[int]] = {}
     for place, name in enumerate(wanted):
         places.setdefault(name, []).append(place)

@@ -138,7 +138,8 @@ def _of_value(value: Any) -> DataFile:
     top = value if isinstance(value, dict) else {}
     if not _MARKS.isdisjoint(top) or top.get("type") in {"FeatureCollection", "Topology"}:
         return DataFile(top=top)
-    best, holder, name = [], None, ""
+    best: list[Any] = []
+    holder, name = None, ""
     waiting: list[tuple[Any, Any, str, int]] = [(value, None, "", 0)]
     for held, above, key, depth in waiting:
         if isinstance(held, list) and len(held) > len(best) and any(isinstance(each, dict) for each in held):

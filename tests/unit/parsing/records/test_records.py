@@ -167,7 +167,7 @@ def test_records_have_their_keys_as_names(value: object, media_type: str, expect
     ],
 )
 def test_one_thing_is_one_document(value: object, media_type: str) -> None:
-    """Its shape says so: no key or no texts, the mark of a format, fields that describe the whole, mostly other things."""
+    """Its shape says so: no key or no texts, the mark of a format, fields that describe the whole, other things in it."""
     assert names(read(value, media_type)) == []
 
 
