@@ -15,13 +15,13 @@ from sourcebook.parsing.docling.table_serializer import chart_title, table_text
 from sourcebook.parsing.office.cell_text import cell_text
 from sourcebook.parsing.office.reduced_workbook import without_extras
 from sourcebook.parsing.office.sheet_drawings import drawn_texts
-from sourcebook.parsing.office.sheet_regions import Position, find_regions
+from sourcebook.parsing.office.sheet_regions import Position, SheetCells, find_tables
+from sourcebook.parsing.tables.table_pieces import table_pieces
 from sourcebook.parsing.text.left_out import LeftOut, left_out_of
 from sourcebook.parsing.text.markdown_writing import (
     LONGEST_REPEATED,
     Piece,
     WrittenDocument,
-    markdown_table,
     write_pieces,
 )
 
@@ -77,39 +77,43 @@ def _left_out(sheet: Any) -> Iterator[str]:
         for part in (head.left, head.center, head.right) if head is not None else ():
             yield _CODES.sub("", part.text or "")
     if sheet.sheet_state == "veryHidden" and isinstance(sheet, Worksheet):
-        yield from _texts(sheet)[0].values()
+        yield from _sheet_cells(sheet).texts.values()
 
 
 def _sheet_pieces(backend: WorkbookBackend, sheet: Any, page: int, drawn: Sequence[str]) -> list[Piece]:
     if sheet.sheet_state == "veryHidden":
         return []
-    content = [Piece(kind, text, page) for kind, text in _contents(backend, sheet, drawn)]
+    content = list(_contents(backend, sheet, page, drawn))
     heading = " ".join(sheet.title.split()) + (" (hidden)" if sheet.sheet_state == "hidden" else "")
     return [Piece("heading", f"## {heading}", page), *content] if content else []
 
 
-def _contents(backend: WorkbookBackend, sheet: Any, drawn: Sequence[str]) -> Iterator[tuple[BlockKind, str]]:
+def _contents(backend: WorkbookBackend, sheet: Any, page: int, drawn: Sequence[str]) -> Iterator[Piece]:
     if isinstance(sheet, Worksheet):
-        cells, merged = _texts(sheet)
-        for region in find_regions(cells, merged):
-            yield from (("paragraph", label) for label in region.labels)
-            if region.rows:
-                yield "table", markdown_table(region.rows)
-    yield from (("paragraph", text) for text in drawn)
+        yield from table_pieces(find_tables(_sheet_cells(sheet)), page)
+    yield from (Piece("paragraph", text, page) for text in drawn)
     if isinstance(sheet, Worksheet):
-        yield from _comments(sheet)
-    yield from backend.charts(sheet)
+        yield from (Piece("quote", comment, page) for comment in _comments(sheet))
+    yield from (Piece(kind, text, page) for kind, text in backend.charts(sheet))
 
 
-def _texts(sheet: Any) -> tuple[dict[Position, str], dict[Position, Position]]:
-    """Return the text of each filled cell, and the upper left corner of the merged cell at each position."""
-    texts: dict[Position, str] = {}
+def _sheet_cells(sheet: Any) -> SheetCells:
+    """Return the text of each filled cell, with the merged and the hidden ones."""
+    found = SheetCells(
+        hidden_rows={number for number, row in sheet.row_dimensions.items() if row.hidden},
+        hidden_columns={
+            number
+            for column in sheet.column_dimensions.values()
+            if column.hidden
+            for number in range(column.min or 0, (column.max or 0) + 1)
+        },
+    )
+    texts = found.texts
     for place, cell in _cells(sheet).items():
         if cell.value is not None:
             text = cell_text(cell.value, cell.number_format)
             if text:
                 texts[place] = _linked(text, cell.hyperlink)
-    merged: dict[Position, Position] = {}
     for area in sheet.merged_cells.ranges:
         corner = area.min_row, area.min_col
         if corner not in texts:
@@ -119,8 +123,8 @@ def _texts(sheet: Any) -> tuple[dict[Position, str], dict[Position, Position]]:
             for column in range(area.min_col, area.max_col + 1):
                 if (row, column) != corner:
                     texts[row, column] = repeated
-                merged[row, column] = corner
-    return texts, merged
+                found.merged[row, column] = corner
+    return found
 
 
 def _cells(sheet: Any) -> dict[Position, Any]:
@@ -134,7 +138,7 @@ def _linked(text: str, hyperlink: Any) -> str:
     return f"[{text}]({target})" if _ADDRESS.fullmatch(target) and target != text else text
 
 
-def _comments(sheet: Any) -> Iterator[tuple[BlockKind, str]]:
+def _comments(sheet: Any) -> Iterator[str]:
     for cell in _cells(sheet).values():
         comment = getattr(cell, "comment", None)
         if comment is None:
@@ -143,4 +147,4 @@ def _comments(sheet: Any) -> Iterator[tuple[BlockKind, str]]:
         author = comment.author or ""
         by = f" by {author}" if author and not author.startswith("tc=") else ""
         if text:
-            yield "quote", f"> Comment on {cell.coordinate}{by}: {text}"
+            yield f"> Comment on {cell.coordinate}{by}: {text}"

@@ -55,7 +55,7 @@ def tables_in(rows: Sequence[Row]) -> Iterator[Table]:
     for band in bands:
         if (width := _usual_width(band)) < 2 or (not table and width < widest and _are_pairs(band)):
             lines += band
-        elif table and not starts_table(band, table, titled=bool(lines)):
+        elif table and not starts_table(band):
             table += [*lines, *band]
             lines = []
         else:
@@ -65,21 +65,10 @@ def tables_in(rows: Sequence[Row]) -> Iterator[Table]:
     yield _below(above, table, lines)
 
 
-def starts_table(band: Sequence[Row], above: Sequence[Row], *, titled: bool = False) -> bool:
-    """Tell whether the rows below a blank row are a table of their own, and not more rows of the table above.
-
-    Args:
-        band: the rows below the blank row.
-        above: the rows of the table above it, in the same columns.
-        titled: whether a line of its own stands between them.
-    """
-    start, has_header = _start(band)
-    if not has_header or len(band) < 2:
-        return False
-    header = band[start]
-    if start or titled or header == above[_start(above)[0]]:
-        return True
-    return _names_values(band) or (_is_header(header) and _usual_width(band) != _usual_width(above))
+def starts_table(band: Sequence[Row]) -> bool:
+    """Tell whether the rows below a blank one begin with a header, and are not more rows of the table above it."""
+    start, has_header = table_start(band)
+    return has_header and len(band) > start + 1 and (is_header(band[start]) or _names_values(band[start:]))
 
 
 def table_of(rows: Sequence[Row]) -> Table:
@@ -87,7 +76,7 @@ def table_of(rows: Sequence[Row]) -> Table:
 
     A row that repeats the header, as on each page of a printout, is dropped; so are columns without any text.
     """
-    start, has_header = _start(rows)
+    start, has_header = table_start(rows)
     labels = [_line(row) for row in rows[:start]]
     if len(rows) - start == 1 and len(rows[start]) == 1:
         return Table([*labels, *rows[start]], [])
@@ -105,13 +94,7 @@ def table_of(rows: Sequence[Row]) -> Table:
     return Table(labels, kept, notes)
 
 
-def _below(above: Sequence[Row], table: Sequence[Row], below: Sequence[Row] = ()) -> Table:
-    """Return a table with the lines that blank rows part from it."""
-    found = table_of(table)
-    return Table([*map(_line, above), *found.labels], found.rows, [*found.notes, *map(_line, below)])
-
-
-def _start(rows: Sequence[Row]) -> tuple[int, bool]:
+def table_start(rows: Sequence[Row]) -> tuple[int, bool]:
     """Return the position of a table's first row, and whether that row is its header.
 
     The rows above it are narrow lines, such as a title; the header is as wide as most rows, or nearly.
@@ -126,15 +109,27 @@ def _start(rows: Sequence[Row]) -> tuple[int, bool]:
     for position in (full, *narrower):
         if not position:
             break
-        if _is_header(sample[position]) and _are_lines(sample[:position], widths[position]):
+        if is_header(sample[position]) and _are_lines(sample[:position], widths[position]):
             return position, True
     start = full if usual > 2 and all(width < 2 for width in widths[:full]) else 0
     return start, _has_header(sample[start:])
 
 
+def is_header(row: Row) -> bool:
+    """Tell whether a row holds several texts and no value but years."""
+    texts = [text.strip() for text in row if text.strip()]
+    return len(texts) > 1 and not any(_BEGINS_AS_VALUE.match(text) and not _YEAR.fullmatch(text) for text in texts)
+
+
+def _below(above: Sequence[Row], table: Sequence[Row], below: Sequence[Row] = ()) -> Table:
+    """Return a table with the lines that blank rows part from it."""
+    found = table_of(table)
+    return Table([*map(_line, above), *found.labels], found.rows, [*found.notes, *map(_line, below)])
+
+
 def _is_commented_header(rows: Sequence[Row], start: int) -> bool:
     """Tell whether the comment above the first row names its columns: `#id,name`, or any one above values."""
-    return not rows[start - 1][0].startswith("# ") or not _is_header(rows[start])
+    return not rows[start - 1][0].startswith("# ") or not is_header(rows[start])
 
 
 def _are_lines(rows: Sequence[Row], width: int) -> bool:
@@ -142,7 +137,7 @@ def _are_lines(rows: Sequence[Row], width: int) -> bool:
     pairs = [row for row in rows if not _is_line(row) and not _COMMENT.match(row[0])]
     if any(_width(row) != 2 or width < 3 or not (_text(row, 0) and _text(row, 1)) for row in pairs):
         return False
-    return len(pairs) != 1 or _text(pairs[0], 0).endswith(":") or not _is_header(pairs[0])
+    return len(pairs) != 1 or _text(pairs[0], 0).endswith(":") or not is_header(pairs[0])
 
 
 def _are_pairs(rows: Sequence[Row]) -> bool:
@@ -185,12 +180,6 @@ def _kind(text: str) -> Literal["text", "number", "date", "year"] | None:
 def _usual_kind(rows: Sequence[Row], column: int) -> str | None:
     kinds = Counter(kind for row in rows if (kind := _kind(_text(row, column))))
     return kinds.most_common(1)[0][0] if kinds else None
-
-
-def _is_header(row: Row) -> bool:
-    """Tell whether a row holds several texts and no value but years."""
-    texts = [text.strip() for text in row if text.strip()]
-    return len(texts) > 1 and not any(_BEGINS_AS_VALUE.match(text) and not _YEAR.fullmatch(text) for text in texts)
 
 
 def _is_line(row: Row) -> bool:

@@ -4,13 +4,13 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator
 
 from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.language import detect_language
+from sourcebook.parsing.tables.table_pieces import table_pieces
 from sourcebook.parsing.tables.tables_in_rows import tables_in
 from sourcebook.parsing.text.decode import decode
-from sourcebook.parsing.text.markdown_writing import Piece, table_pieces, write_pieces
+from sourcebook.parsing.text.markdown_writing import write_pieces
 
 _DELIMITERS = ";\t|,"
 _HINT = re.compile(r'"?sep=(.)"?\n', re.IGNORECASE)
@@ -27,7 +27,7 @@ def parse_csv(content: bytes) -> ParsedDocument:
     The delimiter is a comma, semicolon, tab or bar: the one that gives most of the first rows the same width.
     """
     decoded = decode(content)
-    written = write_pieces(_pieces(rows_of(decoded.text)))
+    written = write_pieces(table_pieces(tables_in(read_rows(decoded.text))))
     return ParsedDocument(
         markdown=written.markdown,
         blocks=written.blocks,
@@ -36,20 +36,13 @@ def parse_csv(content: bytes) -> ParsedDocument:
     )
 
 
-def rows_of(text: str) -> list[list[str]]:
+def read_rows(text: str) -> list[list[str]]:
     """Return the rows of delimited text, blank ones included."""
     hint = _HINT.match(text)
     if hint:
         text = text[hint.end() :]
     csv.field_size_limit(_LONGEST_FIELD)
     return list(csv.reader(io.StringIO(text), delimiter=hint[1] if hint else _delimiter(text)))
-
-
-def _pieces(rows: list[list[str]]) -> Iterator[Piece]:
-    for table in tables_in(rows):
-        yield from (Piece("paragraph", label) for label in table.labels)
-        yield from table_pieces(table.rows)
-        yield from (Piece("paragraph", note) for note in table.notes)
 
 
 def _delimiter(text: str) -> str:

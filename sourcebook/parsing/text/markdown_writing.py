@@ -1,9 +1,8 @@
 """Tables and code as GitHub Markdown."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 from sourcebook.model.document import Block, BlockKind, Box
 from sourcebook.parsing.text.decode import clean
@@ -18,10 +17,6 @@ _MOST_FILLED = 8
 """Cells of the filled table per cell of the rows, above which short rows are not filled."""
 _SMALL = 10_000
 """Cells up to which short rows are always filled."""
-_WIDEST_HEADER = 400
-"""Characters of a table's header above which passages have no room for it."""
-_BARS = 8
-"""Characters around a name, in the header and in the row of dashes below it."""
 _BACKTICKS = re.compile("`{3,}")
 _NEWLINES = re.compile(r"\s*\n\s*")
 
@@ -74,23 +69,6 @@ def _without_false_heading(kind: BlockKind, text: str) -> str:
             return _ITEM_LIKE_HEADING.sub(r"\1\\", text)
         case _:
             return text
-
-
-def table_pieces(rows: Sequence[Sequence[str]], page: int | None = None) -> Iterator[Piece]:
-    """Yield a table whose header is the first row; one too wide to repeat its header in passages, record by record.
-
-    A record is its first field, and a list of its other ones. Fields are written after their names; empty ones are not.
-    """
-    header = [" ".join(name.split()) for name in rows[0]] if rows else []
-    if len(rows) < 2 or not any(header) or sum(map(len, header)) + _BARS * len(header) <= _WIDEST_HEADER:
-        yield Piece("table", markdown_table(rows), page)
-        return
-    for row in rows[1:]:
-        fields = chain(zip(header, row, strict=False), (("", text) for text in row[len(header) :]))
-        named = ((name, " ".join(text.split())) for name, text in fields)
-        key, *others = [f"{name}: {text}" if name else text for name, text in named if text] or [""]
-        yield Piece("paragraph", key, page)
-        yield Piece("list", "\n".join(f"- {other}" for other in others), page)
 
 
 def markdown_table(rows: Sequence[Sequence[str]]) -> str:
