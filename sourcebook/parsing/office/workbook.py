@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -13,6 +14,7 @@ from sourcebook.model.document import BlockKind
 from sourcebook.parsing.docling.backends import open_backend
 from sourcebook.parsing.docling.table_serializer import chart_title, table_text
 from sourcebook.parsing.office.cell_text import cell_text
+from sourcebook.parsing.office.formula_values import FormulaValues, formula_values
 from sourcebook.parsing.office.reduced_workbook import without_extras
 from sourcebook.parsing.office.sheet_drawings import drawn_texts
 from sourcebook.parsing.office.sheet_regions import Position, SheetCells, find_tables
@@ -47,7 +49,7 @@ class WorkbookBackend(MsExcelDocumentBackend):
 def read_workbook(content: bytes, *, name: str) -> tuple[WrittenDocument, int, LeftOut]:
     """Read every sheet that is not empty; hidden sheets are marked, "very hidden" ones are left out.
 
-    Formulas give the values that the program computed last.
+    Formulas give the values that the program computed last, or those of a calculation engine where it computed none.
 
     Returns:
         The Markdown, the number of sheets, and the account of headers, footers and "very hidden" sheets.
@@ -60,14 +62,28 @@ def read_workbook(content: bytes, *, name: str) -> tuple[WrittenDocument, int, L
     except ParseError:
         backend = open_backend(without_extras(content), WorkbookBackend, name=name, docling_format="xlsx")
     workbook: Any = backend.workbook
-    drawn = drawn_texts(content)
+    drawn, formulas = drawn_texts(content), formula_values(content)
+    uncomputed = sum(_fill_in(workbook[title], values) for title, values in formulas.items())
     sheets = (
         _sheet_pieces(backend, workbook[title], page, drawn.get(title, ()))
         for page, title in enumerate(workbook.sheetnames, start=1)
     )
     written = write_pieces(chain.from_iterable(sheets))
-    left_out = chain.from_iterable(_left_out(workbook[title]) for title in workbook.sheetnames)
-    return written, len(workbook.sheetnames), left_out_of([*left_out], kept=len(written.markdown))
+    texts = chain.from_iterable(_left_out(workbook[title]) for title in workbook.sheetnames)
+    left_out = left_out_of([*texts], kept=len(written.markdown))
+    return written, len(workbook.sheetnames), replace(left_out, counts={"formulas": uncomputed})
+
+
+def _fill_in(sheet: Any, values: FormulaValues) -> int:
+    """Give formulas their values and links; return the number of those that are left without a value."""
+    cells = _cells(sheet)
+    for place, value in values.computed.items():
+        if place in cells:
+            cells[place]._value = value  # noqa: SLF001 - the setter refuses some text, and takes some for a formula
+    for place, target in values.links.items():
+        if place in cells and cells[place].hyperlink is None:
+            cells[place].hyperlink = target
+    return sum(value is None for value in values.computed.values())
 
 
 def _left_out(sheet: Any) -> Iterator[str]:
