@@ -149,4 +149,6 @@ def _shown(value: Any) -> object:
     """Return a value of the engine as a cell has it; None for errors of the engine's own."""
     while isinstance(value, list):
         value = value[0] if value else None
-    return _ERRORS.get(value.get("kind")) if isinstance(value, dict) else value
+    if isinstance(value, dict):
+        return _ERRORS.get(value.get("kind"))
+    return "" if value is None else value

@@ -28,6 +28,8 @@ class SheetCells:
     """Upper left corner of the merged cell at each position that one covers."""
     hidden_rows: set[int] = field(default_factory=set)
     hidden_columns: set[int] = field(default_factory=set)
+    hidden_words: int = 0
+    """Words of cells whose number format shows nothing."""
 
 
 def find_tables(cells: SheetCells) -> Iterator[Table]:
@@ -104,11 +106,14 @@ def _row(cells: SheetCells, number: int, span: range, written: set[Position]) ->
     """Return the texts of a row; nothing for an empty one, and for the rest of a cell merged over several rows."""
     line = [(number, column) for column in span]
     filled = [place for place in line if place in cells.texts and place not in written]
-    origins = {cells.merged.get(place, place) for place in filled}
+    origins = {cells.merged.get(place, place) for place in filled} if cells.merged else filled
     if not any(cells.texts[place] for place in filled) or (len(origins) == 1 and min(origins)[0] < number):
         return []
-    shown = origins if len(origins) == 1 else set(filled)
-    row = [cells.texts[place] if place in shown else "" for place in line]
+    if len(filled) == len(line) and len(origins) > 1:
+        row = [cells.texts[place] for place in line]
+    else:
+        shown = set(origins if len(origins) == 1 else filled)
+        row = [cells.texts[place] if place in shown else "" for place in line]
     if number in cells.hidden_rows:
         first = next(column for column, text in enumerate(row) if text)
         row[first] += _HIDDEN

@@ -1,5 +1,6 @@
 """Workbooks: each sheet is a section with its tables, drawn text, the data of its charts, and comments."""
 
+import datetime as dt
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -7,10 +8,13 @@ from itertools import chain
 from typing import Any
 
 from docling.backend.msexcel_backend import MsExcelDocumentBackend
+from openpyxl.styles.numbers import is_date_format, is_timedelta_format  # type: ignore[import-untyped]
+from openpyxl.utils.datetime import from_excel, to_excel  # type: ignore[import-untyped]
 from openpyxl.worksheet.worksheet import Worksheet  # type: ignore[import-untyped] # its stubs are a package of their own
 
 from sourcebook.errors import ParseError
 from sourcebook.model.document import BlockKind
+from sourcebook.model.left_out import LeftOutKind
 from sourcebook.parsing.docling.backends import open_backend
 from sourcebook.parsing.docling.table_serializer import chart_title, table_text
 from sourcebook.parsing.office.cell_text import cell_text
@@ -64,53 +68,67 @@ def read_workbook(content: bytes, *, name: str) -> tuple[WrittenDocument, int, L
     workbook: Any = backend.workbook
     drawn, formulas = drawn_texts(content), formula_values(content)
     uncomputed = sum(_fill_in(workbook[title], values) for title, values in formulas.items())
-    sheets = (
-        _sheet_pieces(backend, workbook[title], page, drawn.get(title, ()))
-        for page, title in enumerate(workbook.sheetnames, start=1)
+    sheets = [workbook[title] for title in workbook.sheetnames]
+    shown = [_sheet_cells(sheet) if isinstance(sheet, Worksheet) else SheetCells() for sheet in sheets]
+    pieces = (
+        _sheet_pieces(backend, sheet, cells, page, drawn.get(sheet.title, ()))
+        for page, (sheet, cells) in enumerate(zip(sheets, shown, strict=True), start=1)
     )
-    written = write_pieces(chain.from_iterable(sheets))
-    texts = chain.from_iterable(_left_out(workbook[title]) for title in workbook.sheetnames)
-    left_out = left_out_of([*texts], kept=len(written.markdown))
-    return written, len(workbook.sheetnames), replace(left_out, counts={"formulas": uncomputed})
+    written = write_pieces(chain.from_iterable(pieces))
+    texts = chain.from_iterable(map(_left_out, sheets, shown))
+    counts: dict[LeftOutKind, int] = {"formulas": uncomputed, "hidden_words": sum(cells.hidden_words for cells in shown)}
+    return written, len(sheets), replace(left_out_of([*texts], kept=len(written.markdown)), counts=counts)
 
 
 def _fill_in(sheet: Any, values: FormulaValues) -> int:
     """Give formulas their values and links; return the number of those that are left without a value."""
     cells = _cells(sheet)
     for place, value in values.computed.items():
-        if place in cells:
-            cells[place]._value = value  # noqa: SLF001 - the setter refuses some text, and takes some for a formula
+        cell = cells.get(place) or sheet.cell(*place)
+        # The setter would refuse some text, and take some for a formula.
+        cell._value = _typed(value, cell.number_format, sheet.parent.epoch)  # noqa: SLF001
     for place, target in values.links.items():
         if place in cells and cells[place].hyperlink is None:
             cells[place].hyperlink = target
     return sum(value is None for value in values.computed.values())
 
 
-def _left_out(sheet: Any) -> Iterator[str]:
+def _typed(value: object, number_format: str, epoch: dt.datetime) -> object:
+    """Return a computed value as the day, time or duration that its number format shows."""
+    if not isinstance(value, int | float | dt.date | dt.time) or isinstance(value, bool):
+        return value
+    if not is_date_format(number_format):
+        return value
+    days = value if isinstance(value, int | float) else to_excel(value, epoch)
+    try:
+        return from_excel(days, epoch, timedelta=is_timedelta_format(number_format))
+    except (OverflowError, ValueError):  # of a day that no calendar has
+        return days
+
+
+def _left_out(sheet: Any, cells: SheetCells) -> Iterator[str]:
     """Yield headers and footers of a sheet, and all cells of one that its program does not list."""
     for name in ("firstHeader", "oddHeader", "evenHeader", "firstFooter", "oddFooter", "evenFooter"):
         head = getattr(sheet, name, None)
         for part in (head.left, head.center, head.right) if head is not None else ():
             yield _CODES.sub("", part.text or "")
-    if sheet.sheet_state == "veryHidden" and isinstance(sheet, Worksheet):
-        yield from _sheet_cells(sheet).texts.values()
+    if sheet.sheet_state == "veryHidden":
+        yield from cells.texts.values()
 
 
-def _sheet_pieces(backend: WorkbookBackend, sheet: Any, page: int, drawn: Sequence[str]) -> list[Piece]:
+def _sheet_pieces(
+    backend: WorkbookBackend, sheet: Any, cells: SheetCells, page: int, drawn: Sequence[str]
+) -> list[Piece]:
     if sheet.sheet_state == "veryHidden":
         return []
-    content = list(_contents(backend, sheet, page, drawn))
+    content = [
+        *table_pieces(find_tables(cells), page),
+        *(Piece("paragraph", text, page) for text in drawn),
+        *(Piece("quote", comment, page) for comment in _comments(sheet)),
+        *(Piece(kind, text, page) for kind, text in backend.charts(sheet)),
+    ]
     heading = " ".join(sheet.title.split()) + (" (hidden)" if sheet.sheet_state == "hidden" else "")
     return [Piece("heading", f"## {heading}", page), *content] if content else []
-
-
-def _contents(backend: WorkbookBackend, sheet: Any, page: int, drawn: Sequence[str]) -> Iterator[Piece]:
-    if isinstance(sheet, Worksheet):
-        yield from table_pieces(find_tables(_sheet_cells(sheet)), page)
-    yield from (Piece("paragraph", text, page) for text in drawn)
-    if isinstance(sheet, Worksheet):
-        yield from (Piece("quote", comment, page) for comment in _comments(sheet))
-    yield from (Piece(kind, text, page) for kind, text in backend.charts(sheet))
 
 
 def _sheet_cells(sheet: Any) -> SheetCells:
@@ -130,6 +148,8 @@ def _sheet_cells(sheet: Any) -> SheetCells:
             text = cell_text(cell.value, cell.number_format)
             if text:
                 texts[place] = _linked(text, cell.hyperlink)
+            else:
+                found.hidden_words += len(str(cell.value).split())
     for area in sheet.merged_cells.ranges:
         corner = area.min_row, area.min_col
         if corner not in texts:
@@ -145,7 +165,7 @@ def _sheet_cells(sheet: Any) -> SheetCells:
 
 def _cells(sheet: Any) -> dict[Position, Any]:
     """Return the stored cells; openpyxl's iterators walk their bounding rectangle, which may be the whole sheet."""
-    cells: dict[Position, Any] = sheet._cells  # noqa: SLF001 - there is no public way
+    cells: dict[Position, Any] = getattr(sheet, "_cells", {})  # there is no public way; a chart's sheet has none
     return cells
 
 
