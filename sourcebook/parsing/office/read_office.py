@@ -3,6 +3,7 @@
 import re
 
 from sourcebook.model.document import ParsedDocument
+from sourcebook.model.left_out import with_left_out
 from sourcebook.model.media_types import DOCX, PPTX, XLSX
 from sourcebook.parsing.docling.backends import import_without_models
 from sourcebook.parsing.language import detect_language
@@ -46,7 +47,7 @@ def parse_office(content: bytes, *, name: str, media_type: str) -> ParsedDocumen
         title=title,
         page_count=pages,
         language=detect_language(markdown, blocks),
-        metadata=properties | left_out.metadata(),
+        metadata=with_left_out(properties | left_out.metadata(), left_out.counts),
         nothing_to_read="it has no slides" if archive.office_format == "pptx" and pages is None else None,
     )
 

@@ -180,17 +180,22 @@ def _named_rows(top: Mapping[str, Any], fewest: int) -> Rows | None:
 
 
 def _csv(content: bytes) -> DataFile:
+    from sourcebook.parsing.tables.tables_in_rows import tables_in
     from sourcebook.parsing.text.comma_separated import read_rows
 
     try:
-        table = read_rows(decode(content).text)
+        tables = list(tables_in(read_rows(decode(content).text)))
     except csv.Error:
         return DataFile()
-    if len(table) < 2 or sum(bool(cell.strip()) for cell in table[0]) < 2:
+    table = max(tables, key=lambda each: len(each.rows), default=None)
+    if table is None or len(table.rows) < 2 or sum(map(bool, table.rows[0])) < 2:
         return DataFile()
-    columns = _columns(table[0], max(map(len, table)))
-    rows = [{name: cell.strip() for name, cell in zip(columns, row, strict=False) if cell.strip()} for row in table[1:]]
-    return DataFile(Rows(rows, are_texts=True))
+    columns = _columns(table.rows[0], max(map(len, table.rows)))
+    rows = [
+        {name: cell.strip() for name, cell in zip(columns, row, strict=False) if cell.strip()} for row in table.rows[1:]
+    ]
+    others = [[*each.labels, *map(", ".join, each.rows if each is not table else []), *each.notes] for each in tables]
+    return DataFile(Rows(rows, beside=[line for lines in others for line in lines] or None, are_texts=True))
 
 
 def _columns(header: Sequence[str], width: int) -> list[str]:

@@ -19,27 +19,27 @@ from sourcebook.parsing.office.opendocument.opendocument_archive import (
     repetitions,
     shown_text,
 )
-from sourcebook.parsing.office.sheet_regions import Position, find_regions
+from sourcebook.parsing.office.sheet_regions import Position, SheetCells, find_tables
+from sourcebook.parsing.tables.table_pieces import table_pieces
 from sourcebook.parsing.text.markdown_writing import (
     LONGEST_REPEATED,
     Piece,
     WrittenDocument,
-    markdown_table,
     write_pieces,
 )
 
 _MOST_CELLS: Final = 2_000_000
 """Most filled cells of a spreadsheet, repetitions included."""
 _TIME: Final = re.compile(r"PT(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,6})(?:[.,]\d*)?S)?")
-_TABLE, _ROW, _CELL, _COVERED = map(
-    qualified, ("table:table", "table:table-row", "table:table-cell", "table:covered-table-cell")
+_TABLE, _ROW, _COLUMN, _CELL, _COVERED, _VISIBILITY = (
+    qualified(f"table:{name}")
+    for name in ("table", "table-row", "table-column", "table-cell", "covered-table-cell", "visibility")
 )
 
 
 @dataclass(slots=True)
 class _Sheet:
-    cells: dict[Position, str] = field(default_factory=dict)
-    merged: dict[Position, Position] = field(default_factory=dict)
+    shown: SheetCells = field(default_factory=SheetCells)
     drawn: list[str] = field(default_factory=list)
     comments: list[str] = field(default_factory=list)
 
@@ -83,13 +83,21 @@ def _fill(sheet: _Sheet, table: Any, left: int) -> int:
     for line in _rows(table):
         times = repetitions(line.get(qualified("table:number-rows-repeated")))
         filled = list(_filled(line))
+        if filled and line.get(_VISIBILITY, "visible") != "visible":
+            sheet.shown.hidden_rows.update(range(row, row + times))
         left = _less(left, times * sum(width for _, width, _, _ in filled))
         for number in range(row, row + times) if filled else ():
             for column, width, text, cell in filled:
                 for place in range(column, column + width):
-                    sheet.cells[number, place] = text
+                    sheet.shown.texts[number, place] = text
                 _note(sheet, number, column, cell)
         row += times
+    column = 1
+    for each in table.iter(_COLUMN):
+        width = repetitions(each.get(qualified("table:number-columns-repeated")))
+        if each.get(_VISIBILITY, "visible") != "visible":
+            sheet.shown.hidden_columns.update(range(column, column + width))
+        column += width
     boxes = (box.iterchildren(*PARAGRAPHS) for box in table.iter(DRAWN))
     sheet.drawn += [text for paragraphs in boxes for each in paragraphs if (text := shown_text(each).strip())]
     return _merge(sheet, table, left)
@@ -98,14 +106,14 @@ def _fill(sheet: _Sheet, table: Any, left: int) -> int:
 def _merge(sheet: _Sheet, table: Any, left: int) -> int:
     """Write the text of each merged cell into all its places; return the number of cells that may follow."""
     for (top, first), (bottom, last) in _spans(table):
-        text = sheet.cells.get((top, first))
+        text = sheet.shown.texts.get((top, first))
         if text is None:
             continue
         left = _less(left, (bottom - top) * (last - first))
         repeated = text if len(text) <= LONGEST_REPEATED else ""
         for place in product(range(top, bottom), range(first, last)):
-            sheet.cells[place] = text if place == (top, first) else repeated
-            sheet.merged[place] = top, first
+            sheet.shown.texts[place] = text if place == (top, first) else repeated
+            sheet.shown.merged[place] = top, first
     return left
 
 
@@ -188,8 +196,8 @@ def _spans(table: Any) -> Iterator[tuple[Position, Position]]:
 
 
 def _note(sheet: _Sheet, row: int, column: int, cell: Any) -> None:
-    if not sheet.cells[row, column]:
-        del sheet.cells[row, column]  # it holds nothing but its comment
+    if not sheet.shown.texts[row, column]:
+        del sheet.shown.texts[row, column]  # it holds nothing but its comment
     for annotation in cell.iterchildren(qualified("office:annotation")):
         text = " ".join(" ".join(shown_text(each) for each in annotation.iterchildren(*PARAGRAPHS)).split())
         author = " ".join((annotation.findtext(qualified("dc:creator")) or "").split())
@@ -207,9 +215,6 @@ def _letters(column: int) -> str:
 
 
 def _contents(sheet: _Sheet, page: int) -> Iterator[Piece]:
-    for region in find_regions(sheet.cells, sheet.merged):
-        yield from (Piece("paragraph", label, page) for label in region.labels)
-        if region.rows:
-            yield Piece("table", markdown_table(region.rows), page)
+    yield from table_pieces(find_tables(sheet.shown), page)
     yield from (Piece("paragraph", text, page) for text in sheet.drawn)
     yield from (Piece("quote", comment, page) for comment in sheet.comments)

@@ -131,6 +131,11 @@ def test_an_issue_is_a_document_by_its_number() -> None:
             media.CSV,
             each("A-{number}", SENTENCES * 2),
         ),
+        (
+            table("Harbour office;;", "Export of March;;", ";;", "Nr;Remark;x", *each("{number};{sentence};1")),
+            media.CSV,
+            each("{number}"),
+        ),
         ("".join(each("- id: {number}\n  text: {sentence}\n")), media.YAML, each("{number}")),
         (f"<all><list>{TICKETS}</list></all>", media.XML, each("T-{number}")),
     ],
