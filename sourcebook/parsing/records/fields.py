@@ -10,9 +10,11 @@ Row = Mapping[str, object]
 
 _WORDS: Final = re.compile(r"[^\W\d_]+|\d+|#")
 _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_ADDRESSES: Final = ("link", "url", "uri")
 _KEYS: Final = (
-    *("key", "number", "iid", "sku", "id", "identifier", "code", "guid", "uuid", "ref", "reference", "slug", "link"),
+    *("key", "number", "iid", "sku", "id", "identifier", "code", "guid", "uuid", "ref", "reference", "slug"),
     *("no", "nr", "num", "nummer", "numéro", "numero", "número", "clave", "schlüssel", "clé", "#"),
+    *_ADDRESSES,
 )
 """Last words of the names of columns that hold keys; of several columns the one that is named here first has them."""
 _TITLES: Final = (
@@ -44,7 +46,7 @@ def words_of_name(name: str) -> tuple[str, ...]:
 def key_rank(name: str) -> tuple[int, int] | None:
     """Return how surely a column holds keys, the surest first; None where its name says nothing of it."""
     words = words_of_name(name)
-    if not words or words[-1] not in _KEYS:
+    if not words or words[-1] not in _KEYS or (len(words) > 1 and words[-1] in _ADDRESSES):
         return None
     return min(len(words) - 1, 1), _KEYS.index(words[-1])
 

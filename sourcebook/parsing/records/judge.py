@@ -37,14 +37,15 @@ _LANGUAGE: Final = re.compile(r"[a-z]{2}(?:[-_][A-Za-z]{2,4})?")
 _SHAPES: Final = frozenset({"geometry", "coordinates"})
 
 
-def key_column(rows: Sequence[Row]) -> str | None:
-    """Return the column that holds a key of each record: unique and short, by its name or as the first of all."""
+def key_column(rows: Sequence[Row], shape: Shape = "list") -> str | None:
+    """Return the column that holds a key of each record: unique and short, by its name or as the first of a list."""
     fields = list(dict.fromkeys(field for row in rows[:_SAMPLE] for field in row))
     named = sorted((rank, place) for place, field in enumerate(fields) if (rank := key_rank(field)) is not None)
     for _, place in named:
         if _holds_keys(rows, fields[place], by_name=True):
             return fields[place]
-    return fields[0] if fields and _holds_keys(rows, fields[0], by_name=False) else None
+    is_first = shape == "list" and bool(fields) and _holds_keys(rows, fields[0], by_name=False)
+    return fields[0] if is_first else None
 
 
 def is_many(rows: Sequence[Row], key: str | None, *, shape: Shape = "list") -> bool:
@@ -67,9 +68,14 @@ def is_many(rows: Sequence[Row], key: str | None, *, shape: Shape = "list") -> b
     if key is None and shape == "markup":
         return False
     if key is None and shape == "list":
+        nested = sum(any(map(_has_rows, row.values())) for row in sample)
         moments = any(sum(map(is_moment, column)) > 0.9 * len(sample) for column in texts)
         long = [column for column in texts if median(map(word_count, column)) >= _WORDS_WITHOUT_KEY]
-        return not moments and any(_is_distinct(column) and _has_sentences(column) for column in long)
+        return (
+            not moments
+            and 2 * nested < len(sample)
+            and any(_is_distinct(column) and _has_sentences(column) for column in long)
+        )
     titles = [str(row[field]) for row in sample if (field := title_field(row)) is not None and field != key]
     are_titled = 2 * len(set(titles)) >= len(sample)
     long = [column for column in texts if median(map(word_count, column)) >= _WORDS]
@@ -99,6 +105,10 @@ def _holds_keys(rows: Sequence[Row], field: str, *, by_name: bool) -> bool:
 def _texts(sample: Sequence[Row], field: str) -> list[str]:
     values = (plain(row.get(field)) for row in sample)
     return [value for value in values if isinstance(value, str) and value and not is_address(value)]
+
+
+def _has_rows(value: object) -> bool:
+    return isinstance(value, list) and any(isinstance(each, Mapping) for each in value)
 
 
 def _is_distinct(column: Sequence[str]) -> bool:

@@ -76,7 +76,7 @@ def read_data(content: bytes, media_type: str) -> DataFile:
     except (ValueError, RecursionError, OverflowError):
         return DataFile()
     if found.rows is not None and not found.rows.names:
-        found.rows.key = key_column(found.rows.rows)
+        found.rows.key = key_column(found.rows.rows, found.rows.shape)
     return found
 
 
@@ -261,8 +261,6 @@ def _xml(content: bytes) -> DataFile:
     if holder is None:
         return DataFile(top=top)
     found = [child for child in holder if _tag(child) == name]
-    if not any(map(len, found)):
-        return DataFile(top=top)  # a table of attributes
     rows = [each for child in found if isinstance(each := _element(child), dict)]
     for child in found:
         holder.remove(child)

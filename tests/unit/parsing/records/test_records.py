@@ -63,6 +63,7 @@ def each(pattern: str, sentences: Sequence[str] = SENTENCES) -> list[str]:
     return [pattern.format(number=number, sentence=sentence) for number, sentence in enumerate(sentences)]
 
 
+URLS = each("https://x.org/{number}")
 TICKETS = "".join(each('<ticket id="T-{number}"><text>{sentence}</text></ticket>'))
 CHAPTERS = "".join(each('<chapter id="c{number}"><title>One</title><p>{sentence}</p></chapter>'))
 
@@ -137,6 +138,17 @@ def test_an_issue_is_a_document_by_its_number() -> None:
             each("{number}"),
         ),
         ("".join(each("- id: {number}\n  text: {sentence}\n")), media.YAML, each("{number}")),
+        (
+            "<posts>" + "".join(each('<row Id="{number}" Body="&lt;p&gt;{sentence}&lt;/p&gt;"/>')) + "</posts>",
+            media.XML,
+            each("{number}"),
+        ),
+        (
+            [{"content": s, "metadata": {"url": f"https://example.org/{n}"}} for n, s in enumerate(SENTENCES * 2)],
+            media.JSON,
+            each("{number}", [""] + SENTENCES * 2)[1:],
+        ),
+        ([{"note": s, "url": f"https://x.org/{n}"} for n, s in enumerate(SENTENCES)], media.JSON, URLS),
         (f"<all><list>{TICKETS}</list></all>", media.XML, each("T-{number}")),
     ],
 )
@@ -167,12 +179,18 @@ def test_records_have_their_keys_as_names(value: object, media_type: str, expect
             media.YAML,
         ),
         (f"<book>{CHAPTERS}</book>", media.XML),
+        (SENTENCES, media.JSON),
+        (
+            [{"name": s[4:8], "description": s, "columns": [{"name": "id"}]} for n, s in enumerate(SENTENCES)],
+            media.JSON,
+        ),
+        ("<font>" + "".join(each("<glyph unicode='U+{number}' name='{sentence}'/>")) + "</font>", media.XML),
         ({"title": "Tides", "status": "draft", "rules": KEYED}, media.JSON),
         ({"id": "SPEC-1", "body": "long " * 400, "steps": KEYED}, media.JSON),
     ],
 )
 def test_one_thing_is_one_document(value: object, media_type: str) -> None:
-    """Its shape says so: no key or no texts, the mark of a format, fields that describe the whole, other things in it."""
+    """Its shape says so: no key or no texts, the mark of a format, a description of the whole, other things in it."""
     assert names(read(value, media_type)) == []
 
 
