@@ -49,7 +49,7 @@ class Rows:
     key: str | None = None
     """The field with their keys; None where they have none, or have names."""
     beside: Any = None
-    """What the file holds beside them; None for nothing."""
+    """Content of the file beside them; None for nothing."""
     names: list[str] = field(default_factory=list)
     """Their names in the file, where it has them by name."""
     unread: list[int] = field(default_factory=list)
@@ -61,7 +61,7 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """What a data file holds: perhaps rows, or the fields at its top."""
+    """Content of a data file: perhaps rows, and the fields at its top."""
 
     rows: Rows | None = None
     top: Mapping[str, Any] = field(default_factory=dict)

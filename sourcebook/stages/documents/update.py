@@ -10,6 +10,7 @@ end the relations of changed documents are read; see `sourcebook/stages/relation
 
 from collections.abc import Callable
 from contextlib import nullcontext
+from typing import Final
 
 from psycopg import Connection
 
@@ -19,7 +20,7 @@ from sourcebook.database.stage_runs import refresh_statistics
 from sourcebook.files.reading import name_as_title
 from sourcebook.indexing.damage import find_suspicion, heightened
 from sourcebook.indexing.mending import mend_contents
-from sourcebook.model.media_types import CONTAINERS
+from sourcebook.model.media_types import ARCHIVES, CONTAINERS, MESSAGES, RECORD
 from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
 from sourcebook.model.selection import EVERYTHING, Selection
@@ -37,6 +38,10 @@ from sourcebook.stages.processing import processing
 from sourcebook.stages.relations.update import update_relations
 
 
+_WAVES: Final = (MESSAGES | ARCHIVES, None, frozenset({RECORD}))
+"""Media types that are made one after the other; None: all others."""
+
+
 @observed_stage("documents")
 def update_documents(
     connection: Connection,
@@ -50,7 +55,7 @@ def update_documents(
 ) -> StageReport:
     """Bring the documents of a collection up to date with its items.
 
-    Messages are parsed first, because their attachments are items too.
+    Messages and archives are parsed first, because the files in them are items too; the records of data files follow.
 
     Args:
         connection: in autocommit mode.
@@ -82,20 +87,19 @@ def update_documents(
         processing(connection, collection, "documents", shares=shard is not None) as marks,
     ):
         maker = DocumentMaker(run, parsers, marks)
-        containers = [item for item in stale if item.media_type in CONTAINERS]
-        if containers:
-            for number in maker.make(containers):
+        made: set[str] = set()
+        for wave in _WAVES:
+            items = [item for item in stale if wave is None or item.media_type in wave]
+            total = len(made) + len(stale)
+            for number in maker.make(items):
                 done += number
-                progress(done, len(stale), report.failed)
-                recorded(len(stale))
-            changed = _follow_items(run)
-            read = {item.uri for item in containers}
-            found = stale_documents(connection, collection, run.identities, selection, changed.uris)
-            stale = [item for item in found if item.uri not in read]
-        for number in maker.make(stale):
-            done += number
-            progress(done, len(containers) + len(stale), report.failed)
-            recorded(len(containers) + len(stale))
+                progress(done, total, report.failed)
+                recorded(total)
+            made |= {item.uri for item in items}
+            if any(item.media_type in CONTAINERS for item in items):
+                changed = _follow_items(run)
+                stale = stale_documents(connection, collection, run.identities, selection, changed.uris)
+            stale = [item for item in stale if item.uri not in made]
     if changed.is_whole:
         page = with_identity(page_identity(), run.redaction)
         with in_turn(connection, shard, "pages"):
