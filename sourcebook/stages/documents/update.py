@@ -37,7 +37,6 @@ from sourcebook.stages.observed_stage import observed_stage
 from sourcebook.stages.processing import processing
 from sourcebook.stages.relations.update import update_relations
 
-
 _WAVES: Final = (MESSAGES | ARCHIVES, None, frozenset({RECORD}))
 """Media types that are made one after the other; None: all others."""
 
