@@ -10,9 +10,7 @@ from math import floor, isfinite, log10
 from operator import eq, ge, gt, le, lt, ne
 from typing import Final, NamedTuple
 
-_TOKEN: Final = re.compile(
-    r'"([^"]*)"?|\\(.)|\[\$([^\]-]*)[^\]]*\]|(\[(?:<=|>=|<>|<|>|=)-?[\d.]+\])|_.|\*.|\[[^\]]*\]'
-)
+_TOKEN: Final = re.compile(r'"([^"]*)"?|\\(.)|\[\$([^\]-]*)[^\]]*\]|(\[(?:<=|>=|<>|<|>|=)-?[\d.]+\])|_.|\*.|\[[^\]]*\]')
 """Literal texts, a condition, and what shows nothing: spaces as wide as a character, fill characters, colours."""
 _FIRST_LITERAL: Final = 0xE000
 """The first of the characters that stand for literal texts while a format is read."""

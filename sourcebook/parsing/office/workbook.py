@@ -76,7 +76,10 @@ def read_workbook(content: bytes, *, name: str) -> tuple[WrittenDocument, int, L
     )
     written = write_pieces(chain.from_iterable(pieces))
     texts = chain.from_iterable(map(_left_out, sheets, shown))
-    counts: dict[LeftOutKind, int] = {"formulas": uncomputed, "hidden_words": sum(cells.hidden_words for cells in shown)}
+    counts: dict[LeftOutKind, int] = {
+        "formulas": uncomputed,
+        "hidden_words": sum(cells.hidden_words for cells in shown),
+    }
     return written, len(sheets), replace(left_out_of([*texts], kept=len(written.markdown)), counts=counts)
 
 
@@ -86,7 +89,7 @@ def _fill_in(sheet: Any, values: FormulaValues) -> int:
     for place, value in values.computed.items():
         cell = cells.get(place) or sheet.cell(*place)
         # The setter would refuse some text, and take some for a formula.
-        cell._value = _typed(value, cell.number_format, sheet.parent.epoch)  # noqa: SLF001
+        cell._value = "" if value is None else _typed(value, cell.number_format, sheet.parent.epoch)  # noqa: SLF001
     for place, target in values.links.items():
         if place in cells and cells[place].hyperlink is None:
             cells[place].hyperlink = target
@@ -146,9 +149,8 @@ def _sheet_cells(sheet: Any) -> SheetCells:
     for place, cell in _cells(sheet).items():
         if cell.value is not None:
             text = cell_text(cell.value, cell.number_format)
-            if text:
-                texts[place] = _linked(text, cell.hyperlink)
-            else:
+            texts[place] = _linked(text, cell.hyperlink) if text else ""
+            if not text:
                 found.hidden_words += len(str(cell.value).split())
     for area in sheet.merged_cells.ranges:
         corner = area.min_row, area.min_col
@@ -180,7 +182,7 @@ def _comments(sheet: Any) -> Iterator[str]:
         if comment is None:
             continue
         text = " ".join(_THREADED.sub("", comment.text or "").split())
-        author = comment.author or ""
+        author = (comment.author or "").strip()
         by = f" by {author}" if author and not author.startswith("tc=") else ""
         if text:
             yield f"> Comment on {cell.coordinate}{by}: {text}"
