@@ -28,8 +28,12 @@ _UNCOMPUTED: Final = frozenset({b"", b"0"})
 """Values that programs store for a formula that they do not compute."""
 _MOST_FORMULAS: Final = 200_000
 """Formulas of a workbook that are computed."""
-_MOST_UNDEFINED: Final = 50
+_MOST_PANIC: Final = "PanicException"
+"""Name of the error, no `Exception`, that a fault of the engine's compiled code raises."""
+_UNDEFINED: Final = 50
 """Names that the engine may not know."""
+_PANIC: Final = "PanicException"
+"""Name of the error, no `Exception`, that a fault of the engine's compiled code raises."""
 _UNDEFINED: Final = re.compile(r"Undefined name: (.+)")
 _LARGEST_ARRAY: Final = 10_000
 _ERRORS: Final = {
@@ -136,6 +140,9 @@ def _computed(content: bytes, formulas: Mapping[str, list[_Formula]]) -> Callabl
                 return lambda sheet, row, column: _shown(engine.get_value(sheet, row, column))
     except failures:
         pass
+    except BaseException as error:
+        if type(error).__name__ != _PANIC:
+            raise
     return lambda _sheet, _row, _column: None
 
 

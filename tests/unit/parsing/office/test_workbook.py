@@ -1,10 +1,8 @@
 """Workbooks: cells as a person sees them, tables where they stand."""
 
-import re
 import time
 
 import openpyxl  # type: ignore[import-untyped] # its stubs are a package of their own
-import pytest
 from openpyxl.chart import BarChart, Reference  # type: ignore[import-untyped]
 from openpyxl.comments import Comment  # type: ignore[import-untyped]
 
@@ -35,12 +33,12 @@ def test_tables_stand_where_cells_touch() -> None:
 def test_rows_below_a_blank_one_go_on_with_the_table() -> None:
     """Totals keep their header; rows with a header of their own, and lines of one cell, do not belong to it."""
     workbook = openpyxl.Workbook()
-    rows = [["Ship", "Captain", "Toll"], ["Skarv", "Torkel", 90], [None], ["Ruth", "Bo", 95], ["Total", None, 185],
+    rows = [["Ship", "Captain", "Toll"], ["Skarv", "Torkel", 90], [None], ["Ruth", "Bo", 95], ["Sum", None, 185],
             [None], ["Port", "Keeper", "Depth"], ["Velling", "Ada", 7], [None], ["Printed in March"]]  # fmt: skip
     for row in rows:
         workbook.active.append(row)
     assert texts(parse_named("a.xlsx", saved(workbook)))[1:] == [
-        "| Ship | Captain | Toll |\n| --- | --- | --- |\n| Skarv | Torkel | 90 |\n| Ruth | Bo | 95 |\n| Total |  | 185 |",
+        "| Ship | Captain | Toll |\n| --- | --- | --- |\n| Skarv | Torkel | 90 |\n| Ruth | Bo | 95 |\n| Sum |  | 185 |",
         "| Port | Keeper | Depth |\n| --- | --- | --- |\n| Velling | Ada | 7 |",
         "Printed in March",
     ]
