@@ -142,7 +142,7 @@ def _writer(section: str, literals: list[str]) -> Callable[[float], str]:
     elif _OF_DAYS.search(section):
         return _plain
     elif fraction := _FRACTION.search(section):
-        write, (start, end) = partial(_fraction, *fraction.groups()), fraction.span()
+        write, (start, end) = partial(_fraction, fraction[1], fraction[2], fraction[3]), fraction.span()
     elif placeholders := _PLACEHOLDERS.search(section):
         start, end = placeholders.span()
         whole, point, places = placeholders[0].partition(".")

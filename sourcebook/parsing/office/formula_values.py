@@ -44,7 +44,7 @@ _ERRORS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class FormulaValues:
-    """What formulas of a sheet give beside their stored values."""
+    """Values and links that formulas of a sheet give beside their stored values."""
 
     computed: dict[Position, object] = field(default_factory=dict)
     """Values of cells without a believable one; None for those that are left without."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise, product
 
-from sourcebook.parsing.tables.tables_in_rows import Table, is_header, starts_table, table_of, table_start
+from sourcebook.parsing.text.tables_in_rows import Table, is_header, starts_table, table_of, table_start
 
 Position = tuple[int, int]
 """Row and column of a cell, counted from 1."""

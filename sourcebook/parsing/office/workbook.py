@@ -22,7 +22,6 @@ from sourcebook.parsing.office.formula_values import FormulaValues, formula_valu
 from sourcebook.parsing.office.reduced_workbook import without_extras
 from sourcebook.parsing.office.sheet_drawings import drawn_texts
 from sourcebook.parsing.office.sheet_regions import Position, SheetCells, find_tables
-from sourcebook.parsing.tables.table_pieces import table_pieces
 from sourcebook.parsing.text.left_out import LeftOut, left_out_of
 from sourcebook.parsing.text.markdown_writing import (
     LONGEST_REPEATED,
@@ -30,6 +29,7 @@ from sourcebook.parsing.text.markdown_writing import (
     WrittenDocument,
     write_pieces,
 )
+from sourcebook.parsing.text.table_pieces import table_pieces
 
 _THREADED = re.compile(r"^\[Threaded comment\].*?^Comment:\s*", re.DOTALL | re.MULTILINE)
 _CODES = re.compile(r'&(?:"[^"]*"|[A-Z]|\d{1,3})')

@@ -22,7 +22,6 @@ from sourcebook.parsing.office.opendocument.opendocument_archive import (
     shown_text,
 )
 from sourcebook.parsing.office.sheet_regions import Position, SheetCells, find_tables
-from sourcebook.parsing.tables.table_pieces import table_pieces
 from sourcebook.parsing.text.left_out import LeftOut
 from sourcebook.parsing.text.markdown_writing import (
     LONGEST_REPEATED,
@@ -30,6 +29,7 @@ from sourcebook.parsing.text.markdown_writing import (
     WrittenDocument,
     write_pieces,
 )
+from sourcebook.parsing.text.table_pieces import table_pieces
 
 _MOST_CELLS: Final = 2_000_000
 """Most filled cells of a spreadsheet, repetitions included."""

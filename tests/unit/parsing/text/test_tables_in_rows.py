@@ -2,7 +2,7 @@
 
 import pytest
 
-from sourcebook.parsing.tables.tables_in_rows import Table, starts_table, tables_in
+from sourcebook.parsing.text.tables_in_rows import Table, starts_table, tables_in
 
 
 def tables(text: str) -> list[Table]:
