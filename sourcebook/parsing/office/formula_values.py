@@ -28,9 +28,7 @@ _UNCOMPUTED: Final = frozenset({b"", b"0"})
 """Values that programs store for a formula that they do not compute."""
 _MOST_FORMULAS: Final = 200_000
 """Formulas of a workbook that are computed."""
-_MOST_PANIC: Final = "PanicException"
-"""Name of the error, no `Exception`, that a fault of the engine's compiled code raises."""
-_UNDEFINED: Final = 50
+_MOST_UNDEFINED: Final = 50
 """Names that the engine may not know."""
 _PANIC: Final = "PanicException"
 """Name of the error, no `Exception`, that a fault of the engine's compiled code raises."""
