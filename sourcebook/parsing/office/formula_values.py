@@ -1,7 +1,7 @@
 """Values of formulas that no spreadsheet program has computed: those of a calculation engine, or none."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from html import unescape
@@ -14,6 +14,7 @@ from sourcebook.parsing.office.core_properties import read_core_properties
 from sourcebook.parsing.office.office_archive import opened_archive
 from sourcebook.parsing.office.sheet_drawings import sheet_paths
 from sourcebook.parsing.office.sheet_regions import Position
+from sourcebook.parsing.office.table_references import NamedTable, with_cells
 
 _CELL: Final = re.compile(
     rb"<((?:\w+:)?)c\b([^>]*)>\s*<\1f\b([^>]*)(?:/>|>(.*?)</\1f>)\s*(?:<\1v\b[^>]*(?:/>|>([^<]*)</))?", re.DOTALL
@@ -57,7 +58,7 @@ class _Formula:
     stored: bytes
 
 
-def formula_values(content: bytes) -> dict[str, FormulaValues]:
+def formula_values(content: bytes, tables: Sequence[NamedTable]) -> dict[str, FormulaValues]:
     """Return the values of formulas by the sheet's name.
 
     A stored value is believed, unless its program asks for all to be computed when the file is opened, or has stored
@@ -65,6 +66,7 @@ def formula_values(content: bytes) -> dict[str, FormulaValues]:
 
     Args:
         content: the whole workbook.
+        tables: its named tables.
 
     Raises:
         ParseError: the archive is damaged.
@@ -89,7 +91,7 @@ def formula_values(content: bytes) -> dict[str, FormulaValues]:
         if doubted or not each.stored
         for place in each.places
     }
-    computed = _computed(content, formulas)
+    computed = _computed(content, formulas, tables)
     for (sheet, row, column), before in wanted.items():
         value = computed(sheet, row, column)
         if value is not None or before in _UNCOMPUTED:
@@ -115,7 +117,9 @@ def _links(formulas: list[_Formula]) -> Iterator[tuple[Position, str]]:
             yield each.places[0], link[1]
 
 
-def _computed(content: bytes, formulas: Mapping[str, list[_Formula]]) -> Callable[[str, int, int], object]:
+def _computed(
+    content: bytes, formulas: Mapping[str, list[_Formula]], tables: Sequence[NamedTable]
+) -> Callable[[str, int, int], object]:
     """Return what gives the value of a cell; None for one that the engine does not compute."""
     import formualizer
 
@@ -129,6 +133,9 @@ def _computed(content: bytes, formulas: Mapping[str, list[_Formula]]) -> Callabl
             properties = read_core_properties(content, named="xlsx")
             day = datetime.fromisoformat(str(properties.get("modified") or properties.get("created")))
             engine.set_deterministic_clock(day if day.tzinfo else day.replace(tzinfo=UTC))
+        for sheet, each in ((sheet, each) for sheet, found in formulas.items() for each in found if tables):
+            if (text := with_cells(each.text, sheet, each.places[0], tables)) != each.text:
+                engine.set_formula(sheet, *each.places[0], f"={text}")
         for _ in range(_MOST_UNDEFINED):
             try:
                 engine.evaluate_all()
@@ -160,5 +167,5 @@ def _shown(value: Any) -> object:
     while isinstance(value, list):
         value = value[0] if value else None
     if isinstance(value, dict):
-        return _ERRORS.get(value.get("kind"))
+        return _ERRORS.get(str(value.get("kind")))
     return "" if value is None else value

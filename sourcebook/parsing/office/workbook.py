@@ -22,6 +22,7 @@ from sourcebook.parsing.office.formula_values import FormulaValues, formula_valu
 from sourcebook.parsing.office.reduced_workbook import without_extras
 from sourcebook.parsing.office.sheet_drawings import drawn_texts
 from sourcebook.parsing.office.sheet_regions import Position, SheetCells, find_tables
+from sourcebook.parsing.office.table_references import named_tables
 from sourcebook.parsing.text.left_out import LeftOut, left_out_of
 from sourcebook.parsing.text.markdown_writing import (
     LONGEST_REPEATED,
@@ -66,7 +67,7 @@ def read_workbook(content: bytes, *, name: str) -> tuple[WrittenDocument, int, L
     except ParseError:
         backend = open_backend(without_extras(content), WorkbookBackend, name=name, docling_format="xlsx")
     workbook: Any = backend.workbook
-    drawn, formulas = drawn_texts(content), formula_values(content)
+    drawn, formulas = drawn_texts(content), formula_values(content, named_tables(workbook))
     uncomputed = sum(_fill_in(workbook[title], values) for title, values in formulas.items())
     sheets = [workbook[title] for title in workbook.sheetnames]
     shown = [_sheet_cells(sheet) if isinstance(sheet, Worksheet) else SheetCells() for sheet in sheets]

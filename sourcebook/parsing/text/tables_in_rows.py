@@ -77,8 +77,8 @@ def table_of(rows: Sequence[Row]) -> Table:
     """
     start, has_header = table_start(rows)
     labels = [_line(row) for row in rows[:start]]
-    if len(rows) - start == 1 and len(rows[start]) == 1:
-        return Table([*labels, *rows[start]], [])
+    if len(rows) - start == 1 and _width(rows[start]) == 1:
+        return Table([*labels, *filter(None, rows[start])], [])
     table = list(rows[start:])
     notes: list[str] = []
     if _usual_width(table) > 2:

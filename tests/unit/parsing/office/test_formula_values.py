@@ -77,3 +77,17 @@ def test_a_formula_fills_the_cells_of_its_array() -> None:
         sheet.append(["x", number])
     sheet["C1"] = openpyxl.worksheet.formula.ArrayFormula("C1:C3", "=B1:B3*2")
     assert "| x | 7 | 14 |" in parse_named("a.xlsx", saved(workbook)).markdown
+
+
+def test_formulas_name_columns_of_tables() -> None:
+    """A row of totals, its own row, and a table of another sheet, in the notations of Excel and of XlsxWriter."""
+    workbook = openpyxl.Workbook()
+    sheet = workbook.active
+    for row in (["Item", "Qty", "Twice"], ["A", 1, "=[[#This Row],Qty]*2"], ["B", 2, "=Goods[[#This Row],[Qty]]*2"],
+                ["Sum", "=SUBTOTAL(109,[Qty])", "=SUBTOTAL(109,Goods[Twice])"]):  # fmt: skip
+        sheet.append(row)
+    sheet.add_table(openpyxl.worksheet.table.Table(displayName="Goods", ref="A1:C4", totalsRowCount=1))
+    workbook.create_sheet("Other").append(["most", "=MAX(Goods[Twice])"])
+    parsed = parse_named("a.xlsx", saved(workbook))
+    assert texts(parsed)[1].splitlines()[2:] == ["| A | 1 | 2 |", "| B | 2 | 4 |", "| Sum | 3 | 6 |"]
+    assert "| most | 4 |" in parsed.markdown
