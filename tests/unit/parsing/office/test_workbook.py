@@ -70,6 +70,25 @@ def test_a_header_merged_over_columns_is_one_with_the_row_below() -> None:
     assert header == "| Fish | Spring - Plan | Spring - Catch | Autumn - Plan |"
 
 
+def test_an_empty_column_parts_two_tables_but_no_column_from_its_table() -> None:
+    """A single column with the same rows is a part; a title merged over columns is a line."""
+    workbook = openpyxl.Workbook()
+    sheet = workbook.active
+    for row in (
+        ["Tasks of the week"],
+        [],
+        ["Task", None, "Owner", "Pay"],
+        ["Paint", None, "Ada", 3],
+        ["Row", None, "Bo", 4],
+    ):
+        sheet.append(row)
+    sheet.merge_cells("A1:D1")
+    assert texts(parse_named("a.xlsx", saved(workbook)))[1:] == [
+        "Tasks of the week",
+        "| Task | Owner | Pay |\n| --- | --- | --- |\n| Paint | Ada | 3 |\n| Row | Bo | 4 |",
+    ]
+
+
 def test_a_cell_whose_format_shows_nothing_is_counted() -> None:
     """Its words are not in the text, and nobody is left to think that there are none."""
     workbook = openpyxl.Workbook()
