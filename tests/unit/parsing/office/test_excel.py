@@ -101,7 +101,8 @@ def test_hidden_rows_and_columns_are_marked() -> None:
     """As in newer workbooks, and texts have their number format, too."""
     book = xlwt.Workbook()
     sheet = book.add_sheet("Pay")
-    for row, texts in enumerate((["Name", "Pay", "Town"], ["Ada", 3, "Oslo"], ["Bo", 4, "Rome"])):
+    rows: list[list[str | int]] = [["Name", "Pay", "Town"], ["Ada", 3, "Oslo"], ["Bo", 4, "Rome"]]
+    for row, texts in enumerate(rows):
         for column, text in enumerate(texts):
             sheet.write(row, column, text)
     sheet.write(3, 0, "Cy", xlwt.easyxf(num_format_str='0;0;0;"Mr. "@'))
