@@ -53,6 +53,7 @@ class FileType:
 _IMAGES = ("image/png", "image/jpeg", "image/tiff", "image/gif", "image/webp", "image/bmp", "image/avif", "image/heic")
 _CODE = tuple(f"text/x-{language}" for language in media.CODE_LANGUAGES if f"text/x-{language}" != media.XML)
 _DOCLING = ("docling-slim", "docling-core")
+_SHEETS = (*_DOCLING, "openpyxl", "formualizer")
 _MARKUP = ("html-to-markdown", "lxml")
 _OFFICE: tuple[Argument, ...] = ("name", "media_type")
 _ENCODINGS = ("chardet",)
@@ -83,14 +84,14 @@ PARSERS = (
            (*_MARKUP, "selectolax", "tree-sitter-language-pack")),
     Parser("docx", "office.read_office:parse_office", _OFFICE, (media.DOCX,), 6, (*_DOCLING, "python-docx")),
     Parser("pptx", "office.read_office:parse_office", _OFFICE, (media.PPTX,), 6, (*_DOCLING, "python-pptx")),
-    Parser("xlsx", "office.read_office:parse_office", _OFFICE, (media.XLSX,), 5, (*_DOCLING, "openpyxl")),
-    Parser("xls", "office.legacy.read_legacy:parse_legacy", _OFFICE, (media.XLS,), 4, (*_DOCLING, "openpyxl", "xlrd")),
+    Parser("xlsx", "office.read_office:parse_office", _OFFICE, (media.XLSX,), 6, _SHEETS),
+    Parser("xls", "office.legacy.read_legacy:parse_legacy", _OFFICE, (media.XLS,), 5, (*_SHEETS, "xlrd")),
     Parser("legacy", "office.legacy.read_legacy:parse_legacy", _OFFICE, (media.OLE, media.DOC, media.PPT), 5,
            (*_DOCLING, "firecrawl-anydoc", "olefile")),
     Parser("drawing", "markup.svg:parse_svg", (), (media.SVG,), 2, ("lxml",)),
     Parser("rtf", "office.rtf:parse_rtf", (), (media.RTF,), 3, ("striprtf",)),
     Parser("opendocument", "office.opendocument.read_opendocument:parse_opendocument", _OFFICE,
-           (media.ODT, media.ODP, media.ODS), 4, (*_DOCLING, "odfdo", "lxml")),
+           (media.ODT, media.ODP, media.ODS), 5, (*_DOCLING, "odfdo", "lxml")),
     Parser("epub", "epub:parse_epub", ("name",), (media.EPUB,), 5, _MARKUP),
     Parser("fictionbook", "markup.fictionbook:parse_fictionbook", (), (media.FICTIONBOOK,), 1,
            (*_MARKUP, "selectolax")),

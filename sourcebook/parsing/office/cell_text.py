@@ -10,9 +10,7 @@ from math import floor, isfinite, log10
 from operator import eq, ge, gt, le, lt, ne
 from typing import Final, NamedTuple
 
-_TOKEN: Final = re.compile(
-    r'"([^"]*)"?|\\(.)|\[\$([^\]-]*)[^\]]*\]|(\[(?:<=|>=|<>|<|>|=)-?[\d.]+\])|_.|\*.|\[[^\]]*\]'
-)
+_TOKEN: Final = re.compile(r'"([^"]*)"?|\\(.)|\[\$([^\]-]*)[^\]]*\]|(\[(?:<=|>=|<>|<|>|=)-?[\d.]+\])|_.|\*.|\[[^\]]*\]')
 """Literal texts, a condition, and what shows nothing: spaces as wide as a character, fill characters, colours."""
 _FIRST_LITERAL: Final = 0xE000
 """The first of the characters that stand for literal texts while a format is read."""
@@ -144,7 +142,7 @@ def _writer(section: str, literals: list[str]) -> Callable[[float], str]:
     elif _OF_DAYS.search(section):
         return _plain
     elif fraction := _FRACTION.search(section):
-        write, (start, end) = partial(_fraction, *fraction.groups()), fraction.span()
+        write, (start, end) = partial(_fraction, fraction[1], fraction[2], fraction[3]), fraction.span()
     elif placeholders := _PLACEHOLDERS.search(section):
         start, end = placeholders.span()
         whole, point, places = placeholders[0].partition(".")

@@ -1,8 +1,7 @@
 """Values of formulas that no spreadsheet program has computed: those of a calculation engine, or none."""
 
 import re
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from html import unescape
@@ -15,6 +14,7 @@ from sourcebook.parsing.office.core_properties import read_core_properties
 from sourcebook.parsing.office.office_archive import opened_archive
 from sourcebook.parsing.office.sheet_drawings import sheet_paths
 from sourcebook.parsing.office.sheet_regions import Position
+from sourcebook.parsing.office.table_references import NamedTable, with_cells
 
 _CELL: Final = re.compile(
     rb"<((?:\w+:)?)c\b([^>]*)>\s*<\1f\b([^>]*)(?:/>|>(.*?)</\1f>)\s*(?:<\1v\b[^>]*(?:/>|>([^<]*)</))?", re.DOTALL
@@ -24,13 +24,16 @@ _PLACE: Final = re.compile(rb"\br\s*=\s*[\"']([A-Z]{1,3})(\d{1,7})")
 _ARRAY: Final = re.compile(rb"\bref\s*=\s*[\"']([A-Z]{1,3}\d{1,7}:[A-Z]{1,3}\d{1,7})")
 _RECALCULATION: Final = re.compile(rb"\bfullCalcOnLoad\s*=\s*[\"'](?:1|true)")
 _LINK: Final = re.compile(r"^\s*HYPERLINK\(\s*\"([^\"]+)\"", re.IGNORECASE)
-_TODAY: Final = re.compile(rb"\b(?:TODAY|NOW)\(")
+_TODAY: Final = re.compile(r"\b(?:TODAY|NOW)\(")
 _UNCOMPUTED: Final = frozenset({b"", b"0"})
 """Values that programs store for a formula that they do not compute."""
 _MOST_FORMULAS: Final = 200_000
 """Formulas of a workbook that are computed."""
-_MOST_ALONE: Final = 2_000
-"""Formulas that are computed one by one where one of them cannot be."""
+_MOST_UNDEFINED: Final = 50
+"""Names that the engine may not know."""
+_PANIC: Final = "PanicException"
+"""Name of the error, no `Exception`, that a fault of the engine's compiled code raises."""
+_UNDEFINED: Final = re.compile(r"Undefined name: (.+)")
 _LARGEST_ARRAY: Final = 10_000
 _ERRORS: Final = {
     "Div": "#DIV/0!", "Na": "#N/A", "Ref": "#REF!", "Value": "#VALUE!", "Num": "#NUM!", "Null": "#NULL!"
@@ -40,7 +43,7 @@ _ERRORS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class FormulaValues:
-    """What formulas of a sheet give beside their stored values."""
+    """Values and links that formulas of a sheet give beside their stored values."""
 
     computed: dict[Position, object] = field(default_factory=dict)
     """Values of cells without a believable one; None for those that are left without."""
@@ -51,11 +54,11 @@ class FormulaValues:
 @dataclass(frozen=True, slots=True)
 class _Formula:
     places: list[Position]
-    text: bytes
+    text: str
     stored: bytes
 
 
-def formula_values(content: bytes) -> dict[str, FormulaValues]:
+def formula_values(content: bytes, tables: Sequence[NamedTable]) -> dict[str, FormulaValues]:
     """Return the values of formulas by the sheet's name.
 
     A stored value is believed, unless its program asks for all to be computed when the file is opened, or has stored
@@ -63,6 +66,7 @@ def formula_values(content: bytes) -> dict[str, FormulaValues]:
 
     Args:
         content: the whole workbook.
+        tables: its named tables.
 
     Raises:
         ParseError: the archive is damaged.
@@ -87,10 +91,9 @@ def formula_values(content: bytes) -> dict[str, FormulaValues]:
         if doubted or not each.stored
         for place in each.places
     }
-    is_dated = any(_TODAY.search(each.text) for found in formulas.values() for each in found)
-    results = _computed(content, list(wanted), is_dated=is_dated)
+    computed = _computed(content, formulas, tables)
     for (sheet, row, column), before in wanted.items():
-        value = results.get((sheet, row, column))
+        value = computed(sheet, row, column)
         if value is not None or before in _UNCOMPUTED:
             values[sheet].computed[row, column] = value
     return values
@@ -105,44 +108,58 @@ def _formulas(archive: ZipFile, path: str) -> Iterator[_Formula]:
                 left, top, right, bottom = range_boundaries(array[1].decode())
                 if b"array" in formula and (right - left + 1) * (bottom - top + 1) <= _LARGEST_ARRAY:
                     places = [(row, column) for row in range(top, bottom + 1) for column in range(left, right + 1)]
-            yield _Formula(places, text, stored.strip())
+            yield _Formula(places, unescape(text.decode("utf-8", "replace")), stored.strip())
 
 
 def _links(formulas: list[_Formula]) -> Iterator[tuple[Position, str]]:
     for each in formulas:
-        if b"HYPERLINK" in each.text and (link := _LINK.match(unescape(each.text.decode("utf-8", "replace")))):
+        if link := _LINK.match(each.text):
             yield each.places[0], link[1]
 
 
 def _computed(
-    content: bytes, wanted: list[tuple[str, int, int]], *, is_dated: bool
-) -> dict[tuple[str, int, int], object]:
-    """Return the values of cells that the engine computes; none of a formula that asks for an unknown today."""
+    content: bytes, formulas: Mapping[str, list[_Formula]], tables: Sequence[NamedTable]
+) -> Callable[[str, int, int], object]:
+    """Return what gives the value of a cell; None for one that the engine does not compute."""
     import formualizer
 
-    properties = read_core_properties(content, named="xlsx")
-    saved = str(properties.get("modified") or properties.get("created") or "")
-    failures = (formualizer.ExcelEvaluationError, OSError, ValueError, RuntimeError, KeyError)
+    failures = (formualizer.ExcelEvaluationError, OSError, ValueError, RuntimeError)
     config = formualizer.EvaluationConfig()
     config.enable_parallel = False
     config.max_work_units = _MOST_FORMULAS
     try:
         engine = formualizer.Workbook.from_bytes(content, config=formualizer.WorkbookConfig(eval_config=config))
-        if is_dated:
-            day = datetime.fromisoformat(saved)
+        if any(_TODAY.search(each.text) for found in formulas.values() for each in found):
+            properties = read_core_properties(content, named="xlsx")
+            day = datetime.fromisoformat(str(properties.get("modified") or properties.get("created")))
             engine.set_deterministic_clock(day if day.tzinfo else day.replace(tzinfo=UTC))
-        compute: Any = engine.get_value
-        try:
-            engine.evaluate_all()
-        except failures:
-            compute, wanted = engine.evaluate_cell, wanted[:_MOST_ALONE]
+        for sheet, each in ((sheet, each) for sheet, found in formulas.items() for each in found if tables):
+            if (text := with_cells(each.text, sheet, each.places[0], tables)) != each.text:
+                engine.set_formula(sheet, *each.places[0], f"={text}")
+        for _ in range(_MOST_UNDEFINED):
+            try:
+                engine.evaluate_all()
+            except formualizer.ExcelEvaluationError as error:
+                _give_up(engine, formulas, error)
+            else:
+                return lambda sheet, row, column: _shown(engine.get_value(sheet, row, column))
     except failures:
-        return {}
-    results: dict[tuple[str, int, int], object] = {}
-    for place in wanted:
-        with suppress(*failures):
-            results[place] = _shown(compute(*place))
-    return results
+        pass
+    except BaseException as error:
+        if type(error).__name__ != _PANIC:
+            raise
+    return lambda _sheet, _row, _column: None
+
+
+def _give_up(engine: Any, formulas: Mapping[str, list[_Formula]], error: Exception) -> None:
+    """Let the formulas with a name that the engine does not know, such as another workbook's, be errors."""
+    name = _UNDEFINED.search(str(error))
+    if name is None:
+        raise error
+    for sheet, found in formulas.items():
+        for each in found:
+            if name[1] in each.text:
+                engine.set_formula(sheet, *each.places[0], "=NOT.KNOWN()")
 
 
 def _shown(value: Any) -> object:
@@ -150,5 +167,5 @@ def _shown(value: Any) -> object:
     while isinstance(value, list):
         value = value[0] if value else None
     if isinstance(value, dict):
-        return _ERRORS.get(value.get("kind"))
+        return _ERRORS.get(str(value.get("kind")))
     return "" if value is None else value

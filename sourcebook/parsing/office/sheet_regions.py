@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise, product
 
-from sourcebook.parsing.tables.tables_in_rows import Table, is_header, starts_table, table_of, table_start
+from sourcebook.parsing.text.tables_in_rows import Table, is_header, starts_table, table_of, table_start
 
 Position = tuple[int, int]
 """Row and column of a cell, counted from 1."""
@@ -43,6 +43,7 @@ def find_tables(cells: SheetCells) -> Iterator[Table]:
         if start in seen:
             continue
         touching = _touching(start, cells.texts, seen)
+        touching |= _column_beside(touching, cells.texts, seen)
         rows = {row for row, _ in touching}
         columns = {column for _, column in touching}
         top, bottom, left, right = min(rows), max(rows), min(columns), max(columns)
@@ -78,6 +79,20 @@ def _touching(start: Position, texts: Mapping[Position, str], seen: set[Position
                 waiting.append(near)
     seen |= found
     return found
+
+
+def _column_beside(touching: set[Position], texts: Mapping[Position, str], seen: set[Position]) -> set[Position]:
+    """Return the cells beyond an empty column that has the same rows, where either side of it is a single column."""
+    rows, columns = {row for row, _ in touching}, {column for _, column in touching}
+    start = min(rows), max(columns) + 2
+    if len(rows) < 2 or start not in texts or start in seen:
+        return set()
+    beside = _touching(start, texts, set())
+    is_column = len(columns) == 1 or len({column for _, column in beside}) == 1
+    if not is_column or {row for row, _ in beside} != rows or not seen.isdisjoint(beside):
+        return set()
+    seen |= beside
+    return beside
 
 
 def _lines(places: set[Position], cells: SheetCells) -> list[str]:
@@ -132,8 +147,9 @@ def _join_headers(cells: SheetCells, rows: dict[int, list[str]], span: range) ->
 
 
 def _spans(cells: SheetCells, row: int, span: range) -> bool:
-    corners = [cells.merged.get((row, column)) for column in span]
-    return any(one is not None and one == other for one, other in pairwise(corners))
+    """Tell whether a cell that begins in a row is merged over columns."""
+    corners = [cells.merged.get((row, column), (0, 0)) for column in span]
+    return any(one == other and one[0] == row for one, other in pairwise(corners))
 
 
 def _marked(cells: SheetCells, rows: list[list[str]], left: int) -> list[list[str]]:

@@ -22,7 +22,7 @@ from sourcebook.parsing.office.formula_values import FormulaValues, formula_valu
 from sourcebook.parsing.office.reduced_workbook import without_extras
 from sourcebook.parsing.office.sheet_drawings import drawn_texts
 from sourcebook.parsing.office.sheet_regions import Position, SheetCells, find_tables
-from sourcebook.parsing.tables.table_pieces import table_pieces
+from sourcebook.parsing.office.table_references import named_tables
 from sourcebook.parsing.text.left_out import LeftOut, left_out_of
 from sourcebook.parsing.text.markdown_writing import (
     LONGEST_REPEATED,
@@ -30,6 +30,7 @@ from sourcebook.parsing.text.markdown_writing import (
     WrittenDocument,
     write_pieces,
 )
+from sourcebook.parsing.text.table_pieces import table_pieces
 
 _THREADED = re.compile(r"^\[Threaded comment\].*?^Comment:\s*", re.DOTALL | re.MULTILINE)
 _CODES = re.compile(r'&(?:"[^"]*"|[A-Z]|\d{1,3})')
@@ -66,7 +67,7 @@ def read_workbook(content: bytes, *, name: str) -> tuple[WrittenDocument, int, L
     except ParseError:
         backend = open_backend(without_extras(content), WorkbookBackend, name=name, docling_format="xlsx")
     workbook: Any = backend.workbook
-    drawn, formulas = drawn_texts(content), formula_values(content)
+    drawn, formulas = drawn_texts(content), formula_values(content, named_tables(workbook))
     uncomputed = sum(_fill_in(workbook[title], values) for title, values in formulas.items())
     sheets = [workbook[title] for title in workbook.sheetnames]
     shown = [_sheet_cells(sheet) if isinstance(sheet, Worksheet) else SheetCells() for sheet in sheets]
@@ -76,7 +77,10 @@ def read_workbook(content: bytes, *, name: str) -> tuple[WrittenDocument, int, L
     )
     written = write_pieces(chain.from_iterable(pieces))
     texts = chain.from_iterable(map(_left_out, sheets, shown))
-    counts: dict[LeftOutKind, int] = {"formulas": uncomputed, "hidden_words": sum(cells.hidden_words for cells in shown)}
+    counts: dict[LeftOutKind, int] = {
+        "formulas": uncomputed,
+        "hidden_words": sum(cells.hidden_words for cells in shown),
+    }
     return written, len(sheets), replace(left_out_of([*texts], kept=len(written.markdown)), counts=counts)
 
 
@@ -86,7 +90,7 @@ def _fill_in(sheet: Any, values: FormulaValues) -> int:
     for place, value in values.computed.items():
         cell = cells.get(place) or sheet.cell(*place)
         # The setter would refuse some text, and take some for a formula.
-        cell._value = _typed(value, cell.number_format, sheet.parent.epoch)  # noqa: SLF001
+        cell._value = "" if value is None else _typed(value, cell.number_format, sheet.parent.epoch)  # noqa: SLF001
     for place, target in values.links.items():
         if place in cells and cells[place].hyperlink is None:
             cells[place].hyperlink = target
@@ -146,9 +150,8 @@ def _sheet_cells(sheet: Any) -> SheetCells:
     for place, cell in _cells(sheet).items():
         if cell.value is not None:
             text = cell_text(cell.value, cell.number_format)
-            if text:
-                texts[place] = _linked(text, cell.hyperlink)
-            else:
+            texts[place] = _linked(text, cell.hyperlink) if text else ""
+            if not text:
                 found.hidden_words += len(str(cell.value).split())
     for area in sheet.merged_cells.ranges:
         corner = area.min_row, area.min_col
@@ -180,7 +183,7 @@ def _comments(sheet: Any) -> Iterator[str]:
         if comment is None:
             continue
         text = " ".join(_THREADED.sub("", comment.text or "").split())
-        author = comment.author or ""
+        author = (comment.author or "").strip()
         by = f" by {author}" if author and not author.startswith("tc=") else ""
         if text:
             yield f"> Comment on {cell.coordinate}{by}: {text}"

@@ -180,8 +180,8 @@ def _named_rows(top: Mapping[str, Any], fewest: int) -> Rows | None:
 
 
 def _csv(content: bytes) -> DataFile:
-    from sourcebook.parsing.tables.tables_in_rows import tables_in
     from sourcebook.parsing.text.comma_separated import read_rows
+    from sourcebook.parsing.text.tables_in_rows import tables_in
 
     try:
         tables = list(tables_in(read_rows(decode(content).text)))

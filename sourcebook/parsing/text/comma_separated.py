@@ -7,10 +7,10 @@ from collections import Counter
 
 from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.language import detect_language
-from sourcebook.parsing.tables.table_pieces import table_pieces
-from sourcebook.parsing.tables.tables_in_rows import tables_in
 from sourcebook.parsing.text.decode import decode
 from sourcebook.parsing.text.markdown_writing import write_pieces
+from sourcebook.parsing.text.table_pieces import table_pieces
+from sourcebook.parsing.text.tables_in_rows import tables_in
 
 _DELIMITERS = ";\t|,"
 _HINT = re.compile(r'"?sep=(.)"?\n', re.IGNORECASE)

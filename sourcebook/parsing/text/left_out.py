@@ -25,7 +25,7 @@ class LeftOut:
     texts: tuple[str, ...] = ()
     """The most frequent texts, up to ten."""
     counts: Mapping[LeftOutKind, int] = field(default_factory=dict)
-    """What is left out beside the rows, by kind."""
+    """Numbers of what is left out beside the rows, by kind."""
 
     def metadata(self, points: Mapping[str, int] = _NO_POINTS, beyond: int = 0) -> dict[str, JsonValue]:
         """Return the entry `left_out` of the document's metadata; nothing where nothing is left out.

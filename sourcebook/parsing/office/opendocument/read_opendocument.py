@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from sourcebook.model.document import JsonValue, ParsedDocument
+from sourcebook.model.left_out import with_left_out
 from sourcebook.model.media_types import ODP, ODS, ODT
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.office.opendocument.flat import as_archive, is_flat
@@ -55,7 +56,7 @@ def parse_opendocument(content: bytes, *, name: str, media_type: str) -> ParsedD
         title=title,
         page_count=pages,
         language=detect_language(written.markdown, written.blocks),
-        metadata=properties | left_out.metadata(),
+        metadata=with_left_out(properties | left_out.metadata(), left_out.counts),
     )
 
 
@@ -63,7 +64,7 @@ def _read(content: bytes, root: Any, media_type: str, name: str) -> tuple[Writte
     if media_type == ODS:
         from sourcebook.parsing.office.opendocument.spreadsheet import read_spreadsheet
 
-        return *read_spreadsheet(root), LeftOut()
+        return read_spreadsheet(root)
     from sourcebook.parsing.docling.backends import import_without_models
 
     import_without_models()

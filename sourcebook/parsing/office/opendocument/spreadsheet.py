@@ -4,6 +4,7 @@ docling's reader of spreadsheets gives raw values (`0.5` where the sheet shows `
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import product
@@ -12,6 +13,7 @@ from typing import Any, Final
 from lxml import etree  # type: ignore[import-untyped] # its stubs are a package of their own
 
 from sourcebook.errors import FailureClass, ParseError
+from sourcebook.model.left_out import LeftOutKind
 from sourcebook.parsing.office.opendocument.opendocument_archive import (
     DRAWN,
     PARAGRAPHS,
@@ -20,13 +22,14 @@ from sourcebook.parsing.office.opendocument.opendocument_archive import (
     shown_text,
 )
 from sourcebook.parsing.office.sheet_regions import Position, SheetCells, find_tables
-from sourcebook.parsing.tables.table_pieces import table_pieces
+from sourcebook.parsing.text.left_out import LeftOut
 from sourcebook.parsing.text.markdown_writing import (
     LONGEST_REPEATED,
     Piece,
     WrittenDocument,
     write_pieces,
 )
+from sourcebook.parsing.text.table_pieces import table_pieces
 
 _MOST_CELLS: Final = 2_000_000
 """Most filled cells of a spreadsheet, repetitions included."""
@@ -37,21 +40,25 @@ _TABLE, _ROW, _COLUMN, _CELL, _COVERED, _VISIBILITY = (
 )
 
 
+_FORMULA, _VALUE_TYPE = qualified("table:formula"), qualified("office:value-type")
+
+
 @dataclass(slots=True)
 class _Sheet:
     shown: SheetCells = field(default_factory=SheetCells)
     drawn: list[str] = field(default_factory=list)
     comments: list[str] = field(default_factory=list)
+    left_out: Counter[LeftOutKind] = field(default_factory=Counter)
 
 
-def read_spreadsheet(root: Any) -> tuple[WrittenDocument, int]:
+def read_spreadsheet(root: Any) -> tuple[WrittenDocument, int, LeftOut]:
     """Read every sheet that is not empty; hidden sheets are marked.
 
     Args:
         root: root of `content.xml`.
 
     Returns:
-        The Markdown, and the number of sheets.
+        The Markdown, the number of sheets, and the counts of formulas without a value and of words nobody sees.
 
     Raises:
         ParseError: it has more than two million filled cells.
@@ -60,15 +67,17 @@ def read_spreadsheet(root: Any) -> tuple[WrittenDocument, int]:
     sheets = list(root.iterfind(f"{qualified('office:body')}/{qualified('office:spreadsheet')}/{_TABLE}"))
     left = _MOST_CELLS
     pieces: list[Piece] = []
+    left_out: Counter[LeftOutKind] = Counter()
     for page, table in enumerate(sheets, start=1):
         sheet = _Sheet()
         left = _fill(sheet, table, left)
+        left_out += sheet.left_out
         content = list(_contents(sheet, page))
         name = " ".join((table.get(qualified("table:name")) or f"Sheet {page}").split())
         mark = " (hidden)" if table.get(qualified("table:style-name")) in hidden else ""
         if content:
             pieces += [Piece("heading", f"## {name}{mark}", page), *content]
-    return write_pieces(pieces), len(sheets)
+    return write_pieces(pieces), len(sheets), LeftOut(counts=left_out)
 
 
 def _hidden_styles(root: Any) -> set[str]:
@@ -82,7 +91,7 @@ def _fill(sheet: _Sheet, table: Any, left: int) -> int:
     row = 1
     for line in _rows(table):
         times = repetitions(line.get(qualified("table:number-rows-repeated")))
-        filled = list(_filled(line))
+        filled = list(_filled(line, sheet.left_out))
         if filled and line.get(_VISIBILITY, "visible") != "visible":
             sheet.shown.hidden_rows.update(range(row, row + times))
         left = _less(left, times * sum(width for _, width, _, _ in filled))
@@ -143,7 +152,7 @@ def _cells(line: Any) -> Iterator[tuple[int, int, Any]]:
         column += width
 
 
-def _filled(line: Any) -> Iterator[tuple[int, int, str, Any]]:
+def _filled(line: Any, left_out: Counter[LeftOutKind]) -> Iterator[tuple[int, int, str, Any]]:
     for column, width, cell in _cells(line):
         if cell.tag != _CELL:
             continue
@@ -151,6 +160,10 @@ def _filled(line: Any) -> Iterator[tuple[int, int, str, Any]]:
         text = "\n".join(each for each in lines if each)
         if not text and next(cell.iterchildren(*PARAGRAPHS), None) is None:
             text = _stored(cell)
+        if not text and cell.get(_FORMULA) and not cell.get(_VALUE_TYPE):
+            left_out["formulas"] += 1
+        elif not text and (unseen := _stored(cell)):
+            left_out["hidden_words"] += len(unseen.split())
         if text or cell.find(qualified("office:annotation")) is not None:
             yield column, width, text, cell
 

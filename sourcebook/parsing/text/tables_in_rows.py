@@ -15,12 +15,11 @@ _MOST_COLUMNS: Final = 300
 """Columns by which a header is told from a record."""
 _SHORTEST_NOTE: Final = 3
 """Words of a line that ends a table; fewer may be a record with one filled field."""
-_NUMBER: Final = re.compile(
-    r"[-+(]?\s?[€$£¥]?\s?(?:\d[\d.,'\s]*|\.\d+)(?:[eE][-+]?\d+)?\s?[%€$£¥]?\)?(?:\s?[^\W\d]{1,3})?"
-)
+_NUMBER: Final = re.compile(r"[-+(]?\s?[€$£¥]?\s?(?:\d[\d.,'\s]*|\.\d+)(?:[eE][-+]?\d+)?\s?[%€$£¥]?\)?")
+_QUANTITY: Final = re.compile(_NUMBER.pattern + r"\s?[^\W\d]{1,3}")
 _DATE: Final = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}(?:[T ].*)?|\d{1,3}:\d\d(?::\d\d)?(?:[.,]\d+)?")
 _YEAR: Final = re.compile(r"(?:19|20|21)\d\d")
-_BEGINS_AS_VALUE: Final = re.compile(r"[-+(]?[\d.,€$£¥]")
+_BEGINS_AS_VALUE: Final = re.compile(r"[-+(]?[\d.,€$£¥]|#[A-Z\d/]+[!?]|#N/A|(?i:true|false)$")
 _NOTHING: Final = frozenset({"", "-", "–", "n/a", "na", "nan", "null", "none", "?"})
 _COMMENT: Final = re.compile(r"#+\s*(?=[^\s#])")
 
@@ -78,8 +77,8 @@ def table_of(rows: Sequence[Row]) -> Table:
     """
     start, has_header = table_start(rows)
     labels = [_line(row) for row in rows[:start]]
-    if len(rows) - start == 1 and len(rows[start]) == 1:
-        return Table([*labels, *rows[start]], [])
+    if len(rows) - start == 1 and _width(rows[start]) == 1:
+        return Table([*labels, *filter(None, rows[start])], [])
     table = list(rows[start:])
     notes: list[str] = []
     if _usual_width(table) > 2:
@@ -150,22 +149,24 @@ def _has_header(rows: Sequence[Row]) -> bool:
     first, body = rows[0], rows[1:_SAMPLE]
     if not body or _names_values(rows) or (not _text(first, 0) and any(_text(row, 0) for row in body)):
         return True
-    kinds = ((_kind(_text(first, column)), _usual_kind(body, column)) for column in range(min(len(first), _MOST_COLUMNS)))
-    return not any(kind == usual and kind in {"number", "date"} for kind, usual in kinds)
+    kinds = (
+        (_kind(_text(first, column)), _usual_kind(body, column)) for column in range(min(len(first), _MOST_COLUMNS))
+    )
+    return not any(kind == usual and kind in {"number", "quantity", "date"} for kind, usual in kinds)
 
 
 def _names_values(rows: Sequence[Row]) -> bool:
-    """Tell whether the first row has a text above values in a column, or years above other numbers."""
+    """Tell whether the first row has a text, a year or a quantity (100 m) above other values."""
     first, body = rows[0], rows[1:_SAMPLE]
     for column, text in enumerate(first[:_MOST_COLUMNS]):
         kind = _kind(text)
-        usual = _usual_kind(body, column) if kind in {"text", "year"} else None
-        if usual in {"number", "date"} or (kind == "text" and usual == "year"):
+        usual = _usual_kind(body, column) if kind in {"text", "quantity", "year"} else None
+        if usual in {"number", "date"} or (kind == "text" and usual in {"quantity", "year"}):
             return True
     return False
 
 
-def _kind(text: str) -> Literal["text", "number", "date", "year"] | None:
+def _kind(text: str) -> Literal["text", "number", "quantity", "date", "year"] | None:
     """Return the kind of a cell's text; None where it has no value."""
     text = text.strip()
     if text.lower() in _NOTHING:
@@ -174,7 +175,9 @@ def _kind(text: str) -> Literal["text", "number", "date", "year"] | None:
         return "year"
     if _DATE.fullmatch(text):
         return "date"
-    return "number" if _NUMBER.fullmatch(text) else "text"
+    if _NUMBER.fullmatch(text):
+        return "number"
+    return "quantity" if _QUANTITY.fullmatch(text) else "text"
 
 
 def _usual_kind(rows: Sequence[Row], column: int) -> str | None:

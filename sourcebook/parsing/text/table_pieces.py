@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Final
 
-from sourcebook.parsing.tables.tables_in_rows import Table
 from sourcebook.parsing.text.markdown_writing import Piece, markdown_table
+from sourcebook.parsing.text.tables_in_rows import Table
 
 _WIDEST_HEADER: Final = 400
 """Characters of a header above which passages have no room for it."""

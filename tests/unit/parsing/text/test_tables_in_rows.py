@@ -2,7 +2,7 @@
 
 import pytest
 
-from sourcebook.parsing.tables.tables_in_rows import Table, starts_table, tables_in
+from sourcebook.parsing.text.tables_in_rows import Table, starts_table, tables_in
 
 
 def tables(text: str) -> list[Table]:
@@ -46,7 +46,9 @@ def test_without_a_header_nothing_is_made_one(rows: str) -> None:
 
 def test_rows_below_a_blank_row() -> None:
     """Totals and further records belong to the table above; a header begins one, a long line at the end is a note."""
-    (table,) = tables("Ship;Captain;Toll\nSkarv;Torkel;90\n\nMåken;Ada;95\n;;\nTotal;;185\n\nSource: the harbour office")
+    (table,) = tables(
+        "Ship;Captain;Toll\nSkarv;Torkel;90\n\nMåken;Ada;95\n;;\nTotal;;185\n\nSource: the harbour office"
+    )
     assert table.rows[2:] == [["Måken", "Ada", "95"], ["Total", "", "185"]]
     assert table.notes == ["Source: the harbour office"]
     first, second = tables("Ships\nName;Toll\nSkarv;90\nMåken;95\n\nPeople\nName;Town\nAda;Oslo\nBo;Rome\n")
