@@ -53,6 +53,8 @@ class Options:
     """Field of a search whose lines `contract` counts."""
     operation: str = "remove_document"
     """Method of `KnowledgeBase` whose places `contract` counts."""
+    number: int = 10_000
+    """Records of the export of `records`."""
     limit: int | None = None
     """Most documents of each judged set."""
     entries: int = 100_000

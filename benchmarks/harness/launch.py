@@ -2,7 +2,7 @@
 
 A process inherits the peak memory of the one that starts it, so a large benchmark must not start it itself.
 
-    python -S launch.py FILE COMMAND…    writes {"seconds", "status", "peak_bytes"} to FILE
+    python -S launch.py FILE COMMAND…    writes {"seconds", "processor", "status", "peak_bytes"} to FILE
 """
 
 import json
@@ -18,7 +18,12 @@ def main() -> None:
     _, status, usage = os.wait4(process.pid, 0)
     seconds = time.perf_counter() - started
     unit = 1 if sys.platform == "darwin" else 1024
-    cost = {"seconds": seconds, "status": os.waitstatus_to_exitcode(status), "peak_bytes": usage.ru_maxrss * unit}
+    cost = {
+        "seconds": seconds,
+        "processor": usage.ru_utime + usage.ru_stime,
+        "status": os.waitstatus_to_exitcode(status),
+        "peak_bytes": usage.ru_maxrss * unit,
+    }
     with open(sys.argv[1], "w", encoding="utf-8") as file:  # noqa: PTH123 - pathlib is more than this process needs
         json.dump(cost, file)
 

@@ -40,6 +40,8 @@ class Measurement:
     commands: tuple[str, ...]
     """The command line of every process seen in the tree."""
     output: str
+    processor: float = 0.0
+    """Seconds of processor time of all its processes; the embedded PostgreSQL is not in it."""
 
 
 @dataclass
@@ -139,6 +141,7 @@ def run(
         watch.peak_server,
         tuple(watch.commands),
         output,
+        cost["processor"],
     )
 
 

@@ -33,6 +33,7 @@ class ParsingSettings(Settings):
     html: Literal["auto", "main", "body", "everything"] = Field(
         default="auto", description="auto, main, body or everything"
     )
+    records: Literal["auto", "always", "never"] = Field(default="auto", description="auto, always or never")
     timeout: Duration = Field(
         default=timedelta(seconds=120), description="a duration such as 120s; each page of a document adds a second"
     )

@@ -57,13 +57,15 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A file inside a file, such as an attachment of a message; its bytes stay in the outer file."""
+    """A file inside a file, such as an attachment of a message, or a record of an export."""
 
     name: str
     media_type: str
     size: int
     """Size in bytes."""
     sha256: bytes
+    content: bytes | None = None
+    """The bytes of a record; None for a file, whose bytes stay in the outer file."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ LeftOutKind = Literal[
     "frames",
     "records",
     "prompts",
+    "fields",
 ]
 
 NAMES: Mapping[LeftOutKind, tuple[str, str]] = {
@@ -31,6 +32,7 @@ NAMES: Mapping[LeftOutKind, tuple[str, str]] = {
     "frames": ("frame", "frames"),
     "records": ("record", "records"),
     "prompts": ("prompt of an empty field", "prompts of empty fields"),
+    "fields": ("field of a record", "fields of records"),
 }
 """Each kind's name for one and for several."""
 

@@ -42,6 +42,8 @@ OLE = "application/x-ole-storage"
 SQLITE = "application/vnd.sqlite3"
 PARQUET = "application/vnd.apache.parquet"
 SVG = "image/svg+xml"
+RECORD = "application/x-record+json"
+"""Media type of a record in a data file, which is a document of its own."""
 ZIP = "application/zip"
 TAR = "application/x-tar"
 ARCHIVES = frozenset({ZIP, TAR})
@@ -278,7 +280,9 @@ def is_text_type(media_type: str) -> bool:
 _TEXTUAL = frozenset({JSON, JSON_LINES, YAML, TOML, EMAIL, MBOX, MHTML, NOTEBOOK, SUBRIP, DOCBOOK, FICTIONBOOK, SVG})
 FORMERLY_TEXT = frozenset({CALENDAR, CONTACTS, DOCBOOK, FICTIONBOOK, MBOX, MHTML, NOTEBOOK, ORG, RST, SUBRIP, WEBVTT})
 """Media types that earlier versions recorded as plain text or JSON."""
-CONTAINERS = MESSAGES | ARCHIVES
+DATA = frozenset({JSON, JSON_LINES, YAML, CSV, XML})
+"""Media types of files that may hold many records, each a document of its own."""
+CONTAINERS = MESSAGES | ARCHIVES | DATA
 """Media types of files in which there are files, each a document of its own."""
 MAY_HOLD_FILES = CONTAINERS | {PDF, DOCX, PPTX, XLSX, ODT, ODP, ODS}
 """Media types of containers, and of documents in which there may be files."""

@@ -16,6 +16,9 @@ PAGE = "page"
 TRANSCRIPT = "transcript"
 """Name of the parser of transcripts; it has no media type, because recordings are transcribed first."""
 
+WITHIN = "within "
+"""Beginning of the formats of files in archives and messages, and of pages: data there are never read as records."""
+
 Argument = Literal["name", "media_type", "settings"]
 
 
@@ -49,21 +52,26 @@ class FileType:
 _IMAGES = ("image/png", "image/jpeg", "image/tiff", "image/gif", "image/webp", "image/bmp", "image/avif", "image/heic")
 _CODE = tuple(f"text/x-{language}" for language in media.CODE_LANGUAGES if f"text/x-{language}" != media.XML)
 _DOCLING = ("docling-slim", "docling-core")
+_SHEETS = (*_DOCLING, "openpyxl", "formualizer")
 _MARKUP = ("html-to-markdown", "lxml")
 _OFFICE: tuple[Argument, ...] = ("name", "media_type")
 _ENCODINGS = ("chardet",)
+_DATA = "records.read_records:parse_data"
+_DATA_ARGUMENTS: tuple[Argument, ...] = ("name", "media_type", "settings")
 _RECOGNITION = ("rapidocr", "onnxruntime")
 
 # fmt: off
 PARSERS = (
     Parser("markdown", "text.markdown:parse_markdown", (), (media.MARKDOWN,), 6, ("markdown-it-py", *_ENCODINGS)),
     Parser("text", "text.plain_text:parse_plain_text", (), (media.PLAIN_TEXT,), 6, _ENCODINGS),
-    Parser("csv", "text.comma_separated:parse_csv", (), (media.CSV,), 5, _ENCODINGS),
+    Parser("csv", _DATA, _DATA_ARGUMENTS, (media.CSV,), 6, _ENCODINGS),
     Parser("code", "text.fenced:parse_code", ("name", "media_type"), _CODE, 4, ("tree-sitter-language-pack",), False),
-    Parser("json", "text.fenced:parse_json", (), (media.JSON,), 3, _ENCODINGS, detects_language=False),
-    Parser("jsonl", "text.fenced:parse_json_lines", (), (media.JSON_LINES,), 3, _ENCODINGS, detects_language=False),
-    Parser("yaml", "text.fenced:parse_yaml", (), (media.YAML,), 3, _ENCODINGS, detects_language=False),
-    Parser("toml", "text.fenced:parse_toml", (), (media.TOML,), 3, _ENCODINGS, detects_language=False),
+    Parser("json", _DATA, _DATA_ARGUMENTS, (media.JSON,), 4, _ENCODINGS, detects_language=False),
+    Parser("jsonl", _DATA, _DATA_ARGUMENTS, (media.JSON_LINES,), 4, _ENCODINGS, detects_language=False),
+    Parser("yaml", _DATA, _DATA_ARGUMENTS, (media.YAML,), 4, _ENCODINGS, detects_language=False),
+    Parser("toml", _DATA, _DATA_ARGUMENTS, (media.TOML,), 4, _ENCODINGS, detects_language=False),
+    Parser("record", "records.read_record:parse_record", ("name",), (media.RECORD,), 1,
+           ("markdown-it-py", *_MARKUP, "selectolax")),
     Parser("notebook", "markup.notebook:parse_notebook", (), (media.NOTEBOOK,), 4, ("markdown-it-py", *_MARKUP)),
     Parser("timed text", "text.timed_text:parse_timed_text", (), (media.SUBRIP, media.WEBVTT), 2),
     Parser("html", "html.read_html:parse_html", ("settings",), (media.HTML,), 12, (*_MARKUP, "selectolax")),
@@ -71,12 +79,12 @@ PARSERS = (
     Parser("latex", "markup.latex:parse_latex", ("name",), (media.LATEX,), 4, ("markdown-it-py", "pylatexenc")),
     Parser("rst", "markup.restructuredtext:parse_rst", (), (media.RST,), 6, ("docutils", *_MARKUP, "selectolax")),
     Parser("org", "markup.org:parse_org", (), (media.ORG,), 1, ("markdown-it-py", *_ENCODINGS)),
-    Parser("xml", "markup.docbook:parse_xml", ("name", "media_type"), (media.DOCBOOK, media.XML), 3,
+    Parser("xml", _DATA, _DATA_ARGUMENTS, (media.DOCBOOK, media.XML), 4,
            (*_MARKUP, "selectolax", "tree-sitter-language-pack")),
     Parser("docx", "office.read_office:parse_office", _OFFICE, (media.DOCX,), 7, (*_DOCLING, "python-docx", "olefile")),
     Parser("pptx", "office.read_office:parse_office", _OFFICE, (media.PPTX,), 7, (*_DOCLING, "python-pptx", "olefile")),
-    Parser("xlsx", "office.read_office:parse_office", _OFFICE, (media.XLSX,), 6, (*_DOCLING, "openpyxl", "olefile")),
-    Parser("xls", "office.legacy.read_legacy:parse_legacy", _OFFICE, (media.XLS,), 5, (*_DOCLING, "openpyxl", "xlrd")),
+    Parser("xlsx", "office.read_office:parse_office", _OFFICE, (media.XLSX,), 7, (*_SHEETS, "olefile")),
+    Parser("xls", "office.legacy.read_legacy:parse_legacy", _OFFICE, (media.XLS,), 6, (*_SHEETS, "xlrd")),
     Parser("legacy", "office.legacy.read_legacy:parse_legacy", _OFFICE, (media.OLE, media.DOC, media.PPT), 7,
            (*_DOCLING, "firecrawl-anydoc", "olefile")),
     Parser("drawing", "markup.svg:parse_svg", (), (media.SVG,), 2, ("lxml",)),
@@ -195,11 +203,14 @@ def parser_identities(settings: ParsingSettings = _DEFAULT) -> dict[str, str]:
     """Return the identity of the parser of each format, which a current document has as its `config_hash`.
 
     A format is a media type, `page` for the main content of a crawled HTML page, or `transcript` for the segments of
-    a recording.
+    a recording. Behind `WITHIN`, it is that of a file within a file and of a page, which stays one document.
     """
     found = {media_type: parser_identity(media_type, settings) for media_type in _BY_MEDIA_TYPE}
     without_type = {name: _identity(_BY_NAME[name], ocr=False, option="") for name in (PAGE, TRANSCRIPT)}
-    return {format_: identity for format_, identity in found.items() if identity is not None} | without_type
+    known = {format_: identity for format_, identity in found.items() if identity is not None} | without_type
+    whole = settings.model_copy(update={"records": "never"})
+    within = {media_type: identity for media_type in media.DATA if (identity := parser_identity(media_type, whole))}
+    return known | {f"{WITHIN}{format_}": identity for format_, identity in (known | within).items()}
 
 
 def page_identity() -> str:
@@ -218,6 +229,8 @@ def _option(parser: Parser, settings: ParsingSettings) -> str:
     """Return the part of a parser's identity that a setting adds, "" where the setting has its default."""
     if parser.uses_ocr and settings.ocr and settings.ocr_languages and parser.name != "docling":
         return f"tesserocr-{package_version('tesserocr')}-{'-'.join(settings.ocr_languages)}"
+    if parser.function == _DATA and settings.records != "auto" and parser.name != "toml":
+        return f"records-{settings.records}"
     if parser.name == "docling" and settings.models:
         return f"models-{settings.models}"
     return settings.html if parser.name == "html" and settings.html not in {"auto", SAVED_PAGE} else ""

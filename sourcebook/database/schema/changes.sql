@@ -90,11 +90,17 @@ BEGIN
     ELSE
         PERFORM mark_items(array_agg(gone.source_id), array_agg(gone.uri))
         FROM gone JOIN added ON added.source_id = gone.source_id AND added.uri = gone.uri
-        WHERE (gone.sha256, gone.media_type, gone.skip_reason, gone.removed_at IS NULL, gone.excluded_at IS NULL, gone.tags)
+        WHERE (gone.media_type, gone.skip_reason, gone.removed_at IS NULL, gone.excluded_at IS NULL, gone.tags)
             IS DISTINCT FROM
-            (added.sha256, added.media_type, added.skip_reason, added.removed_at IS NULL, added.excluded_at IS NULL,
-             added.tags)
+            (added.media_type, added.skip_reason, added.removed_at IS NULL, added.excluded_at IS NULL, added.tags)
         HAVING count(*) > 0;
+        -- The files within a file that has other bytes are the same until it is read.
+        INSERT INTO changed_item (collection, uri)
+        SELECT source.collection, added.uri
+        FROM gone
+        JOIN added ON added.source_id = gone.source_id AND added.uri = gone.uri
+        JOIN source ON source.id = added.source_id
+        WHERE gone.sha256 IS DISTINCT FROM added.sha256;
         INSERT INTO tally (collection, kind, items, digest)
         SELECT source.collection, 'raw_files',
                sum((added.removed_at IS NULL)::integer - (gone.removed_at IS NULL)::integer),
@@ -264,8 +270,8 @@ CREATE TRIGGER attachments_added AFTER INSERT ON attachment REFERENCING NEW TABL
 CREATE TRIGGER attachments_gone AFTER DELETE ON attachment REFERENCING OLD TABLE AS changed
     FOR EACH STATEMENT EXECUTE FUNCTION follow_attachments();
 
--- Mark and count the documents that a statement changed, and mark the attachments of messages that got other content
--- or another URI.
+-- Mark and count the documents that a statement changed, and mark the attachments that differ of messages that got other
+-- content or another URI.
 CREATE FUNCTION follow_documents() RETURNS trigger
 LANGUAGE plpgsql SET search_path = sourcebook, public
 AS $$
@@ -309,21 +315,29 @@ BEGIN
         ) moved
         GROUP BY 1, 2;
         INSERT INTO changed_item (collection, uri)
-        SELECT message.collection, marked.uri
-        FROM (
-            SELECT held.*
+        WITH part AS (
+            SELECT gone.id, held.*
             FROM gone
             JOIN added ON added.id = gone.id
             CROSS JOIN LATERAL (VALUES
-                (gone.collection, gone.uri, gone.content_sha256, gone.content_parser),
-                (added.collection, added.uri, added.content_sha256, added.content_parser)
-            ) AS held (collection, uri, content_sha256, content_parser)
+                (gone.collection, gone.uri, gone.content_sha256, gone.content_parser, false),
+                (added.collection, added.uri, added.content_sha256, added.content_parser, true)
+            ) AS message (collection, uri, content_sha256, content_parser, is_new)
+            CROSS JOIN LATERAL (
+                SELECT message.collection, message.uri AS message_uri, message.uri || '/' || attachment.path AS uri,
+                       attachment.sha256, attachment.media_type, attachment.skip_reason, message.is_new
+                FROM attachment
+                WHERE attachment.container_sha256 = message.content_sha256
+                  AND attachment.container_parser = message.content_parser
+            ) held
             WHERE (gone.uri, gone.content_sha256, gone.content_parser)
                 IS DISTINCT FROM (added.uri, added.content_sha256, added.content_parser)
-        ) message
-        JOIN attachment ON attachment.container_sha256 = message.content_sha256
-                       AND attachment.container_parser = message.content_parser
-        CROSS JOIN LATERAL (VALUES (message.uri), (message.uri || '/' || attachment.path)) AS marked (uri);
+        )
+        SELECT DISTINCT collection, message_uri FROM part
+        UNION ALL
+        SELECT collection, min(uri) FROM part
+        GROUP BY id, collection, uri, sha256, media_type, skip_reason
+        HAVING count(DISTINCT is_new) = 1;
     END IF;
     RETURN NULL;
 END

@@ -90,7 +90,7 @@ WHERE rule.kind = 'collection'
   AND takes_tags(rule.settings, document.tags);
 
 -- The items of a collection that become documents, with the attachments of messages, one row for each URI: all of them,
--- or those at some URIs with the attachments there. The first source with an item provides it, and the collection's own
+-- or those at some URIs, attachments with their message. The first source with an item provides it, and the collection's own
 -- before those that it takes. In an object store an attachment and a file may have one URI: the file is chosen.
 CREATE FUNCTION items_in(of_collection text, of_uris text[]) RETURNS SETOF present_source_item
 LANGUAGE sql STABLE PARALLEL SAFE
@@ -105,7 +105,7 @@ AS $$
         FROM present_attachment held
         WHERE held.collection = of_collection AND held.skip_reason IS NULL
           AND octet_length(held.uri) <= 2500  -- LONGEST_URI in sourcebook/files/listing.py
-          AND (of_uris IS NULL OR held.container = ANY(of_uris))
+          AND (of_uris IS NULL OR held.container = ANY(of_uris) AND held.uri = ANY(of_uris))
     ) item
     ORDER BY item.uri, item.parser IS NOT NULL, item.source_id, item.container NULLS FIRST
 $$;

@@ -50,7 +50,9 @@ def parse_office(content: bytes, *, name: str, media_type: str) -> ParsedDocumen
         title=title,
         page_count=pages,
         language=detect_language(markdown, blocks),
-        metadata=with_left_out(properties | left_out.metadata(), {"prompts": prompts, "objects": objects}),
+        metadata=with_left_out(
+            properties | left_out.metadata(), {**left_out.counts, "prompts": prompts, "objects": objects}
+        ),
         attachments=attachments,
         nothing_to_read="it has no slides" if archive.office_format == "pptx" and pages is None else None,
     )

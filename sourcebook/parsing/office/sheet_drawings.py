@@ -28,18 +28,18 @@ def drawn_texts(content: bytes) -> Mapping[str, list[str]]:
         content: the whole workbook, checked as `open_office_archive` does.
     """
     with ZipFile(io.BytesIO(content)) as archive:
-        workbook, sheets = _root(archive, _WORKBOOK), _targets(archive, _WORKBOOK)
-        if workbook is None:
-            return {}
-        paths = {
-            each.get("name"): sheets.get(each.get(f"{{{_OFFICE}}}id"), ("", ""))[1]
-            for each in workbook.iter(f"{_SHEETS}sheet")
-        }
         return {
             name: [text for drawing in _drawings(archive, path) for text in _texts(archive, drawing)]
-            for name, path in paths.items()
-            if path
+            for name, path in sheet_paths(archive).items()
         }
+
+
+def sheet_paths(archive: ZipFile) -> Mapping[str, str]:
+    """Return the path of each sheet's part, by the sheet's name."""
+    workbook, sheets = _root(archive, _WORKBOOK), _targets(archive, _WORKBOOK)
+    listed = workbook.iter(f"{_SHEETS}sheet") if workbook is not None else ()
+    paths = {each.get("name"): sheets.get(each.get(f"{{{_OFFICE}}}id"), ("", ""))[1] for each in listed}
+    return {name: path for name, path in paths.items() if path}
 
 
 def _drawings(archive: ZipFile, sheet: str) -> list[str]:

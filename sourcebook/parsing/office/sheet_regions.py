@@ -1,8 +1,10 @@
 """Tables on a sheet: groups of adjacent cells, each in its bounding rectangle."""
 
-import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import pairwise, product
+
+from sourcebook.parsing.text.tables_in_rows import Table, is_header, starts_table, table_of, table_start
 
 Position = tuple[int, int]
 """Row and column of a cell, counted from 1."""
@@ -11,103 +13,149 @@ _SPARSE = 20
 """Cells per filled cell above which a rectangle is no table; it might be as large as the sheet."""
 _SMALL = 1000
 """Cells up to which a sparse rectangle is still a table."""
-_NUMBER = re.compile(r"[-+(]?[\d.,€$£¥]")
+_HIDDEN = " (hidden)"
+_MOST_LABELS = 20
+"""Rows among which the header is looked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Region:
-    """A table on a sheet and the lines above it."""
+@dataclass(slots=True)
+class SheetCells:
+    """The cells of a sheet, as a person sees them."""
 
-    labels: list[str]
-    """Lines above the table."""
-    rows: list[list[str]]
-    """Rows of the table, its header first; empty where there are only labels."""
+    texts: dict[Position, str] = field(default_factory=dict)
+    """Text of each filled cell; a merged cell has its text at every position it covers."""
+    merged: dict[Position, Position] = field(default_factory=dict)
+    """Upper left corner of the merged cell at each position that one covers."""
+    hidden_rows: set[int] = field(default_factory=set)
+    hidden_columns: set[int] = field(default_factory=set)
+    hidden_words: int = 0
+    """Words of cells whose number format shows nothing."""
 
 
-def find_regions(cells: Mapping[Position, str], merged: Mapping[Position, Position]) -> Iterator[Region]:
-    """Yield the regions of a sheet in the order of their first cells, row by row, in linear time.
+def find_tables(cells: SheetCells) -> Iterator[Table]:
+    """Yield the tables of a sheet in the order of their first cells, row by row, in linear time.
 
-    Args:
-        cells: the text of each filled cell; a merged cell has its text at every position it covers.
-        merged: the upper left corner of the merged cell at each position that one covers.
+    The first text of a hidden row, and the header of a hidden column, are marked.
     """
     written: set[Position] = set()
     seen: set[Position] = set()
-    for start in sorted(cells):
+    for start in sorted(cells.texts):
         if start in seen:
             continue
-        touching = _touching(start, cells, seen)
+        touching = _touching(start, cells.texts, seen)
+        touching |= _column_beside(touching, cells.texts, seen)
         rows = {row for row, _ in touching}
         columns = {column for _, column in touching}
         top, bottom, left, right = min(rows), max(rows), min(columns), max(columns)
         area = (bottom - top + 1) * (right - left + 1)
         if area > _SPARSE * len(touching) + _SMALL:
-            labels = _lines(touching - written, cells, merged)
+            labels = _lines(touching - written, cells)
             written |= touching
             if labels:
-                yield Region(labels, [])
+                yield Table(labels, [])
             continue
         # Cells of the rectangle that are not adjacent to the others belong to the table, too.
-        grid = [
-            [(row, column) if (row, column) not in written else None for column in range(left, right + 1)]
-            for row in range(top, bottom + 1)
-        ]
-        region = _region(grid, cells, merged)
-        inside = {place for line in grid for place in line if place is not None and place in cells}
+        span = range(left, right + 1)
+        numbers = [*range(top, bottom + 1)]
+        while band := _band_below(cells, numbers[-1], span):
+            numbers += band
+        rows_of_text = {number: row for number in numbers if (row := _row(cells, number, span, written))}
+        inside = {place for place in product(numbers, span) if place in cells.texts}
         written |= inside
         seen |= inside
-        if region.labels or region.rows:
-            yield region
+        if rows_of_text:
+            _join_headers(cells, rows_of_text, span)
+            yield table_of(_marked(cells, [*rows_of_text.values()], left))
 
 
-def _touching(start: Position, cells: Mapping[Position, str], seen: set[Position]) -> set[Position]:
+def _touching(start: Position, texts: Mapping[Position, str], seen: set[Position]) -> set[Position]:
     found = {start}
     waiting = [start]
     while waiting:
         row, column = waiting.pop()
         for near in ((row, column + 1), (row + 1, column), (row, column - 1), (row - 1, column)):
-            if near in cells and near not in found:
+            if near in texts and near not in found:
                 found.add(near)
                 waiting.append(near)
     seen |= found
     return found
 
 
-def _lines(places: set[Position], cells: Mapping[Position, str], merged: Mapping[Position, Position]) -> list[str]:
+def _column_beside(touching: set[Position], texts: Mapping[Position, str], seen: set[Position]) -> set[Position]:
+    """Return the cells beyond an empty column that has the same rows, where either side of it is a single column."""
+    rows, columns = {row for row, _ in touching}, {column for _, column in touching}
+    start = min(rows), max(columns) + 2
+    if len(rows) < 2 or start not in texts or start in seen:
+        return set()
+    beside = _touching(start, texts, set())
+    is_column = len(columns) == 1 or len({column for _, column in beside}) == 1
+    if not is_column or {row for row, _ in beside} != rows or not seen.isdisjoint(beside):
+        return set()
+    seen |= beside
+    return beside
+
+
+def _lines(places: set[Position], cells: SheetCells) -> list[str]:
     lines: dict[int, list[str]] = {}
     for place in sorted(places):
-        if merged.get(place, place) == place:
-            lines.setdefault(place[0], []).append(cells[place])
+        if cells.merged.get(place, place) == place:
+            lines.setdefault(place[0], []).append(cells.texts[place])
     return ["; ".join(texts) for texts in lines.values()]
 
 
-def _region(
-    grid: list[list[Position | None]], cells: Mapping[Position, str], merged: Mapping[Position, Position]
-) -> Region:
-    rows: list[list[str]] = []
-    for line in grid:
-        filled = [place for place in line if place is not None and place in cells]
-        origins = {merged.get(place, place) for place in filled}
-        if not any(cells[place] for place in filled) or (len(origins) == 1 and min(origins)[0] < filled[0][0]):
-            continue  # an empty row, or the rest of a cell merged over several rows
-        if len(origins) == 1:
-            only = min(origins)
-            rows.append([cells[only] if place == only else "" for place in line])
-        else:
-            rows.append([cells.get(place, "") if place is not None else "" for place in line])
-    labels: list[str] = []
-    while len(rows) > 1 and _is_label(rows[0]) and any(_is_header(row) for row in rows[1:3]):
-        labels.append(rows.pop(0)[0])
-    if len(rows) == 1 and len(rows[0]) == 1:
-        labels.append(rows.pop()[0])
-    return Region(labels, rows)
+def _band_below(cells: SheetCells, bottom: int, span: range) -> range | None:
+    """Return the rows below a blank one that go on with the table above it: no header, and nothing beside them."""
+    beyond = range(span.start - 1, span.stop + 1)
+    if len(span) < 2 or any((bottom + 1, column) in cells.texts for column in beyond):
+        return None
+    band: list[list[str]] = []
+    while any(row := [cells.texts.get((bottom + 2 + len(band), column), "") for column in beyond]):
+        if row[0] or row[-1]:
+            return None
+        band.append(row[1:-1])
+    is_lines = all(sum(map(bool, row)) < 2 for row in band)
+    return None if is_lines or starts_table(band) else range(bottom + 2, bottom + 2 + len(band))
 
 
-def _is_label(row: list[str]) -> bool:
-    return bool(row[0]) and not any(row[1:])
+def _row(cells: SheetCells, number: int, span: range, written: set[Position]) -> list[str]:
+    """Return the texts of a row; nothing for an empty one, and for the rest of a cell merged over several rows."""
+    line = [(number, column) for column in span]
+    filled = [place for place in line if place in cells.texts and place not in written]
+    origins = {cells.merged.get(place, place) for place in filled} if cells.merged else filled
+    if not any(cells.texts[place] for place in filled) or (len(origins) == 1 and min(origins)[0] < number):
+        return []
+    if len(filled) == len(line) and len(origins) > 1:
+        row = [cells.texts[place] for place in line]
+    else:
+        shown = set(origins if len(origins) == 1 else filled)
+        row = [cells.texts[place] if place in shown else "" for place in line]
+    if number in cells.hidden_rows:
+        first = next(column for column, text in enumerate(row) if text)
+        row[first] += _HIDDEN
+    return row
 
 
-def _is_header(row: list[str]) -> bool:
-    """Tell whether a row holds several texts and no number."""
-    texts = [text for text in row if text]
-    return len(texts) > 1 and not any(_NUMBER.match(text) for text in texts)
+def _join_headers(cells: SheetCells, rows: dict[int, list[str]], span: range) -> None:
+    """Write a header with cells merged over columns, and the one below it, as one: "First quarter - Plan"."""
+    for (upper, above), (lower, below) in pairwise([*rows.items()][:_MOST_LABELS]):
+        if sum(map(bool, above)) > 1:
+            if _spans(cells, upper, span) and not _spans(cells, lower, span) and is_header(above) and is_header(below):
+                parts = (filter(None, texts) for texts in zip(above, below, strict=True))
+                rows[lower][:] = [" - ".join(dict.fromkeys(texts)) for texts in parts]
+                del rows[upper]
+            return
+
+
+def _spans(cells: SheetCells, row: int, span: range) -> bool:
+    """Tell whether a cell that begins in a row is merged over columns."""
+    corners = [cells.merged.get((row, column), (0, 0)) for column in span]
+    return any(one == other and one[0] == row for one, other in pairwise(corners))
+
+
+def _marked(cells: SheetCells, rows: list[list[str]], left: int) -> list[list[str]]:
+    """Return the rows with a mark in the header of each hidden column."""
+    header = rows[table_start(rows)[0]] if cells.hidden_columns else []
+    for column, text in enumerate(header):
+        if left + column in cells.hidden_columns:
+            header[column] = (text + _HIDDEN).strip()
+    return rows

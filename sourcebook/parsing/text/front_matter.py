@@ -83,12 +83,12 @@ def read_front_matter(text: str) -> FrontMatter:
     from ruamel.yaml.error import YAMLError
 
     try:
-        values: object = _yaml().load(match[1]) if pattern is _YAML else tomllib.loads(match[1])
+        values: object = yaml_reader().load(match[1]) if pattern is _YAML else tomllib.loads(match[1])
         if values is None:
             return FrontMatter(end=match.end())
         if not isinstance(values, dict):
             return FrontMatter()
-        return FrontMatter(end=match.end(), metadata=_described(json_mapping(values)))
+        return FrontMatter(end=match.end(), metadata=described(json_mapping(values)))
     except (YAMLError, MetadataTooLargeError, ValueError, TypeError, RecursionError) as error:
         return FrontMatter(error=_reason(error) if _FIELD.match(match[1]) else None)
 
@@ -99,7 +99,7 @@ def _json_front_matter(text: str) -> FrontMatter:
         values, end = json.JSONDecoder().raw_decode(text[:_LONGEST])
         if not isinstance(values, dict) or not values or not text[end:].lstrip(" \t").startswith("\n"):
             return FrontMatter()
-        metadata = _described(json_mapping(values)) if text[end:].strip() else None
+        metadata = described(json_mapping(values)) if text[end:].strip() else None
     except (ValueError, TypeError, RecursionError):
         return FrontMatter()
     return FrontMatter() if metadata is None else FrontMatter(end=text.index("\n", end) + 1, metadata=metadata)
@@ -119,7 +119,8 @@ def _reason(error: Exception) -> str:
     return "line 2: it holds a value that cannot be read"
 
 
-def _described(values: dict[str, JsonValue]) -> dict[str, JsonValue]:
+def described(values: dict[str, JsonValue]) -> dict[str, JsonValue]:
+    """Return fields with their dates in ISO 8601, their tags and their author under the names that filters know."""
     for name, value in values.items():
         if name.casefold() in _DATES and isinstance(value, str):
             values[name] = iso_date(value) or value
@@ -165,7 +166,8 @@ def _names(value: JsonValue) -> Iterator[str]:
 
 
 @cache
-def _yaml() -> YAML:
+def yaml_reader() -> YAML:
+    """Return the reader of YAML, which makes no objects."""
     from ruamel.yaml import YAML
 
     return YAML(typ="safe")

@@ -3,6 +3,7 @@
 import datetime as dt
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from typing import Any
 
 from sourcebook.model.document import JsonValue
 from sourcebook.model.storable import storable_value
@@ -18,7 +19,7 @@ class MetadataTooLargeError(ValueError):
     """Metadata holds more values than a document's description plausibly has (YAML aliases can multiply them)."""
 
 
-def json_mapping(values: Mapping[object, object]) -> dict[str, JsonValue]:
+def json_mapping(values: Mapping[Any, object]) -> dict[str, JsonValue]:
     """Return a mapping's entries as JSON values under text keys.
 
     Raises:

@@ -2,10 +2,11 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from sourcebook.model.document import JsonValue
+from sourcebook.model.left_out import LeftOutKind
 
 MOST_TEXTS = 10
 """Most texts that are named."""
@@ -23,6 +24,8 @@ class LeftOut:
     """Share of the document's characters, 0 to 1."""
     texts: tuple[str, ...] = ()
     """The most frequent texts, up to ten."""
+    counts: Mapping[LeftOutKind, int] = field(default_factory=dict)
+    """Numbers of what is left out beside the rows, by kind."""
 
     def metadata(self, points: Mapping[str, int] = _NO_POINTS, beyond: int = 0) -> dict[str, JsonValue]:
         """Return the entry `left_out` of the document's metadata; nothing where nothing is left out.

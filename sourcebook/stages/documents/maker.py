@@ -15,6 +15,7 @@ from sourcebook.parsing.redacted_document import redacted_document
 from sourcebook.parsing.registry import PAGE
 from sourcebook.stages.documents.reader import Failure, ItemReader, Making, Reading
 from sourcebook.stages.documents.recording import record, unindexable_attachments
+from sourcebook.stages.documents.records import Records
 from sourcebook.stages.documents.rows import Content, ContentKey, StaleDocument, known_contents
 from sourcebook.stages.documents.run import DocumentsRun
 from sourcebook.stages.processing import Processing
@@ -49,6 +50,7 @@ class DocumentMaker:
         self._marks = marks
         self.attachments = 0
         """Files in the documents that were made."""
+        self._records = Records()
 
     def make(self, items: Sequence[StaleDocument]) -> Iterator[int]:
         """Parse and record stale items; yield the number of items after each transaction."""
@@ -69,7 +71,7 @@ class DocumentMaker:
         known = self._known(batch)
         wanted = [item for item in batch if item.key not in known and not item.is_taken]
         self._marks.begin({item.uri for item in wanted})
-        reader = ItemReader(self._run, wanted, self._parsers)
+        reader = ItemReader(self._run, wanted, self._parsers, self._records)
         makings = {**makings_before, **known}
         readings = []
         for item in batch:
@@ -133,6 +135,7 @@ class DocumentMaker:
                 title_in_reports=self._run.texts.title(document.title or name_as_title(item.uri), document.markdown),
             )
             making.document, making.parse = document, None
+            self._records.keep(item.uri, document.attachments)
             report.work += parsing_work(item.media_type, item.size)
         if making.content is not None:
             measurements.record(CACHE_HITS if making.is_reused else CACHE_MISSES, 1, "parsed_contents")

@@ -9,6 +9,7 @@ from sourcebook.database.refusals import Refusal
 from sourcebook.errors import FailureClass, ParseError, TemporaryParseError, failure_class_of
 from sourcebook.files.reading import file_name, read_file
 from sourcebook.model.document import ParsedDocument, blocks_of
+from sourcebook.model.media_types import DATA, RECORD
 from sourcebook.model.storable import storable_text
 from sourcebook.parsing.media_type import HEAD_BYTES, detect_media_type
 from sourcebook.parsing.parser_pool import ParserPool
@@ -16,6 +17,7 @@ from sourcebook.parsing.registry import file_type, parser_identity
 from sourcebook.parsing.transcript import parse_transcript
 from sourcebook.parsing.worker import AttachmentPlace
 from sourcebook.redaction.ingestion import with_identity
+from sourcebook.stages.documents.records import Records
 from sourcebook.stages.documents.rows import Content, StaleDocument, page_contents
 from sourcebook.stages.documents.run import DocumentsRun
 from sourcebook.stages.transcripts.rows import transcripts_of_files
@@ -92,11 +94,15 @@ class ItemReader:
         run: the run of the stage.
         items: the items.
         parsers: pool of parser processes.
+        records: the records of data files.
     """
 
-    def __init__(self, run: DocumentsRun, items: Sequence[StaleDocument], parsers: ParserPool) -> None:
+    def __init__(
+        self, run: DocumentsRun, items: Sequence[StaleDocument], parsers: ParserPool, records: Records
+    ) -> None:
         self._run = run
         self._parsers = parsers
+        self._records = records
         self._pages = page_contents(run.connection, items)
         recordings = [(item.source_id, item.uri) for item in items if item.kind == "recording"]
         self._transcripts = transcripts_of_files(run.connection, recordings) if recordings else {}
@@ -141,18 +147,33 @@ class ItemReader:
         )
 
     def _attachment(self, stale: StaleDocument, container: str, number: int) -> Parse:
+        if self._records.has(stale):
+            return self._start(self._records.content(stale), stale)
         if self._container is None or self._container[0] != (stale.source_id, container):
             self._container = None  # hold the bytes of one message at a time
             content = read_file(self._run.sources[stale.source_id], container).content
             self._container = (stale.source_id, container), content
         content = self._container[1]
         media_type = detect_media_type(file_name(container), content[:HEAD_BYTES])
+        if stale.media_type == RECORD:
+            self._records.keep(container, self._whole(content, container, media_type).attachments)
+            return self._start(self._records.content(stale), stale)
         return self._start(content, stale, AttachmentPlace(media_type, number, stale.sha256))
 
-    def _start(self, content: bytes, item: StaleDocument, attachment: AttachmentPlace | None = None) -> Parse:
-        name = file_name(item.uri)
+    def _whole(self, content: bytes, uri: str, media_type: str) -> ParsedDocument:
+        """Parse a data file again, whose records are not at hand."""
         return self._parsers.start(
-            content, name=name, media_type=item.media_type, settings=self._run.settings, attachment=attachment
+            content, name=file_name(uri), media_type=media_type, settings=self._run.settings
+        ).result()
+
+    def _start(self, content: bytes, item: StaleDocument, attachment: AttachmentPlace | None = None) -> Parse:
+        name, settings = file_name(item.uri), self._run.settings
+        if item.media_type == RECORD and item.container is not None:
+            name = f"{file_name(item.container)}/{name}"
+        elif item.media_type in DATA and (item.container is not None or item.kind == "page"):
+            settings = settings.model_copy(update={"records": "never"})
+        return self._parsers.start(
+            content, name=name, media_type=item.media_type, settings=settings, attachment=attachment
         ).result
 
     def _follow(

@@ -50,7 +50,7 @@ def update_documents(
 ) -> StageReport:
     """Bring the documents of a collection up to date with its items.
 
-    Messages and archives are parsed first, because the files in them are items too; files in documents follow these.
+    Messages, archives and data files are parsed first, because these hold items; files in documents follow.
 
     Args:
         connection: in autocommit mode.

@@ -13,6 +13,7 @@ from olefile import OleFileIO  # type: ignore[import-untyped] # its stubs are a 
 from openpyxl import Workbook  # type: ignore[import-untyped] # its stubs are a package of their own
 from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE  # type: ignore[import-untyped]
 from openpyxl.comments import Comment  # type: ignore[import-untyped]
+from openpyxl.utils.cell import get_column_letter  # type: ignore[import-untyped]
 from openpyxl.utils.datetime import MAC_EPOCH, WINDOWS_EPOCH  # type: ignore[import-untyped]
 
 from sourcebook.errors import FailureClass, ParseError
@@ -114,12 +115,16 @@ def _copy(book: Any, sheet: Any, target: Any) -> None:
                 written.value = bool(cell.value)
             case _:
                 written.value = cell.value
-                written.number_format = book.format_map[book.xf_list[cell.xf_index].format_key].format_str
+        written.number_format = book.format_map[book.xf_list[cell.xf_index].format_key].format_str
         link = sheet.hyperlink_map.get((row, column))
         if link is not None and link.url_or_path and isinstance(link.url_or_path, str):
             written.hyperlink = printable(link.url_or_path)
     for (row, column), note in sheet.cell_note_map.items():
         target.cell(row + 1, column + 1).comment = Comment(printable(note.text), printable(note.author or ""))
+    for row, shape in sheet.rowinfo_map.items():
+        target.row_dimensions[row + 1].hidden = bool(shape.hidden)
+    for column, shape in sheet.colinfo_map.items():
+        target.column_dimensions[get_column_letter(column + 1)].hidden = bool(shape.hidden)
     last_row, last_column = target.max_row, target.max_column
     for top, bottom, left, right in sheet.merged_cells:
         if (bottom - top) * (right - left) > MOST_MERGED:

@@ -59,7 +59,7 @@ def parse_opendocument(content: bytes, *, name: str, media_type: str) -> ParsedD
         title=title,
         page_count=pages,
         language=detect_language(written.markdown, written.blocks),
-        metadata=with_left_out(properties | left_out.metadata(), {"objects": objects}),
+        metadata=with_left_out(properties | left_out.metadata(), {**left_out.counts, "objects": objects}),
         attachments=attachments,
     )
 
@@ -68,7 +68,7 @@ def _read(content: bytes, root: Any, media_type: str, name: str) -> tuple[Writte
     if media_type == ODS:
         from sourcebook.parsing.office.opendocument.spreadsheet import read_spreadsheet
 
-        return *read_spreadsheet(root), LeftOut()
+        return read_spreadsheet(root)
     from sourcebook.parsing.docling.backends import import_without_models
 
     import_without_models()

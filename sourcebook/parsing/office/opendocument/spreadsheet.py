@@ -4,6 +4,7 @@ docling's reader of spreadsheets gives raw values (`0.5` where the sheet shows `
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import product
@@ -12,6 +13,7 @@ from typing import Any, Final
 from lxml import etree  # type: ignore[import-untyped] # its stubs are a package of their own
 
 from sourcebook.errors import FailureClass, ParseError
+from sourcebook.model.left_out import LeftOutKind
 from sourcebook.parsing.office.opendocument.opendocument_archive import (
     DRAWN,
     PARAGRAPHS,
@@ -19,39 +21,44 @@ from sourcebook.parsing.office.opendocument.opendocument_archive import (
     repetitions,
     shown_text,
 )
-from sourcebook.parsing.office.sheet_regions import Position, find_regions
+from sourcebook.parsing.office.sheet_regions import Position, SheetCells, find_tables
+from sourcebook.parsing.text.left_out import LeftOut
 from sourcebook.parsing.text.markdown_writing import (
     LONGEST_REPEATED,
     Piece,
     WrittenDocument,
-    markdown_table,
     write_pieces,
 )
+from sourcebook.parsing.text.table_pieces import table_pieces
 
 _MOST_CELLS: Final = 2_000_000
 """Most filled cells of a spreadsheet, repetitions included."""
 _TIME: Final = re.compile(r"PT(?:(\d{1,6})H)?(?:(\d{1,6})M)?(?:(\d{1,6})(?:[.,]\d*)?S)?")
-_TABLE, _ROW, _CELL, _COVERED = map(
-    qualified, ("table:table", "table:table-row", "table:table-cell", "table:covered-table-cell")
+_TABLE, _ROW, _COLUMN, _CELL, _COVERED, _VISIBILITY = (
+    qualified(f"table:{name}")
+    for name in ("table", "table-row", "table-column", "table-cell", "covered-table-cell", "visibility")
 )
+
+
+_FORMULA, _VALUE_TYPE = qualified("table:formula"), qualified("office:value-type")
 
 
 @dataclass(slots=True)
 class _Sheet:
-    cells: dict[Position, str] = field(default_factory=dict)
-    merged: dict[Position, Position] = field(default_factory=dict)
+    shown: SheetCells = field(default_factory=SheetCells)
     drawn: list[str] = field(default_factory=list)
     comments: list[str] = field(default_factory=list)
+    left_out: Counter[LeftOutKind] = field(default_factory=Counter)
 
 
-def read_spreadsheet(root: Any) -> tuple[WrittenDocument, int]:
+def read_spreadsheet(root: Any) -> tuple[WrittenDocument, int, LeftOut]:
     """Read every sheet that is not empty; hidden sheets are marked.
 
     Args:
         root: root of `content.xml`.
 
     Returns:
-        The Markdown, and the number of sheets.
+        The Markdown, the number of sheets, and the counts of formulas without a value and of words nobody sees.
 
     Raises:
         ParseError: it has more than two million filled cells.
@@ -60,15 +67,17 @@ def read_spreadsheet(root: Any) -> tuple[WrittenDocument, int]:
     sheets = list(root.iterfind(f"{qualified('office:body')}/{qualified('office:spreadsheet')}/{_TABLE}"))
     left = _MOST_CELLS
     pieces: list[Piece] = []
+    left_out: Counter[LeftOutKind] = Counter()
     for page, table in enumerate(sheets, start=1):
         sheet = _Sheet()
         left = _fill(sheet, table, left)
+        left_out += sheet.left_out
         content = list(_contents(sheet, page))
         name = " ".join((table.get(qualified("table:name")) or f"Sheet {page}").split())
         mark = " (hidden)" if table.get(qualified("table:style-name")) in hidden else ""
         if content:
             pieces += [Piece("heading", f"## {name}{mark}", page), *content]
-    return write_pieces(pieces), len(sheets)
+    return write_pieces(pieces), len(sheets), LeftOut(counts=left_out)
 
 
 def _hidden_styles(root: Any) -> set[str]:
@@ -82,14 +91,22 @@ def _fill(sheet: _Sheet, table: Any, left: int) -> int:
     row = 1
     for line in _rows(table):
         times = repetitions(line.get(qualified("table:number-rows-repeated")))
-        filled = list(_filled(line))
+        filled = list(_filled(line, sheet.left_out))
+        if filled and line.get(_VISIBILITY, "visible") != "visible":
+            sheet.shown.hidden_rows.update(range(row, row + times))
         left = _less(left, times * sum(width for _, width, _, _ in filled))
         for number in range(row, row + times) if filled else ():
             for column, width, text, cell in filled:
                 for place in range(column, column + width):
-                    sheet.cells[number, place] = text
+                    sheet.shown.texts[number, place] = text
                 _note(sheet, number, column, cell)
         row += times
+    column = 1
+    for each in table.iter(_COLUMN):
+        width = repetitions(each.get(qualified("table:number-columns-repeated")))
+        if each.get(_VISIBILITY, "visible") != "visible":
+            sheet.shown.hidden_columns.update(range(column, column + width))
+        column += width
     boxes = (box.iterchildren(*PARAGRAPHS) for box in table.iter(DRAWN))
     sheet.drawn += [text for paragraphs in boxes for each in paragraphs if (text := shown_text(each).strip())]
     return _merge(sheet, table, left)
@@ -98,14 +115,14 @@ def _fill(sheet: _Sheet, table: Any, left: int) -> int:
 def _merge(sheet: _Sheet, table: Any, left: int) -> int:
     """Write the text of each merged cell into all its places; return the number of cells that may follow."""
     for (top, first), (bottom, last) in _spans(table):
-        text = sheet.cells.get((top, first))
+        text = sheet.shown.texts.get((top, first))
         if text is None:
             continue
         left = _less(left, (bottom - top) * (last - first))
         repeated = text if len(text) <= LONGEST_REPEATED else ""
         for place in product(range(top, bottom), range(first, last)):
-            sheet.cells[place] = text if place == (top, first) else repeated
-            sheet.merged[place] = top, first
+            sheet.shown.texts[place] = text if place == (top, first) else repeated
+            sheet.shown.merged[place] = top, first
     return left
 
 
@@ -135,7 +152,7 @@ def _cells(line: Any) -> Iterator[tuple[int, int, Any]]:
         column += width
 
 
-def _filled(line: Any) -> Iterator[tuple[int, int, str, Any]]:
+def _filled(line: Any, left_out: Counter[LeftOutKind]) -> Iterator[tuple[int, int, str, Any]]:
     for column, width, cell in _cells(line):
         if cell.tag != _CELL:
             continue
@@ -143,6 +160,10 @@ def _filled(line: Any) -> Iterator[tuple[int, int, str, Any]]:
         text = "\n".join(each for each in lines if each)
         if not text and next(cell.iterchildren(*PARAGRAPHS), None) is None:
             text = _stored(cell)
+        if not text and cell.get(_FORMULA) and not cell.get(_VALUE_TYPE):
+            left_out["formulas"] += 1
+        elif not text and (unseen := _stored(cell)):
+            left_out["hidden_words"] += len(unseen.split())
         if text or cell.find(qualified("office:annotation")) is not None:
             yield column, width, text, cell
 
@@ -188,8 +209,8 @@ def _spans(table: Any) -> Iterator[tuple[Position, Position]]:
 
 
 def _note(sheet: _Sheet, row: int, column: int, cell: Any) -> None:
-    if not sheet.cells[row, column]:
-        del sheet.cells[row, column]  # it holds nothing but its comment
+    if not sheet.shown.texts[row, column]:
+        del sheet.shown.texts[row, column]  # it holds nothing but its comment
     for annotation in cell.iterchildren(qualified("office:annotation")):
         text = " ".join(" ".join(shown_text(each) for each in annotation.iterchildren(*PARAGRAPHS)).split())
         author = " ".join((annotation.findtext(qualified("dc:creator")) or "").split())
@@ -207,9 +228,6 @@ def _letters(column: int) -> str:
 
 
 def _contents(sheet: _Sheet, page: int) -> Iterator[Piece]:
-    for region in find_regions(sheet.cells, sheet.merged):
-        yield from (Piece("paragraph", label, page) for label in region.labels)
-        if region.rows:
-            yield Piece("table", markdown_table(region.rows), page)
+    yield from table_pieces(find_tables(sheet.shown), page)
     yield from (Piece("paragraph", text, page) for text in sheet.drawn)
     yield from (Piece("quote", comment, page) for comment in sheet.comments)

@@ -97,6 +97,21 @@ def test_a_hidden_sheet_alone_is_read() -> None:
     assert read(saved(book)).markdown == "## Data (hidden)\n\npaid\n"
 
 
+def test_hidden_rows_and_columns_are_marked() -> None:
+    """As in newer workbooks, and texts have their number format, too."""
+    book = xlwt.Workbook()
+    sheet = book.add_sheet("Pay")
+    rows: list[list[str | int]] = [["Name", "Pay", "Town"], ["Ada", 3, "Oslo"], ["Bo", 4, "Rome"]]
+    for row, texts in enumerate(rows):
+        for column, text in enumerate(texts):
+            sheet.write(row, column, text)
+    sheet.write(3, 0, "Cy", xlwt.easyxf(num_format_str='0;0;0;"Mr. "@'))
+    sheet.row(2).hidden = sheet.col(1).hidden = True
+    table = read(saved(book)).markdown
+    assert "| Name | Pay (hidden) | Town |\n" in table
+    assert "| Bo (hidden) | 4 | Rome |\n| Mr. Cy |" in table
+
+
 def test_cells_far_apart_and_large_merged_ranges_cost_little() -> None:
     """The empty cells between two values, and those of a merged range, are not read one by one."""
     book = xlwt.Workbook()

@@ -253,6 +253,28 @@ def test_text_drawn_on_a_sheet_follows_its_cells() -> None:
     assert held[: held.index("On the sheet")] == texts(read(SHEETS, "a.ods"))[: held.index("On the sheet")]
 
 
+def test_hidden_rows_and_columns_of_a_sheet_are_marked_and_formulas_without_a_value_counted() -> None:
+    """As in a workbook; a filter hides rows, too, and a cell may show nothing of its value."""
+
+    def hide(xml: str) -> str:
+        column = '<table:table-column table:number-columns-repeated="16384"/>'
+        xml = xml.replace(column, '<table:table-column/><table:table-column table:visibility="collapse"/>', 1)
+        row = '<table:table-row><table:table-cell office:value-type="string"><text:p>Tuesday'
+        xml = xml.replace(row, row.replace("<table:table-row", '<table:table-row table:visibility="filter"'), 1)
+        xml = xml.replace('office:value="1.25"><text:p>1.25</text:p>', 'office:value="1.25"><text:p/>', 1)
+        return xml.replace('<table:table-cell office:value-type="string"><text:p>Ada</text:p>',
+                           '<table:table-cell table:formula="of:=[.A1]">', 1)  # fmt: skip
+
+    parsed = read(rewritten(SHEETS, hide), "levels.ods")
+    assert texts(parsed)[1].splitlines() == [
+        "| Day | Level (m) (hidden) | Keeper |",
+        "| --- | --- | --- |",
+        "| Monday |  |  |",
+        "| Tuesday (hidden) | 50% | Ben Cleo |",
+    ]
+    assert parsed.metadata["left_out"] == {"hidden_words": 1, "formulas": 1}
+
+
 def test_repetitions_are_bounded() -> None:
     """A file of a few kB that says a billion spaces, rows or cells is read, or refused at once."""
     spaces = rewritten(TEXT, lambda xml: xml.replace("They weigh", 'They<text:s text:c="1000000000"/>weigh'))

@@ -1,56 +1,13 @@
 """Workbooks: cells as a person sees them, tables where they stand."""
 
-import datetime as dt
-import re
 import time
 
 import openpyxl  # type: ignore[import-untyped] # its stubs are a package of their own
-import pytest
 from openpyxl.chart import BarChart, Reference  # type: ignore[import-untyped]
 from openpyxl.comments import Comment  # type: ignore[import-untyped]
 
-from sourcebook.parsing.office.cell_text import cell_text
 from tests.unit.parsing.covering import texts
 from tests.unit.parsing.office.office_files import changed, parse_named, saved
-
-
-@pytest.mark.parametrize(
-    ("value", "number_format", "shown"),
-    [
-        (0.1 + 0.2, "General", "0.3"),
-        (45123.0, "General", "45123"),
-        (1234567, "General", "1234567"),
-        (1e21, "General", "1e+21"),
-        (1234.5, "#,##0.00", "1,234.50"),
-        (1234.5, "0", "1234"),
-        (2.5, "0.0##", "2.5"),
-        (0.1234, "0.0%", "12.3%"),
-        (-5.5, "#,##0.00;(#,##0.00)", "(5.50)"),
-        (-5.5, "0.00;[Red]-0.00", "-5.50"),
-        (-0.001, "0.00", "0.00"),
-        (12.5, '#,##0.00 "EUR"', "12.50 EUR"),
-        (12, "[$€-407] #,##0", "€ 12"),
-        (1500000, '0.0,,"M"', "1.5M"),
-        (1234567, '#,##0,"k"', "1,235k"),
-        (1234567, "0,", "1235"),
-        (123, "00000", "00123"),
-        (-7.5, "000.0", "-007.5"),
-        (5551234, "000-0000", "5551234"),
-        (0.5, "# ?/?", "0.5"),
-        (float("inf"), "0.00", "inf"),
-        (10**400, "0.00", "########"),
-        (True, "General", "TRUE"),
-        (dt.datetime(2024, 5, 6), "dd/mm/yy", "2024-05-06"),  # noqa: DTZ001 - workbooks know no zones
-        (dt.datetime(2024, 5, 6, 13, 30), "dd/mm/yy hh:mm", "2024-05-06 13:30"),  # noqa: DTZ001
-        (dt.time(9, 5), "hh:mm", "09:05"),
-        (dt.timedelta(hours=26, minutes=3), "[h]:mm", "26:03"),
-        ("text ", "@", "text"),
-        (None, "General", ""),
-    ],
-)
-def test_cells_read_as_a_person_sees_them(value: object, number_format: str, shown: str) -> None:
-    """Formats are followed, binary noise is not shown, dates are unambiguous."""
-    assert cell_text(value, number_format) == shown
 
 
 def test_tables_stand_where_cells_touch() -> None:
@@ -71,6 +28,77 @@ def test_tables_stand_where_cells_touch() -> None:
         "| k | v |\n| --- | --- |\n| a | 1 |",
         "a remark",
     ]
+
+
+def test_rows_below_a_blank_one_go_on_with_the_table() -> None:
+    """Totals keep their header; rows with a header of their own, and lines of one cell, do not belong to it."""
+    workbook = openpyxl.Workbook()
+    rows = [["Ship", "Captain", "Toll"], ["Skarv", "Torkel", 90], [None], ["Ruth", "Bo", 95], ["Sum", None, 185],
+            [None], ["Port", "Keeper", "Depth"], ["Velling", "Ada", 7], [None], ["Printed in March"]]  # fmt: skip
+    for row in rows:
+        workbook.active.append(row)
+    assert texts(parse_named("a.xlsx", saved(workbook)))[1:] == [
+        "| Ship | Captain | Toll |\n| --- | --- | --- |\n| Skarv | Torkel | 90 |\n| Ruth | Bo | 95 |\n| Sum |  | 185 |",
+        "| Port | Keeper | Depth |\n| --- | --- | --- |\n| Velling | Ada | 7 |",
+        "Printed in March",
+    ]
+
+
+def test_hidden_rows_and_columns_are_marked() -> None:
+    """The first text of a hidden row, and the header of a hidden column, below the lines above the table."""
+    workbook = openpyxl.Workbook()
+    sheet = workbook.active
+    for row in (["Pay of the crew"], ["Name", "Pay", "Town"], ["Ada", 3, "Oslo"], ["Bo", 4, "Rome"]):
+        sheet.append(row)
+    sheet.row_dimensions[4].hidden = True
+    sheet.column_dimensions["B"].hidden = True
+    assert texts(parse_named("a.xlsx", saved(workbook)))[1:] == [
+        "Pay of the crew",
+        "| Name | Pay (hidden) | Town |\n| --- | --- | --- |\n| Ada | 3 | Oslo |\n| Bo (hidden) | 4 | Rome |",
+    ]
+
+
+def test_a_header_merged_over_columns_is_one_with_the_row_below() -> None:
+    """Each column of a passage far down has both its names."""
+    workbook = openpyxl.Workbook()
+    sheet = workbook.active
+    for row in (["Fish", "Spring", None, "Autumn"], [None, "Plan", "Catch", "Plan"], ["Cod", 1, 2, 3]):
+        sheet.append(row)
+    sheet.merge_cells("A1:A2")
+    sheet.merge_cells("B1:C1")
+    header = texts(parse_named("a.xlsx", saved(workbook)))[1].splitlines()[0]
+    assert header == "| Fish | Spring - Plan | Spring - Catch | Autumn - Plan |"
+
+
+def test_an_empty_column_parts_two_tables_but_no_column_from_its_table() -> None:
+    """A single column with the same rows is a part; a title merged over columns is a line."""
+    workbook = openpyxl.Workbook()
+    sheet = workbook.active
+    for row in (
+        ["Tasks of the week"],
+        [],
+        ["Task", None, "Owner", "Pay"],
+        ["Paint", None, "Ada", 3],
+        ["Row", None, "Bo", 4],
+    ):
+        sheet.append(row)
+    sheet.merge_cells("A1:D1")
+    assert texts(parse_named("a.xlsx", saved(workbook)))[1:] == [
+        "Tasks of the week",
+        "| Task | Owner | Pay |\n| --- | --- | --- |\n| Paint | Ada | 3 |\n| Row | Bo | 4 |",
+    ]
+
+
+def test_a_cell_whose_format_shows_nothing_is_counted() -> None:
+    """Its words are not in the text, and nobody is left to think that there are none."""
+    workbook = openpyxl.Workbook()
+    sheet = workbook.active
+    for row in (["Kind", "Value"], ["secret", 777], ["remark", "two words"]):
+        sheet.append(row)
+    sheet["B2"].number_format = sheet["B3"].number_format = ";;;"
+    parsed = parse_named("a.xlsx", saved(workbook))
+    assert "777" not in parsed.markdown
+    assert parsed.metadata["left_out"] == {"hidden_words": 3}
 
 
 def test_a_row_above_numbers_stays_the_header() -> None:
@@ -129,18 +157,6 @@ def test_comments_links_and_charts() -> None:
         "Bar chart: Sales",
         "|  | sales |\n| --- | --- |\n| east | 1 |\n| west | 2 |",
     ]
-
-
-def test_formulas_give_their_last_value() -> None:
-    """Not the formula, and nothing is computed."""
-    workbook = openpyxl.Workbook()
-    workbook.active.append(["sum", "=1+1"])
-
-    def computed(xml: bytes) -> bytes:
-        return re.sub(rb"<v></v>|<v ?/>", b"<v>2</v>", xml)
-
-    content = changed(saved(workbook), {"xl/worksheets/sheet1.xml": computed})
-    assert "| sum | 2 |" in parse_named("a.xlsx", content).markdown
 
 
 def test_the_size_of_a_sheet_costs_nothing() -> None:

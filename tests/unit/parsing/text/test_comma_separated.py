@@ -28,7 +28,29 @@ def test_quotes_newlines_bars_and_short_rows() -> None:
 
 def test_commas_in_numbers_are_no_delimiters() -> None:
     """Where semicolons cut as evenly, they are what cuts."""
-    assert parse_text("x;1,5;2,5\ny;1,6;2,6\n").markdown.splitlines()[0] == "| x | 1,5 | 2,5 |"
+    assert parse_text("x;1,5;2,5\ny;1,6;2,6\n").markdown.splitlines()[2] == "| x | 1,5 | 2,5 |"
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_lines_above_the_header_are_paragraphs(delimiter: str) -> None:
+    """With or without delimiters of their own; the header is the table's, and its delimiter is found below them."""
+    rows = (["Ship", "Captain", "Toll"], ["Skarv", '"Torkel\nVik"', "90"], ["Ruth", "Bo", "1"])
+    table = "".join(delimiter.join(row) + "\n" for row in rows)
+    for ending in ("", delimiter * 2):
+        document = parse_text(f"Harbour office{ending}\nPrinted on 3 March{ending}\n\n{table}")
+        assert [block.kind for block in document.blocks] == ["paragraph", "paragraph", "table"]
+        assert document.markdown.endswith(
+            "| Ship | Captain | Toll |\n| --- | --- | --- |\n| Skarv | Torkel Vik | 90 |\n| Ruth | Bo | 1 |\n"
+        )
+
+
+def test_a_table_too_wide_to_repeat_its_header_is_written_by_record() -> None:
+    """Each value stands behind its name, below the record's first field; empty ones are not written."""
+    names = ",".join(f"field number {number}" for number in range(200))
+    document = parse_text(f"{names}\n" + f"Skarv,,{'x,' * 197}7\n" + f"Ruth{',' * 199}\n")
+    assert [block.kind for block in document.blocks] == ["paragraph", "list", "paragraph"]
+    assert document.markdown.startswith("field number 0: Skarv\n\n- field number 2: x\n")
+    assert document.markdown.endswith("- field number 199: 7\n\nfield number 0: Ruth\n")
 
 
 def test_excel_may_name_the_delimiter() -> None:
