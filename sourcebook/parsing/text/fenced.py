@@ -8,7 +8,7 @@ from sourcebook.parsing.text.code_cuts import code_cuts
 from sourcebook.parsing.text.data_cuts import Cut, json_cuts, line_cuts, toml_cuts, yaml_cuts
 from sourcebook.parsing.text.decode import decode
 from sourcebook.parsing.text.markdown_writing import fence_for
-from sourcebook.parsing.text.spans import trimmed
+from sourcebook.parsing.text.spans import trimmed, with_lines
 
 
 def parse_json(content: bytes) -> ParsedDocument:
@@ -48,9 +48,11 @@ def _fenced(content: bytes, language: str, kind: BlockKind, cuts: Callable[[str]
     fence = fence_for(text)
     opening = f"{fence}{language}\n"
     ending = fence if text.endswith("\n") else f"\n{fence}"
+    markdown = f"{opening}{text}{ending}\n"
+    blocks = _blocks(text, cuts(text), kind, offset=len(opening))
     return ParsedDocument(
-        markdown=f"{opening}{text}{ending}\n",
-        blocks=tuple(_blocks(text, cuts(text), kind, offset=len(opening))),
+        markdown=markdown,
+        blocks=tuple(with_lines(markdown, blocks, start=len(opening))),
         metadata={"encoding": decoded.encoding},
     )
 
