@@ -16,6 +16,7 @@ LeftOutKind = Literal[
     "objects",
     "frames",
     "records",
+    "notices",
 ]
 
 NAMES: Mapping[LeftOutKind, tuple[str, str]] = {
@@ -29,6 +30,7 @@ NAMES: Mapping[LeftOutKind, tuple[str, str]] = {
     "objects": ("embedded object", "embedded objects"),
     "frames": ("frame", "frames"),
     "records": ("record", "records"),
+    "notices": ("notice of a chat", "notices of a chat"),
 }
 """Each kind's name for one and for several."""
 

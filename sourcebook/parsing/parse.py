@@ -10,6 +10,7 @@ from typing import Protocol, cast
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.errors import FailureClass, MissingDependencyError, ParseError, ParserError, TemporaryParseError
 from sourcebook.model.document import ParsedDocument
+from sourcebook.parsing.chats.read_chat import read_chat
 from sourcebook.parsing.hidden_errors import note_cause
 from sourcebook.parsing.registry import parser_for, skip_reason
 from sourcebook.parsing.storable_content import storable_content
@@ -60,8 +61,11 @@ def parse(content: bytes, *, name: str, media_type: str, settings: ParsingSettin
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # parsing libraries warn about odd files and their own deprecations
-            read = _imported(parser.function)
-            document = storable_content(read(content, **{argument: known[argument] for argument in parser.arguments}))
+            found = read_chat(content, media_type)
+            if found is None:
+                read = _imported(parser.function)
+                found = read(content, **{argument: known[argument] for argument in parser.arguments})
+            document = storable_content(found)
             return document if document.markdown.strip() else replace(document, markdown="")
     except (ParseError, MissingDependencyError, ParserError):
         raise

@@ -12,6 +12,7 @@ from sourcebook.parsing.archives.members import DEEPEST, Budget, Member, Unread
 from sourcebook.parsing.archives.paths import unique_path
 from sourcebook.parsing.archives.tar_members import is_packed_whole, tar_members
 from sourcebook.parsing.archives.zip_members import zip_members
+from sourcebook.parsing.chats.slack_export import DAY, LISTS, export_folder, months
 from sourcebook.parsing.media_type import HEAD_BYTES, detect_media_type
 from sourcebook.parsing.text.joined_blocks import JoinedBlocks
 
@@ -116,7 +117,7 @@ def _members(
 ) -> Iterator[Member | Unread]:
     """Yield the files of an archive and, in their place, those of archives within it."""
     reader = zip_members if media_type == ZIP else tar_members
-    for member in reader(content, budget, kept):
+    for member in _gathered(list(reader(content, budget, kept))):
         if isinstance(member, Unread):
             yield member
             continue
@@ -126,6 +127,26 @@ def _members(
             yield from _nested(member, path, budget, kept, depth)
         else:
             yield Member(path, member.size, member.read, member.seal)
+
+
+def _gathered(members: list[Member | Unread]) -> Iterator[Member | Unread]:
+    """Yield the files of an archive; those of a Slack export as a file a channel and month."""
+    files = {member.path: member for member in members if isinstance(member, Member)}
+    folder = export_folder(list(files))
+    if folder is None:
+        yield from members
+        return
+    lists = {f"{folder}{name}" for name in LISTS}
+    for member in members:
+        if isinstance(member, Unread):
+            yield member
+        elif member.path in lists:
+            yield Unread("with ids of a chat, whose names its messages have")
+        elif (day := DAY.fullmatch(member.path)) is None or day[1] != folder:
+            yield member
+    seal = b"".join(member.seal for member in files.values())
+    for path, read in months(folder, {path: member.read for path, member in files.items()}):
+        yield Member(path, 0, read, seal)
 
 
 def _nested(member: Member, path: str, budget: Budget, kept: ExitStack, depth: int) -> Iterator[Member | Unread]:

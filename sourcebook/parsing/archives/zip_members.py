@@ -11,6 +11,7 @@ from zlib import error as ZlibError  # noqa: N812 # zlib names its exception in 
 from sourcebook.errors import FailureClass, ParseError
 from sourcebook.parsing.archives.members import Budget, Member, Unread, damaged
 from sourcebook.parsing.archives.paths import member_path
+from sourcebook.parsing.chats.slack_export import DAY
 
 _UTF_8 = 0x800
 _ENCRYPTED = 0x1
@@ -28,7 +29,9 @@ def zip_members(content: bytes, budget: Budget, kept: ExitStack) -> Iterator[Mem
         archive = kept.enter_context(ZipFile(BytesIO(content)))
     except (*_DAMAGES, NotImplementedError, UnicodeError) as error:
         raise damaged("the archive is damaged or cut off; copy it again, or pack it anew") from error
-    for entry in archive.infolist():
+    entries = archive.infolist()
+    budget.members += sum(DAY.fullmatch(entry.filename) is not None for entry in entries)  # of chats, gathered by month
+    for entry in entries:
         if not entry.is_dir():
             yield _member(archive, entry, budget)
 

@@ -1,0 +1,62 @@
+"""Chats among JSON, text and HTML files, known by what they hold and not by their names."""
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+from sourcebook.model import media_types as media
+from sourcebook.model.document import ParsedDocument
+from sourcebook.parsing.chats.chat import Chat, mapping
+from sourcebook.parsing.chats.discord import discord_chat, is_discord
+from sourcebook.parsing.chats.slack import is_slack, slack_chat
+from sourcebook.parsing.chats.teams import is_teams, teams_chats
+from sourcebook.parsing.chats.telegram import is_telegram, telegram_chats, telegram_page
+from sourcebook.parsing.chats.whatsapp import whatsapp_chat
+from sourcebook.parsing.chats.write_chats import write_chats
+from sourcebook.parsing.text.decode import decode
+
+MONTH: Final = "slack_month"
+"""Key of the JSON into which an archive gathers a month of a Slack channel."""
+_HEAD: Final = 32 << 10
+_LIKE_CHAT: Final = {
+    media.JSON: re.compile(
+        rb'"(?:ts|messages|createdDateTime|MessageList|conversations|personal_information|slack_month)"\s*:'
+    ),
+    media.PLAIN_TEXT: re.compile(rb"^\W*\d{1,4}[./-]\s?\d{1,2}[./-]\s?\d{1,4}\W{1,4}\d"),
+    media.HTML: re.compile(rb'class="message (?:default|service)'),
+}
+"""What the beginning of a chat has, by media type; another file is not looked at."""
+_UTF_16: Final = re.compile(rb"\0")
+
+
+def read_chat(content: bytes, media_type: str) -> ParsedDocument | None:
+    """Return the document of a chat's export; None where the file is none."""
+    like = _LIKE_CHAT.get(media_type)
+    if like is None or like.search(_UTF_16.sub(b"", content[:_HEAD])) is None:
+        return None
+    match media_type:
+        case media.PLAIN_TEXT:
+            chat = whatsapp_chat(decode(content).text)
+            return write_chats([chat], "WhatsApp") if chat else None
+        case media.HTML:
+            chat = telegram_page(content)
+            return write_chats([chat], "Telegram") if chat else None
+    try:
+        value = json.loads(decode(content).text)
+    except (ValueError, RecursionError):
+        return None
+    found = next(((platform, chats) for platform, is_it, chats in _READERS if is_it(value)), None)
+    if found is None:
+        return None
+    platform, chats_of = found
+    return write_chats(chats_of(value) or [Chat("")], platform)
+
+
+_READERS: Final[tuple[tuple[str, Callable[[object], bool], Callable[[Any], list[Chat]]], ...]] = (
+    ("Slack", lambda value: MONTH in mapping(value), lambda value: [slack_chat(**value[MONTH])]),
+    ("Slack", is_slack, lambda value: [slack_chat(value)]),
+    ("Discord", is_discord, lambda value: [discord_chat(value)]),
+    ("Telegram", is_telegram, telegram_chats),
+    ("Microsoft Teams", is_teams, teams_chats),
+)
