@@ -4,17 +4,20 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, Final
 from unicodedata import category
 
 _FENCES: Final = re.compile(r"(```[^`]*```)")
-_TAG: Final = re.compile(r"<(?=[A-Za-z/!?])(?!https?:|mailto:)")
+_TAG: Final = re.compile(r"`[^`\n]+`|<(?=[A-Za-z/!?])(?!https?:|mailto:)")
+"""Code within a line, or the sign with which a tag would begin."""
 _BLOCK: Final = re.compile(
     r"^[ \t]{0,3}(?=#{1,6}(?:\s|$)|[>|]|[-=]{2,}\s*$|[*_]{3,}\s*$|:::|!!!|~~~|```)|^(?:\t|[ ]{4,})+", re.MULTILINE
 )
 """Beginning of a line that Markdown would not take for text."""
 _EMPTY_LINES: Final = re.compile(r"\n(?:[ \t]*\n)+")
 _LONGEST_NAME: Final = 100
+_LONGEST: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,12 @@ class Chat:
 
 def name_of(value: object) -> str:
     """Return a name on one line, without characters that are invisible or reorder text."""
-    text = "".join(" " if letter.isspace() else letter for letter in str(value or ""))
+    return _name(str(value or "")) if isinstance(value, str | int | None) else ""
+
+
+@lru_cache(maxsize=4096)
+def _name(value: str) -> str:
+    text = "".join(" " if letter.isspace() else letter for letter in value[:_LONGEST])
     kept = "".join(letter for letter in text if category(letter) not in {"Cf", "Cc", "Cs"} or letter == "\u200d")
     return " ".join(kept.split())[:_LONGEST_NAME]
 
@@ -59,7 +67,10 @@ def line_text(text: str) -> str:
     """Return a message as Markdown in which no line begins a heading, a quotation or a table; fenced code stays."""
     pieces = _FENCES.split(text.strip())
     for place in range(0, len(pieces), 2):
-        lines = _BLOCK.sub(_escaped, _TAG.sub(r"\\<", _EMPTY_LINES.sub("\n", pieces[place])))
+        lines = _BLOCK.sub(
+            _escaped,
+            _TAG.sub(lambda found: "\\<" if found[0] == "<" else found[0], _EMPTY_LINES.sub("\n", pieces[place])),
+        )
         pieces[place] = lines
     return "".join(pieces).strip()
 

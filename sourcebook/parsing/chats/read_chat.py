@@ -9,7 +9,7 @@ from sourcebook.model import media_types as media
 from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.chats.chat import Chat, mapping
 from sourcebook.parsing.chats.discord import discord_chat, is_discord
-from sourcebook.parsing.chats.slack import is_slack, slack_chat
+from sourcebook.parsing.chats.slack import gathered_chat, is_slack, slack_chat
 from sourcebook.parsing.chats.teams import is_teams, teams_chats
 from sourcebook.parsing.chats.telegram import is_telegram, telegram_chats, telegram_page
 from sourcebook.parsing.chats.whatsapp import whatsapp_chat
@@ -54,7 +54,11 @@ def read_chat(content: bytes, media_type: str) -> ParsedDocument | None:
 
 
 _READERS: Final[tuple[tuple[str, Callable[[object], bool], Callable[[Any], list[Chat]]], ...]] = (
-    ("Slack", lambda value: MONTH in mapping(value), lambda value: [slack_chat(**value[MONTH])]),
+    (
+        "Slack",
+        lambda value: bool(mapping(mapping(value).get(MONTH))),
+        lambda value: [gathered_chat(mapping(value[MONTH]))],
+    ),
     ("Slack", is_slack, lambda value: [slack_chat(value)]),
     ("Discord", is_discord, lambda value: [discord_chat(value)]),
     ("Telegram", is_telegram, telegram_chats),

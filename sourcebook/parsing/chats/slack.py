@@ -57,6 +57,18 @@ def slack_chat(
     return chat
 
 
+def gathered_chat(month: Mapping[str, Any]) -> Chat:
+    """Return the messages of a month, which `slack_export` has gathered from an archive."""
+    return slack_chat(
+        mappings(month.get("messages")),
+        name=str(month.get("name") or ""),
+        about=str(month.get("about") or ""),
+        users=mapping(month.get("users")),
+        channels=mapping(month.get("channels")),
+        address=str(month.get("address") or "") or None,
+    )
+
+
 def _message(
     message: Mapping[str, Any], users: Mapping[str, str], channels: Mapping[str, str], address: str | None
 ) -> Message:

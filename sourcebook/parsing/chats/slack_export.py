@@ -18,7 +18,7 @@ DAY: Final = re.compile(r"(.*?)([^/]+)/(\d{4}-\d{2})-\d{2}\.json")
 """Path of a day of a channel: folder of the export, channel, month."""
 LISTS: Final = ("users.json", "channels.json", "groups.json", "mpims.json", "dms.json")
 """Files with the names of people and channels."""
-_ID: Final = re.compile(r"\b[CDGUW][A-Z0-9]{2,}\b")
+_ID: Final = re.compile(r"\b[CDGUW][A-Z0-9]+\b")
 _WORKSPACE: Final = re.compile(rb'"permalink"\s*:\s*"https:\\?/\\?/([\w-]+(?:\.enterprise)?\.slack\.com)\\?/')
 
 Read = Callable[[], bytes]

@@ -66,7 +66,9 @@ def whatsapp_chat(text: str) -> Chat | None:
         file = name_of((media["name"] or media["file"] or media[0].strip("<>\u200e")) if media else "")
         said = said.partition("\n")[2] if media else said
         date = line.date[year], line.date[month], line.date[day]
-        chat.messages.append(Message(_time(*date, line.clock), name_of(speaker), said, files=(file,) if file else ()))
+        chat.messages.append(
+            Message(_time(*date, line.clock), name_of(speaker).lstrip("~ "), said, files=(file,) if file else ())
+        )
     return chat if chat.messages else None
 
 
