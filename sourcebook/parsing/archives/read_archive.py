@@ -8,11 +8,12 @@ from contextlib import ExitStack
 from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import Attachment, JsonValue, ParsedDocument
 from sourcebook.model.media_types import TAR, ZIP
+from sourcebook.parsing.archives.exports import gathered
 from sourcebook.parsing.archives.members import DEEPEST, Budget, Member, Unread
+from sourcebook.parsing.archives.notion_export import PART
 from sourcebook.parsing.archives.paths import unique_path
 from sourcebook.parsing.archives.tar_members import is_packed_whole, tar_members
 from sourcebook.parsing.archives.zip_members import zip_members
-from sourcebook.parsing.chats.slack_export import DAY, LISTS, export_folder, months
 from sourcebook.parsing.media_type import HEAD_BYTES, detect_media_type
 from sourcebook.parsing.text.joined_blocks import JoinedBlocks
 
@@ -117,7 +118,7 @@ def _members(
 ) -> Iterator[Member | Unread]:
     """Yield the files of an archive and, in their place, those of archives within it."""
     reader = zip_members if media_type == ZIP else tar_members
-    for member in _gathered(list(reader(content, budget, kept))):
+    for member in gathered(list(reader(content, budget, kept))):
         if isinstance(member, Unread):
             yield member
             continue
@@ -127,26 +128,6 @@ def _members(
             yield from _nested(member, path, budget, kept, depth)
         else:
             yield Member(path, member.size, member.read, member.seal)
-
-
-def _gathered(members: list[Member | Unread]) -> Iterator[Member | Unread]:
-    """Yield the files of an archive; those of a Slack export as a file a channel and month."""
-    files = {member.path: member for member in members if isinstance(member, Member)}
-    folder = export_folder(list(files))
-    if folder is None:
-        yield from members
-        return
-    lists = {f"{folder}{name}" for name in LISTS}
-    for member in members:
-        if isinstance(member, Unread):
-            yield member
-        elif member.path in lists:
-            yield Unread("with ids of a chat, whose names its messages have")
-        elif (day := DAY.fullmatch(member.path)) is None or day[1] != folder:
-            yield member
-    seal = b"".join(member.seal for member in files.values())
-    for path, read in months(folder, {path: member.read for path, member in files.items()}):
-        yield Member(path, 0, read, seal)
 
 
 def _nested(member: Member, path: str, budget: Budget, kept: ExitStack, depth: int) -> Iterator[Member | Unread]:
@@ -161,7 +142,8 @@ def _nested(member: Member, path: str, budget: Budget, kept: ExitStack, depth: i
         if inner not in {ZIP, TAR}:
             yield Member(path, member.size, lambda: content)
             return
-        yield from _members(content, inner, budget, kept, prefix=f"{path}/", depth=depth + 1)
+        prefix = path[: path.rfind("/") + 1] if PART.fullmatch(path) else f"{path}/"
+        yield from _members(content, inner, budget, kept, prefix=prefix, depth=depth + 1)
     except ParseError as error:
         failure = error
 
