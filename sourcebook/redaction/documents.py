@@ -9,7 +9,6 @@ from threading import Lock
 from typing import Any, Final, Protocol
 
 from sourcebook.errors import ConfigurationError
-from sourcebook.model.place import lines_of
 from sourcebook.redaction.categories import DEFAULT_CATEGORIES
 from sourcebook.redaction.finds import Redacted, clipped
 from sourcebook.redaction.redactor import RedactionMemory, Redactor, replaced
@@ -91,7 +90,7 @@ class DocumentRedaction:
         return {
             "text": redacted.redacted.text,
             "heading_path": headings,
-            "anchor": passage.anchor if headings == list(passage.heading_path) or lines_of(passage.anchor) else None,
+            "anchor": passage.anchor if headings == list(passage.heading_path) else None,
             "start_char": redacted.start_char,
             "end_char": redacted.end_char,
         }

@@ -123,7 +123,7 @@ def _is_current(thing: _Thing) -> bool:
 
 def _things(content: bytes) -> list[_Thing]:
     """Return the objects of the list, each freed once it is read."""
-    from lxml import etree  # type: ignore[import-untyped] # its stubs are a package of their own
+    from lxml import etree
 
     found = []
     try:

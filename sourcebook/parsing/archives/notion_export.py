@@ -28,9 +28,9 @@ def without_ids(members: Sequence[Member | Unread]) -> Iterator[Member | Unread]
     views = {_ALL.sub(".csv", member.path) for member in held if _ALL.search(member.path)}
     taken = Counter(_shown(member.path).casefold() for member in held if member.path not in views)
     ids = {found for member in held for found in _ID.findall(member.path)}
-    for member in held:
-        if taken[_shown(member.path).casefold()] > 1:
-            ids -= set(_ID.findall(member.path)[-1:])
+    for one in held:
+        if taken[_shown(one.path).casefold()] > 1:
+            ids -= set(_ID.findall(one.path)[-1:])
     rename = partial(_ID.sub, lambda found: "" if found[1] in ids else found[0])
     for member in members:
         if isinstance(member, Unread):

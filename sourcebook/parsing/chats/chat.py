@@ -1,4 +1,4 @@
-"""What every export of a chat holds: messages with their time, speaker and thread."""
+"""Messages with their time, speaker and thread, as every export of a chat holds them."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -34,7 +34,7 @@ class Message:
     """Identity of the message that a reply stands below; "" for all other messages."""
     link: str | None = None
     answers: str = ""
-    """Who wrote the message that this one answers, in place of a thread."""
+    """Speaker of the message that this one answers, in place of a thread."""
     files: tuple[str, ...] = ()
     """Names of files that were sent with it; the export has them elsewhere, if at all."""
 

@@ -26,7 +26,7 @@ _LIKE_CHAT: Final = {
     media.PLAIN_TEXT: re.compile(rb"^\W*\d{1,4}[./-]\s?\d{1,2}[./-]\s?\d{1,4}\W{1,4}\d"),
     media.HTML: re.compile(rb'class="message (?:default|service)'),
 }
-"""What the beginning of a chat has, by media type; another file is not looked at."""
+"""Patterns of the beginning of a chat, by media type; a file without one is not looked at."""
 _UTF_16: Final = re.compile(rb"\0")
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from sourcebook.parsing.chats.chat import Chat, Message, mapping, mappings, moment, name_of
 
 if TYPE_CHECKING:
-    from lxml.html import HtmlElement
+    from lxml.html import HtmlElement  # type: ignore[import-untyped] # its stubs are a package of their own
 
 _MARKS: Final = {"bold": "**", "italic": "*", "strikethrough": "~~", "code": "`"}
 _FILES: Final = ("file_name", "file", "photo")
@@ -102,7 +102,7 @@ def _files(message: Mapping[str, Any]) -> tuple[str, ...]:
 
 def telegram_page(content: bytes) -> Chat | None:
     """Return the messages of a page of an export; None where the page is none."""
-    from lxml import html
+    from lxml import html  # type: ignore[import-untyped] # its stubs are a package of their own
 
     root = html.document_fromstring(content, parser=html.HTMLParser(encoding="utf-8"))
     messages = root.xpath("//div[contains(concat(' ', @class, ' '), ' message ')]")

@@ -41,7 +41,7 @@ class _Line(NamedTuple):
     clock: tuple[int, int, int]
     said: str
     sign: str
-    """What stands between the numbers of the date."""
+    """Sign between the numbers of the date."""
     half: str
     """Half of the day as it is written."""
 

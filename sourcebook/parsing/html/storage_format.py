@@ -1,12 +1,17 @@
 """Confluence's storage format as HTML: macros, tasks, links and pictures are elements of its own there."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable
 from html import escape
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
-from sourcebook.parsing.html.tree import Element, body_of, drop, parse_page, plain_text, unwrap
+from sourcebook.parsing.html.tree import body_of, drop, parse_page, plain_text, unwrap
+
+if TYPE_CHECKING:
+    from lxml import etree  # type: ignore[import-untyped] # its stubs are a package of their own
 
 _CDATA: Final = "<![CDATA["
 _EMPTY: Final = re.compile(r"<((?:ac|ri|at):[\w-]+)((?:\s[^<>]*)?)/>")
@@ -37,17 +42,17 @@ def html_of_storage(text: str) -> str:
         return text
     closed = _EMPTY.sub(r"<\1\2></\1>", _as_text(text))
     tree = parse_page(closed)
-    body = body_of(tree) if tree is not None else None
-    if tree is None or body is None:
+    if tree is None:
         return text
+    body = body_of(tree)
     for element in reversed(list(body.iter())):  # from the innermost: what is in a macro is HTML already
-        rewrite = _REWRITERS.get(element.tag) if isinstance(element.tag, str) else None
+        rewrite = _REWRITERS.get(str(element.tag))
         if rewrite is not None:
             rewrite(element)
     for element in list(body.iter()):
-        if isinstance(element.tag, str) and element.tag.startswith(("ac:", "ri:", "at:")):
+        if str(element.tag).startswith(("ac:", "ri:", "at:")):
             unwrap(element)
-    from lxml import etree  # type: ignore[import-untyped] # its stubs are a package of their own
+    from lxml import etree
 
     return str(etree.tostring(tree, encoding="unicode", method="html"))
 
@@ -62,7 +67,7 @@ def _as_text(text: str) -> str:
     return "".join(pieces)
 
 
-def _macro(macro: Element) -> None:
+def _macro(macro: etree._Element) -> None:
     name = str(macro.get("ac:name") or "")
     values = {str(each.get("ac:name") or ""): each for each in macro.iterchildren("ac:parameter")}
     said = {key: plain_text(each).strip() for key, each in values.items()}
@@ -95,14 +100,14 @@ def _macro(macro: Element) -> None:
         macro.insert(0, heading)
 
 
-def _fence(body: Element, language: str) -> None:
+def _fence(body: etree._Element, language: str) -> None:
     body.tag = "pre"
     code = body.makeelement("code", {"class": f"language-{language}"} if language else {})
     code.text, body.text = body.text, None
     body.append(code)
 
 
-def _task(task: Element) -> None:
+def _task(task: etree._Element) -> None:
     status = task.find("ac:task-status")
     is_done = status is not None and plain_text(status).strip() == "complete"
     for each in list(task):
@@ -111,7 +116,7 @@ def _task(task: Element) -> None:
     task.tag, task.text = "li", f"[{'x' if is_done else ' '}] "
 
 
-def _link(link: Element) -> None:
+def _link(link: etree._Element) -> None:
     page, file, user = (link.find(kind) for kind in ("ri:page", "ri:attachment", "ri:user"))
     named = page.get("ri:content-title") if page is not None else file.get("ri:filename") if file is not None else None
     bodies = [each for each in link if str(each.tag) in {"ac:link-body", "ac:plain-text-link-body"}]
@@ -123,7 +128,7 @@ def _link(link: Element) -> None:
         link.set("href", quote(str(named)))
 
 
-def _picture(picture: Element) -> None:
+def _picture(picture: etree._Element) -> None:
     source = next((each.get("ri:filename") or each.get("ri:value") for each in picture if each.tag in _TARGETS), None)
     alt = picture.get("ac:alt") or picture.get("ac:title") or ""
     caption = picture.find("ac:caption")
@@ -139,11 +144,11 @@ def _picture(picture: Element) -> None:
 _TARGETS: Final = frozenset({"ri:attachment", "ri:url"})
 
 
-def _emoticon(emoticon: Element) -> None:
+def _emoticon(emoticon: etree._Element) -> None:
     _become(emoticon, "span", str(emoticon.get("ac:emoji-fallback") or ""))
 
 
-def _extension(extension: Element) -> None:
+def _extension(extension: etree._Element) -> None:
     """Keep the fallback of a part that only newer editors show."""
     if extension.find("ac:adf-fallback") is not None:
         for each in list(extension):
@@ -151,25 +156,25 @@ def _extension(extension: Element) -> None:
                 drop(each)
 
 
-def _become(element: Element, tag: str, text: str | None = None) -> None:
+def _become(element: etree._Element, tag: str, text: str | None = None) -> None:
     for each in list(element):
         element.remove(each)
     element.tag, element.text = tag, text
 
 
-def _renamed(tag: str) -> Callable[[Element], None]:
-    def rename(element: Element) -> None:
+def _renamed(tag: str) -> Callable[[etree._Element], None]:
+    def rename(element: etree._Element) -> None:
         element.tag = tag
 
     return rename
 
 
-def _date(element: Element) -> None:
+def _date(element: etree._Element) -> None:
     if not plain_text(element).strip():
         element.text = str(element.get("datetime") or "")
 
 
-_REWRITERS: Final[dict[str, Callable[[Element], None]]] = {
+_REWRITERS: Final[dict[str, Callable[[etree._Element], None]]] = {
     "ac:structured-macro": _macro,
     "ac:macro": _macro,
     "ac:task": _task,

@@ -27,8 +27,8 @@ def assert_lines(chunks: list[Chunk], file: str) -> None:
         first, last = found
         own = chunk.text.split("\n")
         assert len(own) == last - first + 1
-        for line, part in zip(lines[first - 1 : last], own, strict=True):
-            assert part in line
+        for line, written in zip(lines[first - 1 : last], own, strict=True):
+            assert written in line
         for part in chunk.parts:
             inside = lines_of(part.anchor)
             assert inside is not None
