@@ -72,7 +72,7 @@ PARSERS = (
     Parser("latex", "markup.latex:parse_latex", ("name",), (media.LATEX,), 3, ("markdown-it-py", "pylatexenc")),
     Parser("rst", "markup.restructuredtext:parse_rst", (), (media.RST,), 5, ("docutils", *_MARKUP, "selectolax")),
     Parser("org", "markup.org:parse_org", (), (media.ORG,), 1, ("markdown-it-py", *_ENCODINGS)),
-    Parser("xml", "markup.docbook:parse_xml", ("name", "media_type"), (media.DOCBOOK, media.XML), 2,
+    Parser("xml", "markup.docbook:parse_xml", ("name", "media_type"), (media.DOCBOOK, media.XML), 3,
            (*_MARKUP, "selectolax", "tree-sitter-language-pack")),
     Parser("docx", "office.read_office:parse_office", _OFFICE, (media.DOCX,), 6, (*_DOCLING, "python-docx")),
     Parser("pptx", "office.read_office:parse_office", _OFFICE, (media.PPTX,), 6, (*_DOCLING, "python-pptx")),
