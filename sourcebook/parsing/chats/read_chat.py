@@ -22,18 +22,17 @@ _HEAD: Final = 32 << 10
 _LIKE_CHAT: Final = {
     media.JSON: re.compile(
         rb'"(?:ts|messages|createdDateTime|MessageList|conversations|personal_information|slack_month)"\s*:'
-    ),
-    media.PLAIN_TEXT: re.compile(rb"^\W*\d{1,4}[./-]\s?\d{1,2}[./-]\s?\d{1,4}\W{1,4}\d"),
-    media.HTML: re.compile(rb'class="message (?:default|service)'),
+    ).search,
+    media.PLAIN_TEXT: re.compile(rb"\W*\d{1,4}[./-]\s?\d{1,2}[./-]\s?\d{1,4}\W{1,4}\d").match,
+    media.HTML: re.compile(rb'class="message (?:default|service)').search,
 }
 """Patterns of the beginning of a chat, by media type; a file without one is not looked at."""
-_UTF_16: Final = re.compile(rb"\0")
 
 
 def read_chat(content: bytes, media_type: str) -> ParsedDocument | None:
     """Return the document of a chat's export; None where the file is none."""
     like = _LIKE_CHAT.get(media_type)
-    if like is None or like.search(_UTF_16.sub(b"", content[:_HEAD])) is None:
+    if like is None or like(content[:_HEAD].replace(b"\0", b"")) is None:
         return None
     match media_type:
         case media.PLAIN_TEXT:

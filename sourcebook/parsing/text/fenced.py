@@ -8,7 +8,7 @@ from sourcebook.parsing.text.code_cuts import code_cuts
 from sourcebook.parsing.text.data_cuts import Cut, json_cuts, line_cuts, toml_cuts, yaml_cuts
 from sourcebook.parsing.text.decode import decode
 from sourcebook.parsing.text.markdown_writing import fence_for
-from sourcebook.parsing.text.spans import trimmed, with_lines
+from sourcebook.parsing.text.spans import trimmed
 
 
 def parse_json(content: bytes) -> ParsedDocument:
@@ -48,23 +48,24 @@ def _fenced(content: bytes, language: str, kind: BlockKind, cuts: Callable[[str]
     fence = fence_for(text)
     opening = f"{fence}{language}\n"
     ending = fence if text.endswith("\n") else f"\n{fence}"
-    markdown = f"{opening}{text}{ending}\n"
-    blocks = _blocks(text, cuts(text), kind, offset=len(opening))
     return ParsedDocument(
-        markdown=markdown,
-        blocks=tuple(with_lines(markdown, blocks, start=len(opening))),
+        markdown=f"{opening}{text}{ending}\n",
+        blocks=tuple(_blocks(text, cuts(text), kind, offset=len(opening))),
         metadata={"encoding": decoded.encoding},
     )
 
 
 def _blocks(text: str, cuts: Iterable[Cut], kind: BlockKind, *, offset: int) -> Iterator[Block]:
     start, title = 0, ""
+    counted, line = 0, 1
     for position, next_title in [*cuts, (len(text), "")]:
         if position > start:
             begin, end = trimmed(text, start, position)
             while begin > start and text[begin - 1] in " \t":
                 begin -= 1
             if begin < end:
-                yield Block(kind, offset + begin, offset + end, title=title)
+                line += text.count("\n", counted, begin)
+                counted = begin
+                yield Block(kind, offset + begin, offset + end, title=title, anchor=f"L{line}")
             start = position
         title = next_title

@@ -1,7 +1,6 @@
 """Spans of blocks, which together leave out only white space."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 from sourcebook.model.document import Block
 
@@ -25,13 +24,13 @@ def cover(text: str, blocks: Iterable[Block], *, start: int, end: int) -> Iterat
     yield from _gap(text, reached, end)
 
 
-def with_lines(text: str, blocks: Iterable[Block], *, start: int = 0) -> Iterator[Block]:
-    """Yield the blocks of a file's own text, which begins at `start`, with the line of each as its anchor."""
-    line = 1
+def with_lines(text: str, blocks: Iterable[Block]) -> Iterator[Block]:
+    """Yield the blocks of a file's own text with the line of each as its anchor."""
+    start, line = 0, 1
     for block in blocks:
         line += text.count("\n", start, block.start)
         start = block.start
-        yield replace(block, anchor=f"L{line}")
+        yield Block(block.kind, start, block.end, title=block.title, anchor=f"L{line}")
 
 
 def _gap(text: str, start: int, end: int) -> Iterator[Block]:
