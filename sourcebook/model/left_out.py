@@ -1,4 +1,4 @@
-"""What a document holds and its text does not: the kinds that are counted, and the words for each."""
+"""Parts of a document that its text leaves out: the kinds that are counted, and the words for each."""
 
 from collections.abc import Mapping
 from typing import Literal, cast
@@ -17,6 +17,7 @@ LeftOutKind = Literal[
     "frames",
     "records",
     "notices",
+    "prompts",
 ]
 
 NAMES: Mapping[LeftOutKind, tuple[str, str]] = {
@@ -31,6 +32,7 @@ NAMES: Mapping[LeftOutKind, tuple[str, str]] = {
     "frames": ("frame", "frames"),
     "records": ("record", "records"),
     "notices": ("notice of a chat", "notices of a chat"),
+    "prompts": ("prompt of an empty field", "prompts of empty fields"),
 }
 """Each kind's name for one and for several."""
 

@@ -39,14 +39,17 @@ def address_of(uri: str, place: Place, *, with_page: bool = True) -> str:
 
     Lines are written as the web view of the address does: `#L10-L42`, in GitLab `#L10-42`, in Bitbucket `#lines-10:42`.
 
-    A fragment that the address has already is replaced, unless it is a route of the page's own scripts (`#/`, `#!`).
+    A fragment that the address has already is replaced, unless it is a route of the page's own scripts (`#/`, `#!`),
+    whose part has the name `?id=`.
     """
     fragment = media_fragment(place.start_seconds, place.end_seconds)
     if fragment is None and place.page is not None and with_page:
         fragment = f"page={place.page}"
     fragment = fragment or _line_fragment(uri, place.anchor) or place.anchor
     bare, _, own = uri.partition("#")
-    return f"{bare}#{fragment}" if fragment and not own.startswith(("/", "!")) else uri
+    if own.startswith(("/", "!")):
+        return f"{uri}?id={fragment}" if fragment and "?" not in own else uri
+    return f"{bare}#{fragment}" if fragment else uri
 
 
 def line_anchor(first: int, last: int) -> str:

@@ -10,9 +10,10 @@ from typing import Protocol, cast
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.errors import FailureClass, MissingDependencyError, ParseError, ParserError, TemporaryParseError
 from sourcebook.model.document import ParsedDocument
-from sourcebook.model.media_types import XML
+from sourcebook.model.media_types import XML, is_text_type
 from sourcebook.parsing.chats.read_chat import read_chat
 from sourcebook.parsing.hidden_errors import note_cause
+from sourcebook.parsing.packed_text import unpacked_text
 from sourcebook.parsing.registry import parser_for, skip_reason
 from sourcebook.parsing.storable_content import storable_content
 
@@ -62,6 +63,7 @@ def parse(content: bytes, *, name: str, media_type: str, settings: ParsingSettin
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # parsing libraries warn about odd files and their own deprecations
+            content = unpacked_text(content) if is_text_type(media_type) else content
             found = _export(content, media_type)
             if found is None:
                 read = _imported(parser.function)

@@ -8,7 +8,7 @@ from pathlib import Path
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import ParsedDocument
-from sourcebook.model.media_types import ARCHIVES
+from sourcebook.model.media_types import ARCHIVES, MESSAGES
 from sourcebook.parsing.page_seconds import Pages, pages
 from sourcebook.parsing.parse import parse, ran_out_of_memory
 from sourcebook.processes.child import memory_limit
@@ -108,11 +108,11 @@ def _attachment(container: bytes, place: AttachmentPlace) -> bytes:
         raise
     except Exception as error:  # a parsing library may raise anything on a broken file
         raise ParseError(
-            "the message that it came with cannot be read; open and save that again", FailureClass.CORRUPT
+            "the file that it came with cannot be read; open and save that again", FailureClass.CORRUPT
         ) from error
     if sha256(content).digest() != place.sha256:
         raise ParseError(
-            f"the {'archive that it is in' if place.media_type in ARCHIVES else 'message that it came with'} has "
+            f"the {'archive that it is in' if place.media_type in ARCHIVES else 'file that it came with'} has "
             "changed; the next ingest reads it again",
             FailureClass.MISSING,
         )
@@ -124,6 +124,10 @@ def _contained(container: bytes, place: AttachmentPlace) -> bytes:
         from sourcebook.parsing.archives.read_archive import member_content
 
         return member_content(container, media_type=place.media_type, number=place.number)
-    from sourcebook.parsing.mail.attachments import attachment_content
+    if place.media_type in MESSAGES:
+        from sourcebook.parsing.mail.attachments import attachment_content
 
-    return attachment_content(container, media_type=place.media_type, number=place.number)
+        return attachment_content(container, media_type=place.media_type, number=place.number)
+    from sourcebook.parsing.office.embedded_files import embedded_content
+
+    return embedded_content(container, number=place.number)

@@ -10,6 +10,7 @@ from fsspec.implementations.memory import MemoryFile
 from sourcebook.admin.removal import remove_items, restore_items
 from sourcebook.errors import QueryError, SourcebookError
 from tests.integration.stages import Stages
+from tests.unit.parsing.office.office_files import with_embedded, workbook_file
 from tests.unit.parsing.pdf.pdf_writer import Shown, pdf
 
 ARCHIVE = b"PK\x03\x04" + bytes(200)
@@ -53,7 +54,7 @@ def test_what_is_wrong_with_an_attachment_is_told_of_it(mail: Stages) -> None:
     skipped = mail.item("minutes.eml/old.zip")
     assert (skipped["state"], skipped["error"]) == (
         "skipped",
-        "archives within messages are not opened; save it beside the message",
+        "archives within messages and documents are not opened; save it beside them",
     )
     assert mail.item("minutes.eml")["state"] == "ready"
 
@@ -90,6 +91,23 @@ def test_a_message_that_cannot_be_read_any_more_keeps_what_came_with_it(mail: St
     mail.run()
     assert mail.item("minutes.eml")["state"] == "failed"
     assert mail.found("fathoms") == {"note.md"}
+
+
+def test_files_in_a_document_are_documents(stages: Stages) -> None:
+    """A workbook in a Word file is found by its own words; one in an attached Word file is counted as left out."""
+    stages.configure()
+    document = with_embedded({"pressures.xlsx": workbook_file("Kaldfjord")})
+    stages.write("boilers.docx", document)
+    stages.write("minutes.eml", message("We spoke of the mast.", {"copy.docx": document + b"PK"}))
+    stages.run()
+    assert stages.found("Kaldfjord") == {"pressures.xlsx"}
+    assert stages.document("boilers.docx/pressures.xlsx")["kind"] == "file"
+    assert stages.document("minutes.eml/copy.docx")["metadata"]["left_out"] == {"attachments": 1}
+    assert not stages.pending().work
+    stages.write("boilers.docx", with_embedded({}))
+    stages.run()
+    assert stages.document("boilers.docx/pressures.xlsx")["removed_at"] is not None
+    assert not stages.pending().work
 
 
 def test_a_renamed_message_takes_its_attachments_along(mail: Stages) -> None:

@@ -9,14 +9,17 @@ from types import MappingProxyType
 from sourcebook.config.html_part import HtmlPart
 from sourcebook.model import revisions
 from sourcebook.model.document import Block, JsonValue
+from sourcebook.model.left_out import with_left_out
 from sourcebook.parsing.html.anchors import anchor_of
 from sourcebook.parsing.html.boilerplate import drop_site_frame, main_content, prune, strip_unreadable
 from sourcebook.parsing.html.charset import decode_page
 from sourcebook.parsing.html.code_blocks import flatten_code
+from sourcebook.parsing.html.folded import unfold
 from sourcebook.parsing.html.frames import Frame, frame_urls, join_frames, show_own_parts
 from sourcebook.parsing.html.head import PageHead, is_site_name, page_address, page_title, read_head
-from sourcebook.parsing.html.links import base_url, links
+from sourcebook.parsing.html.links import base_url, links, next_pages
 from sourcebook.parsing.html.markdown import WrittenPage, write_markdown
+from sourcebook.parsing.html.raised_parts import write_raised_parts
 from sourcebook.parsing.html.scripts import has_scripts, lacks_text
 from sourcebook.parsing.html.storage_format import html_of_storage
 from sourcebook.parsing.html.tidying import unwrap_local_links
@@ -37,6 +40,8 @@ class CleanedPage:
     title: str | None
     links: tuple[str, ...]
     """Absolute URLs of `<a href>` in page order, without fragments and repetitions, not normalised."""
+    next_pages: tuple[str, ...] = ()
+    """Absolute URLs that the page calls its next page, not normalised."""
     canonical: str | None = None
     """Absolute URL of `<link rel=canonical>`."""
     language: str | None = None
@@ -82,9 +87,7 @@ class _Source:
             return None
         if self.frames:
             join_frames(tree, self.base, self.frames, self.keep)
-        show_own_parts(tree, self.keep)
-        strip_unreadable(tree)
-        return body_of(tree)
+        return _readable(tree, self.keep)[0]
 
 
 def clean_page(
@@ -117,14 +120,13 @@ def clean_page(
     source = _Source(text, url, base_url(tree, url), frames, keep, xml)
     head = read_head(tree, base=source.base)
     targets = links(tree, source.base)
+    following = next_pages(tree, source.base)
     framed = frame_urls(tree, source.base)
     scripted = has_scripts(tree)
     has_password = _asks_password(tree)
     if frames:
         targets = tuple(dict.fromkeys((*targets, *join_frames(tree, source.base, frames, keep))))
-    show_own_parts(tree, keep)
-    strip_unreadable(tree)
-    page_body = body_of(tree)
+    page_body, hidden_words = _readable(tree, keep)
     if keep == "main":
         written = _main_content(page_body, head, source)
         needs_scripts = scripted and lacks_text(page_body, written.markdown)
@@ -139,9 +141,10 @@ def clean_page(
         blocks=blocks,
         title=page_title(head, document_title(blocks) or ""),
         links=targets,
+        next_pages=following,
         canonical=head.canonical,
         language=head.language,
-        metadata={**written.dates, **head.metadata},
+        metadata=with_left_out({**written.dates, **head.metadata}, {"hidden_words": hidden_words}),
         noindex=head.noindex,
         nofollow=head.nofollow,
         needs_scripts=needs_scripts,
@@ -151,6 +154,14 @@ def clean_page(
         own_links=tuple(written.own_links),
         asks_password=has_password,
     )
+
+
+def _readable(tree: Element, keep: HtmlPart) -> tuple[Element, int]:
+    """Return the body without scripts, with what its controls open, and the number of words that stay folded away."""
+    show_own_parts(tree, keep)
+    strip_unreadable(tree)
+    body = body_of(tree)
+    return body, unfold(body) if keep == "main" else 0
 
 
 def cleaner_identity(keep: HtmlPart) -> str:
@@ -172,6 +183,7 @@ def write_everything(body: Element, *, base_url: str | None) -> WrittenPage:
             chapter or a message, keeps only their text.
     """
     if base_url is None:
+        write_raised_parts(body, local_links=False)
         unwrap_local_links(body)
     return _write_part(body, _Source("", "", base_url or "", {}, "everything"), "everything", split_dates=False)
 
@@ -180,6 +192,7 @@ def _write_part(body: Element, source: _Source, part: HtmlPart, *, split_dates: 
     """Convert a body, without its site frame where only that is wanted."""
     if part == "body":
         drop_site_frame(body)
+    write_raised_parts(body)
     flatten_code(body)
     return write_markdown(body, base_url=source.base, split_dates=split_dates, page_url=source.url)
 
@@ -202,6 +215,7 @@ def _write_more(written: WrittenPage, source: _Source, *, split_dates: bool) -> 
 def _main_content(body: Element, head: PageHead, source: _Source) -> WrittenPage:
     root = main_content(body)
     headings = list(_page_headings(body, head))
+    write_raised_parts(root)
     flatten_code(root)
     prune(root)
     _drop_banner(root, head)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from html import escape
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
@@ -13,7 +12,6 @@ from sourcebook.parsing.html.tree import body_of, drop, parse_page, plain_text, 
 if TYPE_CHECKING:
     from lxml import etree  # type: ignore[import-untyped] # its stubs are a package of their own
 
-_CDATA: Final = "<![CDATA["
 _EMPTY: Final = re.compile(r"<((?:ac|ri|at):[\w-]+)((?:\s[^<>]*)?)/>")
 _OWN: Final = re.compile(r"<(?:ac|ri):[a-z]")
 _LEFT_OUT: Final = frozenset(
@@ -40,7 +38,7 @@ def html_of_storage(text: str) -> str:
     """Return a page of Confluence's storage format as HTML; another page as it is."""
     if _OWN.search(text) is None:
         return text
-    closed = _EMPTY.sub(r"<\1\2></\1>", _as_text(text))
+    closed = _EMPTY.sub(r"<\1\2></\1>", text)
     tree = parse_page(closed)
     if tree is None:
         return text
@@ -55,16 +53,6 @@ def html_of_storage(text: str) -> str:
     from lxml import etree
 
     return str(etree.tostring(tree, encoding="unicode", method="html"))
-
-
-def _as_text(text: str) -> str:
-    """Return a page with CDATA as text; one that does not end stays."""
-    first, *others = text.split(_CDATA)
-    pieces = [first]
-    for other in others:
-        inside, end, after = other.partition("]]>")
-        pieces.append(escape(inside, quote=False) + after if end else _CDATA + other)
-    return "".join(pieces)
 
 
 def _macro(macro: etree._Element) -> None:
@@ -123,9 +111,6 @@ def _link(link: etree._Element) -> None:
     if not any(plain_text(each).strip() for each in bodies):
         person = user.get("ri:username") or "" if user is not None else ""
         link.text = str(named or link.get("ac:anchor") or person)
-    if named:
-        link.tag = "a"
-        link.set("href", quote(str(named)))
 
 
 def _picture(picture: etree._Element) -> None:

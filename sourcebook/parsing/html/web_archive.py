@@ -12,6 +12,7 @@ from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.html.cleaner import clean_page
 from sourcebook.parsing.html.read_html import page_document
+from sourcebook.parsing.html.saved_workbook import is_frameset, workbook_document
 
 _PAGES = frozenset({"text/html", "application/xhtml+xml"})
 
@@ -35,13 +36,21 @@ def parse_web_archive(content: bytes, *, settings: ParsingSettings) -> ParsedDoc
     if page is None:
         raise ParseError("it is no saved page: it holds no HTML; save the page again", FailureClass.CORRUPT)
     body = page.get_payload(decode=True)
+    body = body if isinstance(body, bytes) else b""
     address = next(filter(_is_address, (_header(page, "content-location"), _header(archive, _SNAPSHOT))), "")
     cleaned = clean_page(
-        body if isinstance(body, bytes) else b"",
+        body,
         url=address,
         content_type=_content_type(page),
         keep=SAVED_PAGE if settings.html == "auto" else settings.html,
     )
+    if is_frameset(body) and not cleaned.markdown.strip():
+        others = (part for part in pages if part is not page)
+        held = [
+            (_header(part, "content-location"), part.get_payload(decode=True), _content_type(part)) for part in others
+        ]
+        sheets = [(address, html, kind) for address, html, kind in held if isinstance(html, bytes)]
+        return workbook_document(sheets, title=cleaned.title)
     document = page_document(cleaned.markdown, cleaned.blocks, title=cleaned.title, language=cleaned.language)
     found = {**cleaned.metadata, "canonical": cleaned.canonical, "saved_from": address}
     found |= {"frames_left_out": len(pages) - 1}

@@ -23,6 +23,7 @@ from sourcebook.parsing.docling.backends import open_backend
 from sourcebook.parsing.docling.markdown_serializer import texts_left_out, write_markdown
 from sourcebook.parsing.office.diagrams import REFERENCE, diagram_texts
 from sourcebook.parsing.office.notes_and_comments import comment_sentence
+from sourcebook.parsing.text.descriptions import is_decorative, picture_words
 from sourcebook.parsing.text.left_out import LeftOut, left_out_of
 from sourcebook.parsing.text.markdown_writing import WrittenDocument
 
@@ -49,6 +50,7 @@ class SlidesBackend(MsPowerpointDocumentBackend):
             for slide in self.pptx_obj.slides:
                 _choose_new_shapes(slide)
                 _write_out_diagrams(slide)
+                _write_out_descriptions(slide)
 
     def _handle_pictures(self, *args: Any, **kwargs: Any) -> None:  # docling has no option that leaves them out
         pass
@@ -84,6 +86,18 @@ def _write_out_diagrams(slide: Slide) -> None:
             paragraph = box.text_frame.paragraphs[0] if not number else box.text_frame.add_paragraph()
             paragraph.text, paragraph.level = text, level
         frame.getparent().replace(frame, box.element)
+
+
+def _write_out_descriptions(slide: Slide) -> None:
+    """Put a text box with the description of a picture in its place."""
+    for properties in list(slide.element.iter(qn("p:cNvPr"))):
+        picture = properties.getparent().getparent()
+        text = picture_words(properties.get("descr"), name=properties.get("name"))
+        if picture.tag == qn("p:pic") and text and not is_decorative(properties):
+            place = (Length(each or 0) for each in (picture.x, picture.y, picture.cx, picture.cy))
+            box = slide.shapes.add_textbox(*place)
+            box.text_frame.text = text
+            picture.getparent().replace(picture, box.element)
 
 
 def _place(frame: Any) -> tuple[Length, Length, Length, Length]:

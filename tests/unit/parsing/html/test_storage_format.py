@@ -60,7 +60,7 @@ def test_tasks_links_and_pictures() -> None:
         + macro("toc") + macro("children") + "<p>End</p>"
     )  # fmt: skip
     assert markdown(page) == (
-        "- [x] Oil\n- [ ] Paint\n\n[the motor](Gate%20motor) [plan.pdf](plan.pdf)\n\nDrawing\n\n*Of the hook*\n\nEnd\n"
+        "- [x] Oil\n- [ ] Paint\n\nthe motor plan.pdf\n\nDrawing\n\n*Of the hook*\n\nEnd\n"
     )
 
 
