@@ -59,9 +59,7 @@ def test_tasks_links_and_pictures() -> None:
         '<ri:attachment ri:filename="a b.png"/><ac:caption><p>Of the hook</p></ac:caption></ac:image>'
         + macro("toc") + macro("children") + "<p>End</p>"
     )  # fmt: skip
-    assert markdown(page) == (
-        "- [x] Oil\n- [ ] Paint\n\nthe motor plan.pdf\n\nDrawing\n\n*Of the hook*\n\nEnd\n"
-    )
+    assert markdown(page) == ("- [x] Oil\n- [ ] Paint\n\nthe motor plan.pdf\n\nDrawing\n\n*Of the hook*\n\nEnd\n")
 
 
 def test_layouts_and_newer_elements_keep_their_text() -> None:
