@@ -8,7 +8,7 @@ from pathlib import Path
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import ParsedDocument
-from sourcebook.model.media_types import ARCHIVES, MESSAGES
+from sourcebook.model.media_types import ARCHIVES, MESSAGES, PDF
 from sourcebook.parsing.page_seconds import Pages, pages
 from sourcebook.parsing.parse import parse, ran_out_of_memory
 from sourcebook.processes.child import memory_limit
@@ -23,10 +23,10 @@ _is_used = False
 
 @dataclass(frozen=True, slots=True)
 class AttachmentPlace:
-    """The place of an attachment in its message, or of a file in its archive."""
+    """The place of an attachment in its message or PDF, or of a file in its archive."""
 
     media_type: str
-    """Media type of the message or archive."""
+    """Media type of the message, PDF or archive."""
     number: int
     """Number of the attachment, counted from 0."""
     sha256: bytes
@@ -124,6 +124,10 @@ def _contained(container: bytes, place: AttachmentPlace) -> bytes:
         from sourcebook.parsing.archives.read_archive import member_content
 
         return member_content(container, media_type=place.media_type, number=place.number)
+    if place.media_type == PDF:
+        from sourcebook.parsing.pdf import attachments
+
+        return attachments.attachment_content(container, place.number)
     if place.media_type in MESSAGES:
         from sourcebook.parsing.mail.attachments import attachment_content
 

@@ -10,8 +10,10 @@ from fsspec.implementations.memory import MemoryFile
 from sourcebook.admin.removal import remove_items, restore_items
 from sourcebook.errors import QueryError, SourcebookError
 from tests.integration.stages import Stages
+from tests.unit.parsing.archives.archive_writer import zipped
 from tests.unit.parsing.office.office_files import with_embedded, workbook_file
 from tests.unit.parsing.pdf.pdf_writer import Shown, pdf
+from tests.unit.parsing.pdf.test_attachments import holding
 
 ARCHIVE = b"PK\x03\x04" + bytes(200)
 
@@ -243,3 +245,25 @@ def test_the_attachments_of_a_mailbox_are_documents(stages: Stages) -> None:
     stages.run()
     assert stages.found("sand") == {"note.md"}
     assert stages.found("clay") == {"note%20%282%29.md"}
+
+
+def test_the_attachments_of_a_pdf_are_documents(stages: Stages) -> None:
+    """They come and go with it, an attached PDF's own among them, also where a message has the PDF."""
+    stages.configure()
+    invoice = holding({"factur-x.xml": b"<Invoice><Total>318.50 crowns for the mast</Total></Invoice>"})
+    stages.write("invoice.pdf", invoice)
+    letter = message("The invoice is attached.", {"mast.pdf": invoice})
+    stages.write("letter.eml", letter)
+    stages.write("old.zip", zipped({"letter.eml": letter}))
+    stages.run()
+    assert stages.document("invoice.pdf/factur-x.xml")["media_type"] == "text/x-xml"
+    assert stages.found("318.50") == {"factur-x.xml"}
+    assert stages.item("letter.eml/factur-x.xml")["state"] == "ready"
+    assert not stages.pending().work
+    for uri in ("invoice.pdf/factur-x.xml", "letter.eml/factur-x.xml"):
+        with stages.knowledge.original(stages.uri(uri)) as original:
+            assert b"318.50" in original.stream.read()
+    stages.write("invoice.pdf", holding({}))
+    stages.run()
+    assert stages.document("invoice.pdf/factur-x.xml")["removed_at"] is not None
+    assert stages.item("letter.eml/mast.pdf")["state"] == stages.item("old.zip/letter.eml")["state"] == "ready"

@@ -16,8 +16,8 @@ from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import Attachment, Block
 from sourcebook.model.media_types import BINARY, ODP, ODS, ODT
 from sourcebook.parsing.archives.members import Budget
-from sourcebook.parsing.mail.attachments import attachments_of
-from sourcebook.parsing.mail.message import DEEPEST, MailFile, MailMessage, first_files
+from sourcebook.parsing.attached_files import DEEPEST, attachments_of
+from sourcebook.parsing.mail.message import MailFile, first_files
 from sourcebook.parsing.text.decode import decode
 from sourcebook.parsing.text.markdown_writing import WrittenDocument
 
@@ -56,7 +56,7 @@ def attachments_within(content: bytes, written: WrittenDocument) -> tuple[Writte
         written: its text.
     """
     files, unread = first_files(_files(content, Budget()))
-    attachments = tuple(attachments_of(MailMessage(files=files), set()))
+    attachments = tuple(attachments_of(files, set()))
     if not attachments:
         return written, (), unread
     line = f"Attachments: {', '.join(attachment.name for attachment in attachments)}"

@@ -99,7 +99,7 @@ def _identity(run: DocumentsRun, item: StaleDocument, title: str | None = None) 
 def record_attachments(
     cursor: Cursor[Any], key: ContentKey, attachments: Sequence[Attachment], *, in_archive: bool
 ) -> None:
-    """Record the attachments of a message, or the files of an archive, in place of those that it had.
+    """Record the attachments of a message or PDF, or the files of an archive, in place of those that it had.
 
     Args:
         cursor: in the transaction that records the document.
