@@ -12,6 +12,7 @@ from sourcebook.chunking.tokenizer import TokenCounter
 from sourcebook.config.passages import CONTEXT, ContextPart
 from sourcebook.model.document import Block
 from sourcebook.model.passage_part import PassagePart
+from sourcebook.model.place import lines_of
 from sourcebook.parsing.text.front_matter import read_front_matter
 
 _SEPARATOR = " > "
@@ -95,7 +96,8 @@ class Chunk:
     heading_path: tuple[str, ...]
     """Titles of the enclosing headings, outermost first."""
     anchor: str | None
-    """Anchor of the innermost H1 to H3 in the heading path, or of the first heading within the passage."""
+    """Anchor of the innermost H1 to H3 in the heading path, or of the first heading within the passage; of a text file
+    its lines, `L10-L42`."""
     page: int | None
     """Page, slide or sheet on which the passage begins, from 1."""
     start_char: int
@@ -114,8 +116,9 @@ class Chunk:
 
     @cached_property
     def hash(self) -> bytes:
-        """SHA-256 of text, heading path, anchor and embedded text before; independent of the position otherwise."""
-        identity = [self.text, self.heading_path, self.anchor, *([self.previous] if self.previous else [])]
+        """SHA-256 of text, heading path, anchor and embedded text before; independent of the position and the lines."""
+        anchor = None if lines_of(self.anchor) else self.anchor
+        identity = [self.text, self.heading_path, anchor, *([self.previous] if self.previous else [])]
         return sha256(json.dumps(identity).encode()).digest()
 
     @cached_property

@@ -8,12 +8,13 @@ from itertools import islice, takewhile
 from sourcebook.chunking.chunk import Chunk, Prefixes, embedding_text, is_thematic_break
 from sourcebook.chunking.cut_points import best_cut, piece_end
 from sourcebook.chunking.pack import Span, nearest_segment, pack, pack_speech, with_times
+from sourcebook.chunking.parts import passage_parts
 from sourcebook.chunking.repeated_context import RepeatedContexts
 from sourcebook.chunking.sections import (
     Definitions,
     Group,
     Heading,
-    Section,
+    Lines,
     common_path,
     groups,
     longest_names,
@@ -22,7 +23,6 @@ from sourcebook.chunking.sections import (
 from sourcebook.chunking.tokenizer import TokenCounter, TokenIndex
 from sourcebook.config.collection import CONTEXT, ContextPart
 from sourcebook.model.document import Block, ParsedDocument
-from sourcebook.model.passage_part import PassagePart
 
 _COUNTED_AT_ONCE = 256
 """Passages whose tokens are counted in one call of the tokenizer."""
@@ -98,6 +98,7 @@ class _Chunker:
         self._index = TokenIndex(document.markdown, tokenizer)
         self._repeated = RepeatedContexts(document.markdown, document.blocks, self._index, room=self._room)
         self._definitions = Definitions(document.blocks)
+        self._lines = Lines(document.markdown, document.blocks)
         self._prefixes = Prefixes(title, tokenizer, most_tokens=self._room // 2, context=context)
         self._previous_tokens = self._room // _ROOM_OF_PREVIOUS if "previous" in context else 0
 
@@ -274,13 +275,15 @@ class _Chunker:
             ordinal=ordinal,
             text=text,
             heading_path=tuple(heading.title for heading in (*path, *names) if heading.title),
-            anchor=touched[0].anchor,
+            anchor=self._lines.anchor(draft.start, draft.end) or touched[0].anchor,
             page=self._block_at(max(draft.start, with_content.start)).page,
             start_char=draft.start,
             end_char=draft.end,
             token_count=count,
             embedding_text=embedded,
-            parts=passage_parts(touched, draft.start, draft.end, repeated=repeated, definitions=self._definitions),
+            parts=passage_parts(
+                touched, draft.start, draft.end, repeated=repeated, definitions=self._definitions, lines=self._lines
+            ),
             previous=previous,
         )
 
@@ -293,47 +296,3 @@ def _touched(draft: _Draft) -> Group:
     sections = draft.group
     first = bisect_right(sections, draft.start, key=lambda section: section.end)
     return sections[first : bisect_left(sections, draft.end, key=lambda section: section.start)]
-
-
-def passage_parts(
-    touched: Group, start: int, end: int, *, repeated: int, definitions: Definitions
-) -> tuple[PassagePart, ...]:
-    """Return the parts of a passage in reading order; nothing where it has one part alone.
-
-    Args:
-        touched: the sections that the passage overlaps.
-        start: position of its first character in the document.
-        end: position after its last character.
-        repeated: characters of its repeated context, which belong to the first part.
-        definitions: names of the definitions and keys of the document.
-    """
-    parts: list[PassagePart] = []
-    for section in touched:
-        for block in _within(section.blocks, start, end):
-            place = max(start, block.start)
-            part = _part(
-                section, block, place, min(end, block.end), repeated + place - start if parts else 0, definitions
-            )
-            if not parts or part != replace(parts[-1], start=part.start):
-                parts.append(part)
-    return tuple(parts) if len(parts) > 1 else ()
-
-
-def _within(blocks: Sequence[Block], start: int, end: int) -> Iterator[Block]:
-    first = max(0, bisect_right(blocks, start, key=lambda block: block.end))
-    for block in blocks[first:]:
-        if block.start >= end:
-            break
-        yield block
-
-
-def _part(section: Section, block: Block, start: int, end: int, place: int, definitions: Definitions) -> PassagePart:
-    names = definitions.around(start, end)
-    return PassagePart(
-        place,
-        tuple(heading.title for heading in (*section.path, *names) if heading.title),
-        section.anchor,
-        block.page,
-        block.start_seconds,
-        block.end_seconds,
-    )

@@ -1,4 +1,4 @@
-"""The sections of a document with their headings and anchors, the names of code in them, and their groups."""
+"""The sections of a document with their headings and anchors, the names and lines of code in them, their groups."""
 
 import unicodedata
 from bisect import bisect_right
@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from sourcebook.chunking.tokenizer import TokenIndex
 from sourcebook.model.document import Block
+from sourcebook.model.place import first_line, line_anchor
 
 _DEEPEST_ANCHOR = 3
 """Level of the deepest headings whose anchors passages name."""
@@ -149,6 +150,24 @@ class Definitions:
             Heading(name, _BELOW_HEADINGS, first.start if depth == inner else first.start - 1, first.end)
             for depth, name in enumerate(shared)
         )
+
+
+class Lines:
+    """Lines of a text file as anchors: a passage from the tenth to the last of 42 lines has `L10-L42`."""
+
+    def __init__(self, text: str, blocks: Sequence[Block]) -> None:
+        self._text = text
+        has_lines = first_line(blocks[0].anchor) is not None and all(block.kind != "heading" for block in blocks)
+        self._blocks = blocks if has_lines else ()
+        self._starts = [block.start for block in self._blocks]
+
+    def anchor(self, start: int, end: int) -> str | None:
+        """Return the anchor of a span of the text; None where the document is not a text file as it is."""
+        return line_anchor(self._line(start), self._line(end - 1)) if self._blocks else None
+
+    def _line(self, position: int) -> int:
+        block = self._blocks[max(0, bisect_right(self._starts, position) - 1)]
+        return (first_line(block.anchor) or 1) + self._text.count("\n", block.start, position)
 
 
 def longest_names(blocks: Iterable[Block]) -> tuple[Heading, ...]:

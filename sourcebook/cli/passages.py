@@ -6,7 +6,7 @@ from sourcebook.cli.output import one_line, safe, say
 from sourcebook.cli.snippets import snippet_text
 from sourcebook.contract.search_results import NOTHING_RELEVANT
 from sourcebook.model.counted import counted
-from sourcebook.model.place import media_fragment, time_span
+from sourcebook.model.place import address_of, line_words, time_span
 
 if TYPE_CHECKING:
     from sourcebook.contract.search_results import Facets, OtherPassage, SearchResult, SearchResults
@@ -80,16 +80,15 @@ def _show(rank: int, result: "SearchResult", score: str) -> None:
     path = [part for part in result.heading_path if part != result.title]
     if path:
         heading.append_text(safe(f" › {one_line(' › '.join(path), 300)}"))
-    fragment = result.anchor or media_fragment(result.start_seconds, result.end_seconds)
-    where = f"{result.uri}#{fragment}" if fragment else result.uri
-    place = f"page {result.page}, " if result.page is not None else ""
+    lines = line_words(result.anchor)
+    place = f"{lines}, " if lines else ""
+    place += f"page {result.page}, " if result.page is not None else ""
     place += f"{result.time_span}, " if result.time_span is not None else ""
     say(heading, hanging=_INDENT)
     say(safe(f"{place}{score}, {result.collection}", "dim"), indent=_INDENT)
-    say(safe(where, "cyan"), indent=_INDENT)
+    say(safe(address_of(result.uri, result, with_page=False), "cyan"), indent=_INDENT)
     if result.link is not None:
-        link = f"{result.link}#{fragment}" if fragment else result.link
-        say(safe(link, "cyan"), indent=_INDENT)
+        say(safe(address_of(result.link, result, with_page=False), "cyan"), indent=_INDENT)
     _show_passages(result)
     for each in result.superseded_by[:_PLACES]:
         say(
@@ -143,7 +142,8 @@ def _others(also: "tuple[OtherPassage, ...]") -> str:
 def _place(other: "OtherPassage") -> str | None:
     if other.page is not None:
         return f"page {other.page}"
-    return time_span(other.start_seconds, other.end_seconds) or (f"#{other.anchor}" if other.anchor else None)
+    words = time_span(other.start_seconds, other.end_seconds) or line_words(other.anchor)
+    return words or (f"#{other.anchor}" if other.anchor else None)
 
 
 def _last_words(text: str, most: int) -> str:

@@ -9,7 +9,7 @@ from sourcebook.context.fence import one_line, safe_address
 from sourcebook.context.passages import ContextPassage
 from sourcebook.contract.context_results import ContextSource, SourceRun
 from sourcebook.model.passage_part import PassagePart
-from sourcebook.model.place import address_of, time_span
+from sourcebook.model.place import address_of, joined_lines, line_words, time_span
 
 _LONGEST_TITLE: Final = 160
 """Characters of a title in the context."""
@@ -32,9 +32,9 @@ class Run:
 
     @property
     def place(self) -> PassagePart:
-        """Place of its beginning; of a recording until the end of its last passage."""
+        """Place of its beginning; of a recording or a text file until the end of its last passage."""
         last = self.passages[-1].place_at(len(self.passages[-1].own))
-        place = self.first.place
+        place = replace(self.first.place, anchor=joined_lines(self.first.place.anchor, last.anchor))
         return place if place.end_seconds is None else replace(place, end_seconds=last.end_seconds)
 
     @property
@@ -43,6 +43,7 @@ class Run:
         place, title = self.place, self.first.result.title
         headings = [one_line(each, _LONGEST_HEADING) for each in place.heading_path if each != title]
         said = [" › ".join(headings)] if headings else []
+        said += [lines] if (lines := line_words(place.anchor)) else []
         said += [f"page {place.page}"] if place.page is not None else []
         said += [span] if (span := time_span(place.start_seconds, place.end_seconds)) else []
         return [*said, f"characters {self.first.start}–{self.passages[-1].end}"]

@@ -173,7 +173,7 @@ def passages_of(results: Sequence[SearchResult], first_rank: int = 0) -> Iterato
             if part.ordinal == result.ordinal:
                 yield _passage(result, rank, part.ordinal, part.text, part.start_char, part.end_char)
             else:
-                place = PassagePart(0, (), None, part.page, part.start_seconds, part.end_seconds)
+                place = PassagePart(0, (), part.anchor, part.page, part.start_seconds, part.end_seconds)
                 yield _passage(result, rank, part.ordinal, part.text, part.start_char, part.end_char, place)
 
 

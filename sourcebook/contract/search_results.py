@@ -10,7 +10,7 @@ from sourcebook.contract.explanation import Explanation
 from sourcebook.contract.filling import Filling
 from sourcebook.contract.windows import Part, merged_text
 from sourcebook.model.passage_part import PassagePart
-from sourcebook.model.place import media_fragment, place_words, time_span
+from sourcebook.model.place import address_of, place_words, time_span
 
 Facets = Mapping[str, Mapping[str, int]]
 """Number of documents by value, the most frequent value first, by facet. A document may have several tags."""
@@ -72,7 +72,8 @@ class SearchResult:
     heading_path: tuple[str, ...]
     """Titles of the headings above the snippet, outermost first."""
     anchor: str | None
-    """Anchor of the nearest heading of level 1 to 3 above the snippet: its `id` on a page, else as GitHub makes it."""
+    """Anchor of the nearest heading of level 1 to 3 above the snippet: its `id` on a page, else as GitHub makes it. In
+    code, data and plain text the lines of the file, `L10-L42`."""
     page: int | None
     """Page of the snippet, counted from 1, where the format has pages."""
     start_seconds: float | None
@@ -265,10 +266,9 @@ def as_html(result: SearchResult) -> str:
     """Return title, place and passage of a result as HTML, its highlights marked; all from the document is escaped."""
     title = escape(printable(result.title or result.uri))
     address = result.link or result.uri
-    fragment = result.anchor or media_fragment(result.start_seconds, result.end_seconds)
     if urlsplit(address).scheme.lower() in _LINKED:
-        target = f"{address}#{fragment}" if fragment else address
-        title = f'<a href="{escape(target)}" target="_blank" rel="noopener noreferrer">{title}</a>'
+        target = escape(address_of(address, result, with_page=False))
+        title = f'<a href="{target}" target="_blank" rel="noopener noreferrer">{title}</a>'
     return (
         f"<div><strong>{title}</strong><br><small>{escape(printable(_place(result)))}</small>"
         f'<div style="white-space: pre-wrap; margin: .3em 0 1em">{_marked(result.text, result.highlights)}</div></div>'

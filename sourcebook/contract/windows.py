@@ -23,6 +23,8 @@ class Part:
     """Character span of the passage in the document's Markdown, without repeated context."""
     start_seconds: float | None = None
     end_seconds: float | None = None
+    anchor: str | None = None
+    """As that of a result."""
 
 
 def merged_text(parts: Iterable[Part]) -> str:

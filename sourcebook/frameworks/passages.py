@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from sourcebook.contract.search_results import SearchResult
 from sourcebook.model.passage_part import PassagePart
-from sourcebook.model.place import address_of, time_span
+from sourcebook.model.place import address_of, joined_lines, time_span
 
 _DIGITS: Final = 32
 """Hexadecimal digits of an id: 128 bits."""
@@ -97,7 +97,8 @@ def _place(result: SearchResult) -> PassagePart:
     """Return the place where the passage begins: that of a result is where the words of its query stand."""
     if not result.sections:
         return PassagePart(0, result.heading_path, result.anchor, result.page, result.start_seconds, result.end_seconds)
-    return replace(result.sections[0], end_seconds=result.sections[-1].end_seconds)
+    first, last = result.sections[0], result.sections[-1]
+    return replace(first, anchor=joined_lines(first.anchor, last.anchor), end_seconds=last.end_seconds)
 
 
 def _passage_id(result: SearchResult) -> str:

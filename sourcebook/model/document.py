@@ -31,7 +31,8 @@ class Block:
     page: int | None = None
     """Number of the page on which the block begins, counted from 1; None where the format has no pages."""
     anchor: str | None = None
-    """A heading's `id` on its web page, empty where it has none; None where GitHub's rule for anchors holds."""
+    """A heading's `id` on its web page, empty where it has none; None where GitHub's rule for anchors holds. A
+    block of code, data or plain text has the line of the file on which it begins: `L10`."""
     start_seconds: float | None = None
     """Start of a speech block in its recording, in seconds."""
     end_seconds: float | None = None

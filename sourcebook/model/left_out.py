@@ -16,6 +16,7 @@ LeftOutKind = Literal[
     "objects",
     "frames",
     "records",
+    "notices",
     "prompts",
     "fields",
 ]
@@ -31,6 +32,7 @@ NAMES: Mapping[LeftOutKind, tuple[str, str]] = {
     "objects": ("embedded object", "embedded objects"),
     "frames": ("frame", "frames"),
     "records": ("record", "records"),
+    "notices": ("notice of a chat", "notices of a chat"),
     "prompts": ("prompt of an empty field", "prompts of empty fields"),
     "fields": ("field of a record", "fields of records"),
 }

@@ -56,16 +56,24 @@ COMPRESSED = frozenset({"application/gzip", "application/x-bzip2", "application/
 BINARY = "application/octet-stream"
 
 CODE_LANGUAGES = {
+    "abap": ("abap",),
+    "ada": ("adb", "ads"),
+    "asm": ("asm", "s"),
     "bash": ("sh", "bash", "zsh", "fish"),
+    "batch": ("bat", "cmd"),
     "c": ("c", "h"),
     "clojure": ("clj", "cljs"),
-    "cpp": ("cpp", "cc", "cxx", "hpp", "hh", "hxx"),
+    "cmake": ("cmake",),
+    "cobol": ("cbl", "cob", "cobol", "cpy"),
+    "cpp": ("cpp", "cc", "cu", "cuh", "cxx", "hpp", "hh", "hxx"),
     "csharp": ("cs",),
     "css": ("css", "scss", "sass", "less"),
     "dart": ("dart",),
     "dockerfile": ("dockerfile",),
     "elixir": ("ex", "exs"),
+    "elm": ("elm",),
     "erlang": ("erl",),
+    "fortran": ("f", "f03", "f08", "f77", "f90", "f95", "for", "ftn"),
     "fsharp": ("fs",),
     "go": ("go",),
     "graphql": ("graphql", "gql"),
@@ -78,23 +86,37 @@ CODE_LANGUAGES = {
     "jsx": ("jsx",),
     "julia": ("jl",),
     "kotlin": ("kt", "kts"),
+    "lisp": ("el", "lisp", "lsp", "rkt", "scm"),
     "lua": ("lua",),
     "makefile": ("mk", "makefile"),
+    "matlab": ("m",),
+    "nim": ("nim",),
+    "nix": ("nix",),
     "ocaml": ("ml", "mli"),
+    "pascal": ("dpr", "lpr", "pas"),
     "perl": ("pl", "pm"),
     "php": ("php",),
-    "powershell": ("ps1",),
+    "powershell": ("ps1", "psd1", "psm1"),
     "proto": ("proto",),
     "python": ("py", "pyi"),
     "r": ("r",),
     "ruby": ("rb",),
     "rust": ("rs",),
+    "sas": ("sas",),
     "scala": ("scala",),
-    "sql": ("sql",),
+    "solidity": ("sol",),
+    "sparql": ("rq", "sparql"),
+    "sql": ("pkb", "pks", "plsql", "sql"),
+    "starlark": ("bzl",),
     "svelte": ("svelte",),
     "swift": ("swift",),
+    "tcl": ("tcl",),
+    "thrift": ("thrift",),
     "tsx": ("tsx",),
     "typescript": ("ts", "mts", "cts"),
+    "verilog": ("sv", "svh", "v", "vh"),
+    "vhdl": ("vhd", "vhdl"),
+    "visualbasic": ("bas", "vb", "vbs"),
     "vue": ("vue",),
     "xml": ("xml", "xsd", "xsl", "xslt", "wsdl"),
     "zig": ("zig",),
@@ -234,7 +256,12 @@ _MEDIA_TYPES = {
 }
 _BY_WHOLE_NAMES = frozenset({JSON, JSON_LINES, YAML, TOML, *(f"text/x-{language}" for language in CODE_LANGUAGES)})
 _COMPRESSED_TAR = (".tar.gz", ".tar.bz2", ".tar.xz")
-_WHOLE_NAMES = {"dockerfile": "text/x-dockerfile", "makefile": "text/x-makefile", "gnumakefile": "text/x-makefile"}
+_WHOLE_NAMES = {
+    "cmakelists.txt": "text/x-cmake",
+    "dockerfile": "text/x-dockerfile",
+    "gnumakefile": "text/x-makefile",
+    "makefile": "text/x-makefile",
+}
 
 
 def endings() -> dict[str, tuple[str, ...]]:
@@ -255,10 +282,9 @@ def extension_of(name: str) -> str:
 
 def media_type_of_name(name: str) -> str | None:
     """Return the media type of a file name or URI by its extension, or None where that is unknown."""
-    known = TAR if name.lower().endswith(_COMPRESSED_TAR) else _MEDIA_TYPES.get(extension_of(name))
-    if known is None:
-        known = _WHOLE_NAMES.get(name.replace("\\", "/").rsplit("/", 1)[-1].lower())
-    return known
+    if name.lower().endswith(_COMPRESSED_TAR):
+        return TAR
+    return _WHOLE_NAMES.get(name.replace("\\", "/").rsplit("/", 1)[-1].lower()) or _MEDIA_TYPES.get(extension_of(name))
 
 
 def goes_by_whole_name(name: str) -> bool:
@@ -278,7 +304,10 @@ def is_text_type(media_type: str) -> bool:
 
 
 _TEXTUAL = frozenset({JSON, JSON_LINES, YAML, TOML, EMAIL, MBOX, MHTML, NOTEBOOK, SUBRIP, DOCBOOK, FICTIONBOOK, SVG})
-FORMERLY_TEXT = frozenset({CALENDAR, CONTACTS, DOCBOOK, FICTIONBOOK, MBOX, MHTML, NOTEBOOK, ORG, RST, SUBRIP, WEBVTT})
+FORMERLY_TEXT = frozenset(
+    {CALENDAR, CONTACTS, DOCBOOK, FICTIONBOOK, MBOX, MHTML, NOTEBOOK, ORG, RST, SUBRIP, WEBVTT}
+    | {f"text/x-{language}" for language in CODE_LANGUAGES}
+)
 """Media types that earlier versions recorded as plain text or JSON."""
 DATA = frozenset({JSON, JSON_LINES, YAML, CSV, XML})
 """Media types of files that may hold many records, each a document of its own."""

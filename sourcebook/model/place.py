@@ -1,8 +1,12 @@
-"""The place of a passage in its document: in words, as times, and as an address that leads there."""
+"""The place of a passage in its document: in words, as lines or times, and as an address that leads there."""
 
+import re
 from collections.abc import Sequence
 from math import ceil, floor
-from typing import Protocol
+from typing import Final, Protocol
+
+_LINES: Final = re.compile(r"L(\d+)-L(\d+)")
+_FIRST_LINE: Final = re.compile(r"L(\d+)")
 
 
 class Place(Protocol):
@@ -23,26 +27,74 @@ class Place(Protocol):
 
 
 def place_words(place: Place, title: str) -> list[str]:
-    """Return headings without the title of the document, page and time span, as far as there are any."""
+    """Return headings without the title of the document, lines, page and time span, as far as there are any."""
     headings = " › ".join(heading for heading in place.heading_path if heading != title)
     page = f"page {place.page}" if place.page is not None else ""
-    return [part for part in (headings, page, time_span(place.start_seconds, place.end_seconds)) if part]
+    lines = line_words(place.anchor)
+    return [part for part in (headings, lines, page, time_span(place.start_seconds, place.end_seconds)) if part]
 
 
-def address_of(uri: str, place: Place) -> str:
-    """Return an address that leads to a place: with its time span, its page or its anchor, as far as there is one.
+def address_of(uri: str, place: Place, *, with_page: bool = True) -> str:
+    """Return an address that leads to a place: with its time span, its page, its lines or its anchor, as it has one.
+
+    Lines are written as the web view of the address does: `#L10-L42`, in GitLab `#L10-42`, in Bitbucket `#lines-10:42`.
 
     A fragment that the address has already is replaced, unless it is a route of the page's own scripts (`#/`, `#!`),
     whose part has the name `?id=`.
     """
     fragment = media_fragment(place.start_seconds, place.end_seconds)
-    if fragment is None and place.page is not None:
+    if fragment is None and place.page is not None and with_page:
         fragment = f"page={place.page}"
-    fragment = fragment or place.anchor
+    fragment = fragment or _line_fragment(uri, place.anchor) or place.anchor
     bare, _, own = uri.partition("#")
     if own.startswith(("/", "!")):
         return f"{uri}?id={fragment}" if fragment and "?" not in own else uri
     return f"{bare}#{fragment}" if fragment else uri
+
+
+def line_anchor(first: int, last: int) -> str:
+    """Return the anchor of a passage of a text file from its first to its last line, counted from 1: `L10-L42`."""
+    return f"L{first}-L{last}"
+
+
+def joined_lines(first: str | None, last: str | None) -> str | None:
+    """Return the anchor from the first line of one anchor to the last one of another; the first where one has none."""
+    begin, end = lines_of(first), lines_of(last)
+    return line_anchor(begin[0], end[1]) if begin and end else first
+
+
+def first_line(anchor: str | None) -> int | None:
+    """Return the line of the file at which a block begins (`L10`); None for an anchor of another kind."""
+    found = _FIRST_LINE.fullmatch(anchor or "")
+    return int(found[1]) if found else None
+
+
+def lines_of(anchor: str | None) -> tuple[int, int] | None:
+    """Return the first and the last line of the file that a passage's anchor names; None for other anchors."""
+    found = _LINES.fullmatch(anchor or "")
+    return (int(found[1]), int(found[2])) if found else None
+
+
+def line_words(anchor: str | None) -> str:
+    """Return the lines of an anchor in words, `lines 10–42` or `line 10`; "" for other anchors."""
+    match lines_of(anchor):
+        case None:
+            return ""
+        case first, last:
+            return f"line {first}" if first == last else f"lines {first}–{last}"
+
+
+def _line_fragment(uri: str, anchor: str | None) -> str:
+    found = lines_of(anchor)
+    if found is None:
+        return ""
+    first, last = found
+    if uri.startswith("https://bitbucket.org/"):
+        return f"lines-{first}" if first == last else f"lines-{first}:{last}"
+    if first == last:
+        return f"L{first}"
+    is_short = "/-/blob/" in uri or uri.startswith("https://git.sr.ht/")
+    return f"L{first}-{last}" if is_short else f"L{first}-L{last}"
 
 
 def stamp(seconds: float) -> str:

@@ -10,7 +10,8 @@ from typing import Protocol, cast
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.errors import FailureClass, MissingDependencyError, ParseError, ParserError, TemporaryParseError
 from sourcebook.model.document import ParsedDocument
-from sourcebook.model.media_types import is_text_type
+from sourcebook.model.media_types import XML, is_text_type
+from sourcebook.parsing.chats.read_chat import read_chat
 from sourcebook.parsing.hidden_errors import note_cause
 from sourcebook.parsing.packed_text import unpacked_text
 from sourcebook.parsing.registry import parser_for, skip_reason
@@ -62,9 +63,12 @@ def parse(content: bytes, *, name: str, media_type: str, settings: ParsingSettin
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # parsing libraries warn about odd files and their own deprecations
-            read = _imported(parser.function)
             content = unpacked_text(content) if is_text_type(media_type) else content
-            document = storable_content(read(content, **{argument: known[argument] for argument in parser.arguments}))
+            found = _export(content, media_type)
+            if found is None:
+                read = _imported(parser.function)
+                found = read(content, **{argument: known[argument] for argument in parser.arguments})
+            document = storable_content(found)
             return document if document.markdown.strip() else replace(document, markdown="")
     except (ParseError, MissingDependencyError, ParserError):
         raise
@@ -90,6 +94,15 @@ def parse(content: bytes, *, name: str, media_type: str, settings: ParsingSettin
             ) from error
         said = f"the {parser.name} parser cannot read it{_reason(error)}; open and save it again, or convert it"
         raise note_cause(ParseError(said, FailureClass.CORRUPT), error) from error
+
+
+def _export(content: bytes, media_type: str) -> ParsedDocument | None:
+    """Return the document of a file that another program has exported, in which it keeps what people wrote."""
+    if media_type == XML and b"<mediawiki" in content[:1024]:
+        from sourcebook.parsing.markup.mediawiki import read_wiki  # it needs the reader of HTML
+
+        return read_wiki(content)
+    return read_chat(content, media_type)
 
 
 def _reason(error: Exception) -> str:

@@ -1,5 +1,7 @@
 """The files of an archive are documents of their own, and go where their archive goes."""
 
+import json
+
 from tests.integration.stages import Stages
 from tests.unit.parsing.archives.archive_writer import encrypted, tarred, zipped
 
@@ -72,3 +74,27 @@ def test_a_file_in_a_folder_of_an_archive_takes_replaced_content(stages: Stages)
     stages.run()
     assert stages.found("heron") == {"birds.md"}
     assert not stages.pending().work
+
+
+def test_what_a_person_said_in_a_month_is_found_in_a_slack_export(stages: Stages) -> None:
+    """Ids are names, the day is in the headings, and a new export changes the months alone that it changes."""
+
+    def day(ts: int, user: str, text: str) -> str:
+        return json.dumps([{"type": "message", "user": user, "text": text, "ts": f"{ts}.000100"}])
+
+    files: dict[str, str | bytes] = {
+        "users.json": json.dumps([{"id": "U1", "real_name": "Ulvhild Berg"}, {"id": "U2", "real_name": "Torkel Vik"}]),
+        "winch/2026-02-03.json": day(1770112800, "U2", "the red grease is for the capstan"),
+        "winch/2026-03-03.json": day(1772532000, "U1", "the green grease is for the winch"),
+    }
+    stages.configure()
+    stages.write("slack.zip", zipped(files))
+    stages.run()
+    hit = stages.search("What did Ulvhild Berg say about grease in March?", mode="keyword")[0]
+    assert (hit.title, hit.heading_path[-1]) == ("#winch, March 2026", "Tuesday, 3 March 2026")
+    assert hit.uri.endswith("slack.zip/winch/2026-03.json")
+    assert stages.document("slack.zip/winch/2026-02.json")["metadata"]["speakers"] == ["Torkel Vik"]
+    stages.write("slack.zip", zipped({**files, "winch/2026-04-01.json": day(1775037600, "U2", "April rain")}))
+    report = stages.run()["documents"]
+    assert (report.added, report.changed, report.failed) == (1, 1, 0)
+    assert stages.found("rain") == {"2026-04.json"}

@@ -103,3 +103,24 @@ def test_words_across_the_border_of_two_passages_are_cited_where_they_stand(stag
     stages.run()
     first, *_ = stages.search("pilot and the anchor. Lantern. The compass of the doctor", mode="keyword")
     assert (first.anchor, first.keyword_rank) == ("lantern", 2)
+
+
+def test_a_hit_of_code_cites_its_lines_after_an_edit_above(stages: Stages) -> None:
+    """Lines that come in above move the cited lines; the passage keeps its row and its vector."""
+    source = "def moor(rope):\n    return rope\n\n\ndef anchor(depth):\n    return 'five fathoms of chain'\n"
+    stages.write("quay.py", source)
+    stages.configure()
+    stages.run()
+    (hit,) = stages.search("fathoms of chain", mode="keyword")
+    assert (hit.heading_path, hit.anchor) == (("anchor",), "L5-L6")
+    (before,) = stages.rows("SELECT id, anchor FROM chunk")
+    stages.write("quay.py", f"\n\n\n{source}")
+    assert stages.run()["embeddings"].extra.get("computed", 0) == 0
+    (after,) = stages.rows("SELECT id, anchor FROM chunk")
+    assert (before["id"], before["anchor"]) == (after["id"], "L1-L6")
+    assert after["anchor"] == "L4-L9"
+    (hit,) = stages.search("fathoms of chain", mode="keyword")
+    assert (hit.anchor, [section.anchor for section in hit.sections]) == ("L8-L9", ["L4-L5", "L8-L9"])
+    (hit,) = stages.search("fathoms of chain", mode="keyword", neighbours=1)
+    assert [part.anchor for part in hit.parts] == ["L4-L9"]
+    stages.assert_sound()

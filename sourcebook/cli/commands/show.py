@@ -9,7 +9,7 @@ from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Document, Json, Unredacted, as_text, collection_option
 from sourcebook.cli.output import console, one_line, print_json, safe, without_controls
 from sourcebook.model.counted import counted
-from sourcebook.model.place import time_span
+from sourcebook.model.place import line_words, time_span
 
 if TYPE_CHECKING:
     from sourcebook.contract.documents import Document as DocumentDetails
@@ -83,7 +83,8 @@ def _show(found: "DocumentDetails") -> None:
         page = f", page {passage.page}" if passage.page is not None else ""
         span = time_span(passage.start_seconds, passage.end_seconds)
         time = f", {span}" if span is not None else ""
+        lines = f", {words}" if (words := line_words(passage.anchor)) else ""
         path = f", {one_line(' › '.join(passage.heading_path), 300)}" if passage.heading_path else ""
         place = f"characters {passage.start_char:,} to {passage.end_char:,}"
-        line = f"passage {passage.ordinal}: {counted(passage.token_count, 'token')}, {place}{page}{time}{path}"
+        line = f"passage {passage.ordinal}: {counted(passage.token_count, 'token')}, {place}{lines}{page}{time}{path}"
         out.print(safe(line, "dim"), soft_wrap=True)

@@ -81,7 +81,7 @@ WHERE entry.generation_id = ANY(%(generations)s) AND entry.chunk_id = ANY(%(chun
 -- name: neighbours
 -- Return the published passages of each window of a document, in reading order.
 -- Passages that are prepared and not yet published may have the same ordinals; the index tells them apart.
-SELECT shown.number, chunk.id AS chunk_id, chunk.ordinal, chunk.text, chunk.page,
+SELECT shown.number, chunk.id AS chunk_id, chunk.ordinal, chunk.text, chunk.anchor, chunk.page,
        chunk.start_char, chunk.end_char, chunk.start_seconds, chunk.end_seconds
 FROM unnest(%(generations)s::bigint[], %(documents)s::bigint[], %(firsts)s::int[], %(lasts)s::int[])
     WITH ORDINALITY AS shown (generation_id, document_id, first, last, number)

@@ -91,16 +91,16 @@ WITH numbered AS (
           WHERE indexed.generation_id = %(generation)s AND indexed.document_id = chunk.document_id
             AND indexed.damage IS NOT NULL)
 ), pair AS (
-    SELECT published.id AS published_id, prepared.id AS prepared_id, prepared.ordinal, prepared.page,
-           prepared.start_char, prepared.end_char, prepared.start_seconds, prepared.end_seconds, prepared.parts
+    SELECT published.id AS published_id, prepared.id AS prepared_id, prepared.ordinal, prepared.anchor,
+           prepared.page, prepared.start_char, prepared.end_char, prepared.start_seconds, prepared.end_seconds, prepared.parts
     FROM numbered published
     JOIN numbered prepared USING (document_id, hash, nth)
     WHERE published.published AND NOT prepared.published
       AND published.has_vector = (prepared.embedding_hash IS NOT NULL)
 ), moved AS (
     UPDATE chunk
-    SET ordinal = pair.ordinal, page = pair.page, start_char = pair.start_char, end_char = pair.end_char,
-        start_seconds = pair.start_seconds, end_seconds = pair.end_seconds, parts = pair.parts
+    SET ordinal = pair.ordinal, anchor = pair.anchor, page = pair.page, start_char = pair.start_char,
+        end_char = pair.end_char, start_seconds = pair.start_seconds, end_seconds = pair.end_seconds, parts = pair.parts
     FROM pair WHERE chunk.id = pair.published_id
 ), dropped AS (
     DELETE FROM chunk USING pair WHERE chunk.id = pair.prepared_id

@@ -8,7 +8,9 @@ from contextlib import ExitStack
 from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import Attachment, JsonValue, ParsedDocument
 from sourcebook.model.media_types import TAR, ZIP
+from sourcebook.parsing.archives.exports import gathered
 from sourcebook.parsing.archives.members import DEEPEST, Budget, Member, Unread
+from sourcebook.parsing.archives.notion_export import PART
 from sourcebook.parsing.archives.paths import unique_path
 from sourcebook.parsing.archives.tar_members import is_packed_whole, tar_members
 from sourcebook.parsing.archives.zip_members import zip_members
@@ -116,7 +118,7 @@ def _members(
 ) -> Iterator[Member | Unread]:
     """Yield the files of an archive and, in their place, those of archives within it."""
     reader = zip_members if media_type == ZIP else tar_members
-    for member in reader(content, budget, kept):
+    for member in gathered(list(reader(content, budget, kept))):
         if isinstance(member, Unread):
             yield member
             continue
@@ -140,7 +142,8 @@ def _nested(member: Member, path: str, budget: Budget, kept: ExitStack, depth: i
         if inner not in {ZIP, TAR}:
             yield Member(path, member.size, lambda: content)
             return
-        yield from _members(content, inner, budget, kept, prefix=f"{path}/", depth=depth + 1)
+        prefix = path[: path.rfind("/") + 1] if PART.fullmatch(path) else f"{path}/"
+        yield from _members(content, inner, budget, kept, prefix=prefix, depth=depth + 1)
     except ParseError as error:
         failure = error
 

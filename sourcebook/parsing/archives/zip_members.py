@@ -12,6 +12,7 @@ from sourcebook.errors import FailureClass, ParseError
 from sourcebook.parsing.archives.member_names import member_names
 from sourcebook.parsing.archives.members import Budget, Member, Unread, damaged
 from sourcebook.parsing.archives.paths import member_path
+from sourcebook.parsing.chats.slack_export import DAY
 
 _ENCRYPTED = 0x1
 _LOCKED = "it is encrypted in its archive; unpack that with its password"
@@ -28,8 +29,10 @@ def zip_members(content: bytes, budget: Budget, kept: ExitStack) -> Iterator[Mem
         archive = kept.enter_context(ZipFile(BytesIO(content)))
     except (*_DAMAGES, NotImplementedError, UnicodeError) as error:
         raise damaged("the archive is damaged or cut off; copy it again, or pack it anew") from error
-    names = member_names(archive.infolist())
-    for entry in archive.infolist():
+    entries = archive.infolist()
+    budget.members += sum(DAY.fullmatch(entry.filename) is not None for entry in entries)  # of chats, gathered by month
+    names = member_names(entries)
+    for entry in entries:
         if not entry.is_dir():
             yield _member(archive, entry, names[id(entry)], budget)
 

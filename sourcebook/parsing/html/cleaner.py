@@ -21,6 +21,7 @@ from sourcebook.parsing.html.links import base_url, links, next_pages
 from sourcebook.parsing.html.markdown import WrittenPage, write_markdown
 from sourcebook.parsing.html.raised_parts import write_raised_parts
 from sourcebook.parsing.html.scripts import has_scripts, lacks_text
+from sourcebook.parsing.html.storage_format import html_of_storage
 from sourcebook.parsing.html.tidying import unwrap_local_links
 from sourcebook.parsing.html.tree import Element, body_of, drop, parse_page, plain_text, subelement
 from sourcebook.parsing.text.titles import document_title
@@ -110,7 +111,7 @@ def clean_page(
             body is no more than that is kept whole.
         frames: frames to join, by their URL in the page.
     """
-    text = decode_page(body, content_type).text
+    text = html_of_storage(decode_page(body, content_type).text)
     xml = "xhtml" in content_type
     tree = parse_page(text, xml=xml)
     if tree is None:

@@ -3,7 +3,6 @@
 import re
 
 from sourcebook.parsing.html.code_lines import drop_numbers_beside, gather_code_lines, is_line_number
-from sourcebook.parsing.html.confluence import write_macros
 from sourcebook.parsing.html.tree import CODE_NEWLINE, Element, all_text, drop, replace_content, subelement
 
 _LANGUAGE = re.compile(
@@ -35,7 +34,6 @@ def flatten_code(root: Element) -> None:
 
     Line ends within code become `CODE_NEWLINE`, which distinguishes them from other line ends.
     """
-    write_macros(root)
     gather_code_lines(root)
     for pre in list(root.iter("pre")):
         if pre.getparent() is None or any(ancestor.tag == "pre" for ancestor in pre.iterancestors()):

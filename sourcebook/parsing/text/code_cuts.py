@@ -21,6 +21,23 @@ _DEEPEST_BRACKETS = 500
 _STATEMENT_END = re.compile(r"[;{}]")
 _AFTER_BLANK_LINE = re.compile(r"(?<=\n)[ \t]*\n(?=[^\s)\]}])")
 _BRACKET = re.compile(r"[()\[\]{}]")
+_DEFINITION = re.compile(
+    r"""(?imx) (?:^[\d\ \t]*(?!%macro)[*!%\#;'"/@-][^\n]*\n){0,20}+                          # comments above
+    ^(?:\d{6}[ ])?[ \t]*(?:
+        ([\w-]+[ \t]+(?:division|section))(?=[ \t.])                           # of COBOL
+      | program-id[. \t]+([\w-]+)
+      | data[ \t]+([\w.]+)[^\n:=]*;                                           # step of SAS
+      | \(?(?:(?:abstract|async|create|elemental|export|final|friend|global|impure|module|or|override|overrides|partial
+            |private|protected|public|pure|recursive|replace|sealed|shared|static|virtual
+            |(?:character|complex|double|integer|logical|precision|real|type)\S*)[ \t]+){0,5}
+        (?:%?macro|architecture|class|configuration|contract|def|defclass|define|defmacro|defmethod|defn|defstruct|defun
+            |entity|enum|form|func|function(?:[ \t]+[\w,~\[\] \t]*=)?|interface|library|method|module|namespace
+            |package(?:[ \t]+body)?|proc|procedure|program|report|service|struct|sub|submodule|subroutine|task|trigger
+            |type|unit)
+        [ \t(]*(?<=[ \t(=])(?!is\b)([a-z_][\w.$:'!?*<>-]*[\w?!]|[a-z])
+    ) | ^[\d ]{6}[ ]{1,4}([\w-]+)\.[ \t]*$                                      # paragraph of COBOL"""
+)
+"""Line that begins a definition in languages without a grammar, with its name and the comments above it."""
 _LONG = 1500
 """Bytes of a class above which its members become blocks."""
 _DEEPEST = 16
@@ -30,9 +47,9 @@ _DEEPEST = 16
 def code_cuts(text: str, *, language: str) -> list[Cut]:
     """Return the start of each definition, including the comments and decorators above it, and its name.
 
-    Names of members include their container: `Class.method`. Broken code is cut as far as it can be read. Code is cut
-    at blank lines where its language has no grammar, or where the file has no definitions, is too long, or is nested
-    too deeply.
+    Names of members include their container: `Class.method`. Broken code is cut as far as it can be read. Where its
+    language has no grammar, or the file is too long or nested too deeply, definitions are lines that begin with a word
+    such as `subroutine`. A file without definitions is cut at blank lines.
 
     Args:
         text: the text of the file.
@@ -43,7 +60,8 @@ def code_cuts(text: str, *, language: str) -> list[Cut]:
         grammars.parser_of(language) if len(text) <= largest and not _is_nested_too_deeply(text, language) else None
     )
     if parser is None:
-        return list(_margin_cuts(text))
+        named = () if language in grammars.AT_BLANK_LINES else _definition_lines(text)
+        return list(named) or list(_margin_cuts(text))
     encoded = text.encode("utf-8", "surrogatepass")
     root = parser.parse(encoded).root_node
     found = list(_cuts(grammars.child_nodes(root), language, within="", depth=0))
@@ -86,6 +104,12 @@ def _margin_cuts(text: str) -> Iterator[Cut]:
     """Yield the start of each line at the left margin that follows a blank line."""
     for match in _AFTER_BLANK_LINE.finditer(text):
         yield match.end(), ""
+
+
+def _definition_lines(text: str) -> Iterator[Cut]:
+    """Yield the start of each line that begins a definition, the comments above it included, and its name."""
+    for match in _DEFINITION.finditer(text):
+        yield match.start(), " ".join((match[match.lastindex or 0]).split())
 
 
 def _is_nested_too_deeply(text: str, language: str) -> bool:

@@ -20,8 +20,13 @@ def _words(names: str) -> frozenset[str]:
 
 _GRAMMARS = {"jsx": "javascript", "makefile": "make", "svelte": "vue"}
 """Grammars whose name differs from their language."""
-_WITHOUT_DEFINITIONS = frozenset({"css", "dockerfile", "groovy"})
+AT_BLANK_LINES = frozenset({"css", "dockerfile", "groovy"})
 """Languages cut at blank lines: Groovy's grammar has no definitions; style sheets and Dockerfiles read best so."""
+_BY_LINES = _words(
+    """abap ada asm batch cmake cobol elm fortran lisp matlab nim nix pascal sas solidity sparql starlark tcl thrift
+    verilog vhdl visualbasic"""
+)
+"""Languages without a grammar, or with one whose definitions nobody has listed here."""
 
 CONTAINERS = _words(
     """abstract_class_declaration annotation_type_declaration class class_declaration class_definition
@@ -102,7 +107,7 @@ def parser_of(language: str) -> Parser | None:
     """Return the parser of one of `CODE_LANGUAGES`, or None where no grammar has definitions."""
     from tree_sitter_language_pack import get_parser
 
-    if language in _WITHOUT_DEFINITIONS or language not in CODE_LANGUAGES:
+    if language in AT_BLANK_LINES | _BY_LINES or language not in CODE_LANGUAGES:
         return None
     try:
         return get_parser(cast("SupportedLanguage", _GRAMMARS.get(language, language)))

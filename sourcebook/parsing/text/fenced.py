@@ -57,12 +57,15 @@ def _fenced(content: bytes, language: str, kind: BlockKind, cuts: Callable[[str]
 
 def _blocks(text: str, cuts: Iterable[Cut], kind: BlockKind, *, offset: int) -> Iterator[Block]:
     start, title = 0, ""
+    counted, line = 0, 1
     for position, next_title in [*cuts, (len(text), "")]:
         if position > start:
             begin, end = trimmed(text, start, position)
             while begin > start and text[begin - 1] in " \t":
                 begin -= 1
             if begin < end:
-                yield Block(kind, offset + begin, offset + end, title=title)
+                line += text.count("\n", counted, begin)
+                counted = begin
+                yield Block(kind, offset + begin, offset + end, title=title, anchor=f"L{line}")
             start = position
         title = next_title

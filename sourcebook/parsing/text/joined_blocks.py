@@ -19,7 +19,8 @@ class JoinedBlocks:
 
     def add(self, text: str, kind: BlockKind) -> None:
         """Add a part that is one block, without the white space around it."""
-        self.add_blocks(text := text.strip(), [Block(kind, 0, len(text))])
+        if text := text.strip():
+            self._add(text, [Block(kind, self._length, self._length + len(text))])
 
     def add_heading(self, text: str, level: int) -> None:
         """Add a heading of level 1 to 6 from its Markdown without number signs; a blank text adds nothing."""
@@ -30,10 +31,12 @@ class JoinedBlocks:
 
     def add_blocks(self, text: str, blocks: Iterable[Block]) -> None:
         """Add a part with the blocks in it; a part of white space only adds nothing."""
-        if not text.strip():
-            return
-        start = self._length
-        self.blocks += [replace(block, start=start + block.start, end=start + block.end) for block in blocks]
+        if text.strip():
+            start = self._length
+            self._add(text, [replace(block, start=start + block.start, end=start + block.end) for block in blocks])
+
+    def _add(self, text: str, blocks: Iterable[Block]) -> None:
+        self.blocks += blocks
         self._texts.append(text)
         self._length += len(text) + len(_SEPARATOR)
 

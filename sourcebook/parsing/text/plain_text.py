@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from sourcebook.model.document import Block, ParsedDocument
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.text.decode import decode
-from sourcebook.parsing.text.spans import trimmed
+from sourcebook.parsing.text.spans import trimmed, with_lines
 
 _BLANK_LINES = re.compile(r"\n[ \t\f\v]*(?:\n[ \t\f\v]*)+")
 
@@ -14,7 +14,7 @@ _BLANK_LINES = re.compile(r"\n[ \t\f\v]*(?:\n[ \t\f\v]*)+")
 def parse_plain_text(content: bytes) -> ParsedDocument:
     """Parse text whose only structure is its paragraphs."""
     decoded = decode(content)
-    blocks = tuple(paragraphs(decoded.text))
+    blocks = tuple(with_lines(decoded.text, paragraphs(decoded.text)))
     return ParsedDocument(
         markdown=decoded.text,
         blocks=blocks,

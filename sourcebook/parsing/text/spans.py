@@ -24,6 +24,15 @@ def cover(text: str, blocks: Iterable[Block], *, start: int, end: int) -> Iterat
     yield from _gap(text, reached, end)
 
 
+def with_lines(text: str, blocks: Iterable[Block]) -> Iterator[Block]:
+    """Yield the blocks of a file's own text with the line of each as its anchor."""
+    start, line = 0, 1
+    for block in blocks:
+        line += text.count("\n", start, block.start)
+        start = block.start
+        yield Block(block.kind, start, block.end, title=block.title, anchor=f"L{line}")
+
+
 def _gap(text: str, start: int, end: int) -> Iterator[Block]:
     start, end = trimmed(text, start, end)
     if start < end:

@@ -10,6 +10,7 @@ from sourcebook.contract.search_results import OtherPassage, RedactedSpan, Searc
 from sourcebook.contract.windows import Part
 from sourcebook.database.queries import queries
 from sourcebook.model.passage_part import PassagePart
+from sourcebook.model.place import lines_of
 from sourcebook.redaction.documents import DocumentRedaction, redact_document, redactor_of
 from sourcebook.redaction.finds import Redacted
 
@@ -60,7 +61,7 @@ def _redacted(result: SearchResult, redaction: DocumentRedaction, document: str)
         result,
         title=redaction.words(result.title),
         heading_path=headings,
-        anchor=result.anchor if headings == result.heading_path else None,
+        anchor=_anchor(result.anchor, is_own=headings == result.heading_path),
         text=text.text,
         start_char=passage.start_char,
         end_char=passage.end_char,
@@ -88,12 +89,22 @@ def _headings(redaction: DocumentRedaction, path: Sequence[str]) -> tuple[str, .
 
 def _part(part: Part, redaction: DocumentRedaction, document: str) -> Part:
     passage = redaction.passage(document, part.text, part.start_char, part.end_char)
-    return replace(part, text=passage.redacted.text, start_char=passage.start_char, end_char=passage.end_char)
+    return replace(
+        part,
+        text=passage.redacted.text,
+        start_char=passage.start_char,
+        end_char=passage.end_char,
+        anchor=_anchor(part.anchor, is_own=not redaction.redacted.finds),
+    )
 
 
 def _place(other: OtherPassage, redaction: DocumentRedaction) -> OtherPassage:
-    """Return a place without its anchor, which may be made of a heading that is redacted."""
-    return replace(other, anchor=None) if redaction.redacted.finds else other
+    return replace(other, anchor=_anchor(other.anchor, is_own=not redaction.redacted.finds))
+
+
+def _anchor(anchor: str | None, *, is_own: bool) -> str | None:
+    """Return an anchor that no redacted heading can have made: where none was redacted, and of lines."""
+    return anchor if is_own or lines_of(anchor) else None
 
 
 def _section(section: PassagePart, redaction: DocumentRedaction, text: Redacted) -> PassagePart:
@@ -102,5 +113,5 @@ def _section(section: PassagePart, redaction: DocumentRedaction, text: Redacted)
         section,
         start=text.place(section.start),
         heading_path=headings,
-        anchor=section.anchor if headings == section.heading_path else None,
+        anchor=_anchor(section.anchor, is_own=headings == section.heading_path),
     )

@@ -5,7 +5,7 @@ from typing import Final
 from pydantic import BaseModel, Field
 
 from sourcebook.contract.documents import Document, Passage
-from sourcebook.model.place import Place, address_of, time_span
+from sourcebook.model.place import Place, address_of, line_words, time_span
 from sourcebook.server.mcp.budget import clipped
 
 _LONGEST_TITLE: Final = 200
@@ -20,9 +20,10 @@ class Citation(BaseModel):
 
     title: str
     heading_path: list[str] = Field(default=[], description="Titles of the headings above it, outermost first.")
-    uri: str = Field(description="Address of the document, with the anchor, page or time of the place.")
+    uri: str = Field(description="Address of the document, with the anchor, lines, page or time of the place.")
     version: int = Field(description="Version of the document, counted from 1.")
     page: int | None = Field(default=None, description="Page, counted from 1.")
+    lines: str | None = Field(default=None, description="Lines of a text file, such as lines 10–42.")
     time: str | None = Field(default=None, description="Time span in a recording, such as 12:30–14:15.")
     link: str | None = Field(default=None, description="Address of the file in the web view of its Git repository.")
 
@@ -37,6 +38,7 @@ def cite(place: Place | None, *, title: str | None, uri: str, version: int, link
         uri=address_of(uri, place),
         version=version,
         page=place.page,
+        lines=line_words(place.anchor) or None,
         time=time_span(place.start_seconds, place.end_seconds),
         link=None if link is None else address_of(link, place),
     )
