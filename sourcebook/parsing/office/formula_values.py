@@ -101,7 +101,8 @@ def formula_values(content: bytes, tables: Sequence[NamedTable]) -> dict[str, Fo
 
 def _formulas(archive: ZipFile, path: str) -> Iterator[_Formula]:
     xml = archive.read(path) if path in archive.namelist() else b""
-    for _, cell, formula, text, stored in _CELL.findall(xml):
+    may_hold_one = any(mark in xml for mark in (b"<f>", b"<f ", b"<f/", b":f"))
+    for _, cell, formula, text, stored in _CELL.findall(xml) if may_hold_one else ():
         if place := _PLACE.search(cell):
             places = [(int(place[2]), column_index_from_string(place[1].decode()))]
             if array := _ARRAY.search(formula):

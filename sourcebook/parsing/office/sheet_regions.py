@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise, product
+from itertools import pairwise
 
 from sourcebook.parsing.text.tables_in_rows import Table, is_header, starts_table, table_of, table_start
 
@@ -40,13 +40,14 @@ def find_tables(cells: SheetCells) -> Iterator[Table]:
     written: set[Position] = set()
     seen: set[Position] = set()
     for start in sorted(cells.texts):
-        if start in seen:
+        if start in seen or start in written:
             continue
         touching = _touching(start, cells.texts, seen)
-        touching |= _column_beside(touching, cells.texts, seen)
-        rows = {row for row, _ in touching}
-        columns = {column for _, column in touching}
-        top, bottom, left, right = min(rows), max(rows), min(columns), max(columns)
+        top, bottom, left, right = _bounds(touching)
+        near = top, right + 2
+        if near in cells.texts and near not in written and (beside := _column_beside(touching, cells.texts, seen)):
+            touching |= beside
+            right = max(column for _, column in beside)
         area = (bottom - top + 1) * (right - left + 1)
         if area > _SPARSE * len(touching) + _SMALL:
             labels = _lines(touching - written, cells)
@@ -60,9 +61,6 @@ def find_tables(cells: SheetCells) -> Iterator[Table]:
         while band := _band_below(cells, numbers[-1], span):
             numbers += band
         rows_of_text = {number: row for number in numbers if (row := _row(cells, number, span, written))}
-        inside = {place for place in product(numbers, span) if place in cells.texts}
-        written |= inside
-        seen |= inside
         if rows_of_text:
             _join_headers(cells, rows_of_text, span)
             yield table_of(_marked(cells, [*rows_of_text.values()], left))
@@ -81,15 +79,21 @@ def _touching(start: Position, texts: Mapping[Position, str], seen: set[Position
     return found
 
 
+def _bounds(places: set[Position]) -> tuple[int, int, int, int]:
+    """Return the first and the last row, and the first and the last column."""
+    rows, columns = {row for row, _ in places}, {column for _, column in places}
+    return min(rows), max(rows), min(columns), max(columns)
+
+
 def _column_beside(touching: set[Position], texts: Mapping[Position, str], seen: set[Position]) -> set[Position]:
     """Return the cells beyond an empty column that has the same rows, where either side of it is a single column."""
-    rows, columns = {row for row, _ in touching}, {column for _, column in touching}
-    start = min(rows), max(columns) + 2
-    if len(rows) < 2 or start not in texts or start in seen:
+    top, bottom, left, right = _bounds(touching)
+    if top == bottom or (top, right + 2) in seen:
         return set()
-    beside = _touching(start, texts, set())
-    is_column = len(columns) == 1 or len({column for _, column in beside}) == 1
-    if not is_column or {row for row, _ in beside} != rows or not seen.isdisjoint(beside):
+    beside = _touching((top, right + 2), texts, set())
+    first_row, last_row, first, last = _bounds(beside)
+    is_part = (first_row, last_row) == (top, bottom) and (left == right or first == last)
+    if not is_part or not seen.isdisjoint(beside):
         return set()
     seen |= beside
     return beside
@@ -118,9 +122,10 @@ def _band_below(cells: SheetCells, bottom: int, span: range) -> range | None:
 
 
 def _row(cells: SheetCells, number: int, span: range, written: set[Position]) -> list[str]:
-    """Return the texts of a row; nothing for an empty one, and for the rest of a cell merged over several rows."""
+    """Return the texts of a row that no other table has; nothing for the rest of a cell merged over several rows."""
     line = [(number, column) for column in span]
     filled = [place for place in line if place in cells.texts and place not in written]
+    written.update(filled)
     origins = {cells.merged.get(place, place) for place in filled} if cells.merged else filled
     if not any(cells.texts[place] for place in filled) or (len(origins) == 1 and min(origins)[0] < number):
         return []
