@@ -10,6 +10,7 @@ from email.header import Header
 from email.message import Message
 from email.policy import compat32
 from functools import partial
+from html import escape
 from io import BytesIO
 from itertools import islice
 
@@ -34,7 +35,7 @@ def read_internet_message(content: bytes) -> MailMessage:
     message = message_from_bytes(content.removeprefix(codecs.BOM_UTF8).lstrip(), policy=compat32)
     sealed = _sealed(message)
     bodies = () if sealed else tuple(_bodies(message, message))
-    if not sealed and not any(body.plain.strip() or body.html.strip() for body in bodies):
+    if not sealed and not any((body.plain + body.html + body.other).strip() for body in bodies):
         bodies = tuple(_packed_body(message))
     if any(_PGP.match(body.plain) for body in bodies[:1]):
         sealed = "encrypted (PGP)"
@@ -71,9 +72,13 @@ def _bodies(part: Message, root: Message) -> Iterator[Body]:
     kind = part.get_content_type()
     parts = _parts(part)
     if kind == "multipart/alternative":
-        bodies = [body for child in parts for body in _bodies(child, root)]
-        plain = "\n\n".join(body.plain for body in bodies if body.plain)
-        yield Body(plain, next((body.html for body in reversed(bodies) if body.html), ""))
+        forms = [list(_bodies(child, root)) for child in parts]
+        pages = [form for form in forms if any(body.html for body in form)]
+        yield Body(
+            "\n\n".join(body.plain for form in forms if form not in pages for body in form if body.plain),
+            "\n".join(body.html or f"<pre>{escape(body.plain)}</pre>" for form in pages[-1:] for body in form),
+            next((body.other for form in forms for body in form if body.other), ""),
+        )
     elif kind == "multipart/signed":
         yield from (body for child in parts[:1] for body in _bodies(child, root))
     elif kind == "multipart/related":
@@ -82,9 +87,12 @@ def _bodies(part: Message, root: Message) -> Iterator[Body]:
         yield Body(plain="\n\n".join(str(child).strip() for child in parts))
     elif parts and kind != MESSAGE:
         yield from (body for child in parts for body in _bodies(child, root))
-    elif _is_text(part, root):
+    elif kind in _OTHER_FORMS or _is_text(part, root):
         text = decode_page(_content(part), f"charset={_charset(part)}").text
-        yield Body(html=text) if kind == "text/html" else Body(plain=_unflowed(part, text))
+        if kind in _OTHER_FORMS:
+            yield Body(other=text)
+        else:
+            yield Body(html=text) if kind == "text/html" else Body(plain=_unflowed(part, text))
 
 
 def _root_first(part: Message, parts: list[Message]) -> list[Message]:

@@ -17,6 +17,8 @@ class Body:
 
     plain: str = ""
     html: str = ""
+    other: str = ""
+    """HTML of a further form, for some programs only."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from oxmsg.storage import Storage
 from sourcebook.parsing.mail.headers import address_text, addresses, header, one_line
 from sourcebook.parsing.mail.internet import MESSAGE
 from sourcebook.parsing.mail.message import DEEPEST, Body, MailFile, MailMessage, first_files
-from sourcebook.parsing.mail.outlook_properties import OutlookProperties, rich_text
+from sourcebook.parsing.mail.outlook_properties import OutlookProperties, with_rich_text
 
 _HEADER_OF_MESSAGE, _HEADER_OF_EMBEDDED, _HEADER_OF_PART = 32, 24, 8
 _SUBJECT, _BODY, _HTML, _RTF, _HEADERS, _CLASS = 0x0037, 0x1000, 0x1013, 0x1009, 0x007D, 0x001A
@@ -116,12 +116,9 @@ def _mail_address(address: str) -> str:
 
 
 def _bodies(properties: OutlookProperties) -> Iterator[Body]:
-    plain = properties.text(_BODY)
-    html = properties.html(_HTML)
-    if not plain.strip() and not html.strip():
-        plain, html = rich_text(properties.binary(_RTF))
-    if plain.strip() or html.strip():
-        yield Body(plain, html)
+    body = with_rich_text(Body(properties.text(_BODY), properties.html(_HTML)), properties.binary(_RTF))
+    if body.plain.strip() or body.html.strip():
+        yield body
 
 
 def _files(storage: Storage, html: str, encoding: str, *, depth: int) -> Iterator[MailFile | None]:
