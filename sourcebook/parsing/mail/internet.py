@@ -2,7 +2,7 @@
 
 import codecs
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from email import message_from_bytes
 from email.generator import BytesGenerator
@@ -26,7 +26,7 @@ _ELSEWHERE = frozenset({"message/external-body", "message/partial"})
 _OTHER_FORMS = frozenset({"text/x-amp-html", "text/watch-html"})
 """Forms of a message's text for some programs, beside those for all."""
 _NO_FILES = _SIGNATURES | _ELSEWHERE | _OTHER_FORMS
-_CONTENT_ID = re.compile(r"""cid:([^"'\s>)]+)""", re.IGNORECASE)
+CONTENT_ID = re.compile(r"""cid:([^"'\s>)]+)""", re.IGNORECASE)
 _PGP = re.compile(r"\s*-----BEGIN PGP MESSAGE-----")
 
 
@@ -52,6 +52,7 @@ def read_internet_message(content: bytes) -> MailMessage:
         bodies=bodies,
         files=files,
         more_files=more_files,
+        pictures=dict(_pictures(message)),
         sealed=sealed,
     )
 
@@ -93,6 +94,12 @@ def _bodies(part: Message, root: Message) -> Iterator[Body]:
             yield Body(other=text)
         else:
             yield Body(html=text) if kind == "text/html" else Body(plain=_unflowed(part, text))
+
+
+def _pictures(message: Message) -> Iterator[tuple[str, Callable[[], bytes]]]:
+    for leaf in _leaves(message):
+        if leaf.get_content_maintype() == "image" and (name := header(leaf, "content-id").strip("<> ").lower()):
+            yield name, partial(_content, leaf)
 
 
 def _root_first(part: Message, parts: list[Message]) -> list[Message]:
@@ -158,7 +165,7 @@ def _files(part: Message, *, depth: int) -> Iterator[MailFile | None]:
         for leaf in leaves
         if leaf.get_content_type() == "text/html"
     ]
-    shown = {found[1].lower() for text in html for found in _CONTENT_ID.finditer(text)}
+    shown = {found[1].lower() for text in html for found in CONTENT_ID.finditer(text)}
     for leaf in leaves:
         kind = leaf.get_content_type()
         if kind == MESSAGE:

@@ -1,7 +1,7 @@
 """Outlook messages (.msg): properties in an OLE file."""
 
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from email.message import EmailMessage, Message
@@ -82,6 +82,7 @@ def _read(storage: Storage, *, header_bytes: int, depth: int) -> MailMessage:
         bodies=bodies,
         files=files,
         more_files=more_files,
+        pictures=dict(_pictures(storage)),
         sealed="encrypted (S/MIME)" if sealed else None,
     )
 
@@ -143,6 +144,13 @@ def _files(storage: Storage, html: str, encoding: str, *, depth: int) -> Iterato
         if identity and f"cid:{identity}" in html and (kind.startswith("image/") or not kind):
             continue
         yield MailFile(name, kind or "application/octet-stream", partial(properties.binary, _DATA))
+
+
+def _pictures(storage: Storage) -> Iterator[tuple[str, Callable[[], bytes]]]:
+    for attachment in storage.iter_attachment_storages():
+        properties = OutlookProperties(attachment, header_bytes=_HEADER_OF_PART)
+        if name := properties.text(_CONTENT_ID).strip("<> ").lower():
+            yield name, partial(properties.binary, _DATA)
 
 
 def _too_deep(message: Storage) -> Iterator[None]:

@@ -2,23 +2,27 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
+from urllib.parse import unquote
 
 from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import Attachment, Block, BlockKind, JsonValue, ParsedDocument
 from sourcebook.model.left_out import with_left_out
 from sourcebook.parsing.html.cleaner import readable_body, write_everything
+from sourcebook.parsing.html.tidying import mark_images
 from sourcebook.parsing.html.tree import HEADINGS, Element, all_text
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.mail.attachments import attachments_of, read_message
+from sourcebook.parsing.mail.internet import CONTENT_ID
 from sourcebook.parsing.mail.message import Body, MailMessage
+from sourcebook.parsing.mail.word_counts import word_counts
 from sourcebook.parsing.text.decode import clean
+from sourcebook.parsing.text.picture_marks import picture_mark
 from sourcebook.parsing.text.plain_text import paragraphs
 from sourcebook.parsing.text.spans import trimmed
 from sourcebook.parsing.text.titles import plain_title
-from sourcebook.parsing.text.word_counts import word_counts
 
 _MOST_NAMED = 50
 """Recipients or attachments listed by name."""
@@ -63,7 +67,7 @@ def mail_document(content: bytes, *, media_type: str, taken: set[str]) -> Parsed
     if head := "  \n".join(_head_lines(message)):
         writer.add(head, "paragraph")
     before = len(writer.blocks)
-    lost = sum(writer.add_body(body) for body in message.bodies)
+    lost = sum(writer.add_body(body, message.pictures) for body in message.bodies)
     prose = writer.blocks[before:]
     if attachments:
         writer.add(_named(attachments, message.more_files), "paragraph")
@@ -91,7 +95,7 @@ class _Writer:
     def add(self, text: str, kind: BlockKind, *, level: int = 0, title: str = "") -> None:
         self._add(text, [Block(kind, 0, len(text), level=level, title=title)])
 
-    def add_body(self, body: Body) -> int:
+    def add_body(self, body: Body, pictures: Mapping[str, Callable[[], bytes]]) -> int:
         """Add the form of a text that holds more; return the number of words that the other forms hold beside it.
 
         Where each has words of its own, that is the page, which people were shown, unless the plain text has more than
@@ -102,10 +106,14 @@ class _Writer:
         plain, shown, other = word_counts(body.plain), _words(page), _words(further)
         own = (shown - plain).total()
         if page is not None and (not plain or (own and own * 2 >= (plain - shown).total())):
+            mark_images(page, lambda address: pictures.get(_content_id(address), bytes)())
             written = write_everything(page, base_url=None)
             self._add(written.markdown.rstrip(), written.blocks())
             return ((plain | other) - shown).total()
         text = clean(body.plain).strip("\n")
+        for shown in dict.fromkeys(CONTENT_ID.findall(body.html)):
+            mark = picture_mark(pictures.get(_content_id(f"cid:{shown}"), bytes)())
+            text = text.replace(f"[cid:{shown}]", mark) if f"[cid:{shown}]" in text else f"{text}\n\n{mark}"
         self._add(text, _plain_blocks(text))
         return ((shown | other) - plain).total()
 
@@ -131,6 +139,11 @@ def _words(page: Element | None) -> Counter[str]:
         if block.tag not in {"br", "hr"}:
             block.text = f" {block.text or ''}"
     return word_counts(" ".join((all_text(page), *(picture.get("alt") or "" for picture in page.iter("img")))))
+
+
+def _content_id(address: str) -> str:
+    """Return the id of the part that an address of a page names, "" for the address of another page."""
+    return unquote(address[4:]).lower() if address[:4].lower() == "cid:" else ""
 
 
 def _plain_blocks(text: str) -> Iterator[Block]:
