@@ -55,7 +55,7 @@ def left_out_counts(metadata: Mapping[str, JsonValue]) -> dict[LeftOutKind, int]
     return {kind: number for kind, number in found if isinstance(number, int) and number > 0}
 
 
-def left_out_words(metadata: Mapping[str, JsonValue]) -> str:
-    """Return what a document's text leaves out in words, such as `3 pictures without read text, 1 frame`, or ""."""
-    counts = left_out_counts(metadata).items()
-    return ", ".join(f"{number:,} {NAMES[kind][number != 1]}" for kind, number in counts)
+def left_out_words(counts: Mapping[str, int]) -> str:
+    """Return counts by kind in words, such as `3 pictures without read text, 1 frame`; "" where there are none."""
+    found = ((NAMES[kind], counts.get(kind, 0)) for kind in NAMES)
+    return ", ".join(f"{number:,} {names[number != 1]}" for names, number in found if number)

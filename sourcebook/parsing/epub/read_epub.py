@@ -7,10 +7,12 @@ from functools import partial
 
 from sourcebook.errors import ParseError
 from sourcebook.model.document import Block, ParsedDocument
+from sourcebook.model.left_out import with_left_out
 from sourcebook.parsing.epub.archive import EpubArchive, archive_path, open_epub
 from sourcebook.parsing.epub.package import Package, TocEntry, read_package
 from sourcebook.parsing.html.charset import decode_page
 from sourcebook.parsing.html.cleaner import readable_body, write_everything
+from sourcebook.parsing.html.left_out import number_of_words
 from sourcebook.parsing.html.markdown import WrittenPage
 from sourcebook.parsing.html.tree import HEADINGS, Element, drop, plain_text, replace_content
 from sourcebook.parsing.language import detect_language
@@ -38,8 +40,11 @@ def parse_epub(content: bytes, *, name: str) -> ParsedDocument:
         if not bodies:
             raise archive.refuse_unreadable()
     pages: list[WrittenPage] = []
+    words = 0
     for path, body in bodies:
-        if not _is_left_out(path, body, package):
+        if _is_left_out(path, body, package):
+            words += number_of_words(body)
+        else:
             _give_headings(body, [entry for entry in package.toc if entry.path == path])
             _mark_notes(body)
             pages.append(write_everything(body, base_url=None))
@@ -50,7 +55,7 @@ def parse_epub(content: bytes, *, name: str) -> ParsedDocument:
         blocks=blocks,
         title=package.title or document_title(blocks),
         language=detect_language(markdown, blocks) or _declared(package),
-        metadata=package.metadata,
+        metadata=with_left_out(package.metadata, {"words": words}),
     )
 
 

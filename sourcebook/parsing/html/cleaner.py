@@ -9,12 +9,14 @@ from types import MappingProxyType
 from sourcebook.config.html_part import HtmlPart
 from sourcebook.model import revisions
 from sourcebook.model.document import Block, JsonValue
+from sourcebook.model.left_out import LeftOutKind
 from sourcebook.parsing.html.anchors import anchor_of
 from sourcebook.parsing.html.boilerplate import drop_site_frame, main_content, prune, strip_unreadable
 from sourcebook.parsing.html.charset import decode_page
 from sourcebook.parsing.html.code_blocks import flatten_code
 from sourcebook.parsing.html.frames import Frame, frame_urls, join_frames, show_own_parts
 from sourcebook.parsing.html.head import PageHead, is_site_name, page_address, page_title, read_head
+from sourcebook.parsing.html.left_out import number_of_words, unreadable_parts
 from sourcebook.parsing.html.links import base_url, links
 from sourcebook.parsing.html.markdown import WrittenPage, write_markdown
 from sourcebook.parsing.html.scripts import has_scripts, lacks_text
@@ -59,6 +61,8 @@ class CleanedPage:
     """Spans of the Markdown with the page's own URL, in links to the page itself."""
     asks_password: bool = False
     """Whether the page has a field for a password, outside its header, menus and footer."""
+    left_out: Mapping[LeftOutKind, int] = field(default_factory=dict)
+    """What the page holds and the Markdown does not, by kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +89,8 @@ class _Source:
         if self.frames:
             join_frames(tree, self.base, self.frames, self.keep)
         show_own_parts(tree, self.keep)
-        strip_unreadable(tree)
         mark_images(tree, self.load)
+        strip_unreadable(tree)
         return body_of(tree)
 
 
@@ -128,9 +132,11 @@ def clean_page(
     if frames:
         targets = tuple(dict.fromkeys((*targets, *join_frames(tree, source.base, frames, keep))))
     show_own_parts(tree, keep)
-    strip_unreadable(tree)
+    left_out = unreadable_parts(tree)
     mark_images(tree, load)
+    strip_unreadable(tree)
     page_body = body_of(tree)
+    words = number_of_words(page_body)
     if keep == "main":
         written = _main_content(page_body, head, source)
         needs_scripts = scripted and lacks_text(page_body, written.markdown)
@@ -156,6 +162,7 @@ def clean_page(
         frames=framed,
         own_links=tuple(written.own_links),
         asks_password=has_password,
+        left_out={**left_out, "words": max(0, words - written.words)},
     )
 
 

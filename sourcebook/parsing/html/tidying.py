@@ -50,15 +50,17 @@ def is_permalink(link: Element) -> bool:
 
 
 def mark_images(root: Element, load: Callable[[str], bytes | None]) -> None:
-    """Write the marks of images behind them.
+    """Write the marks of images behind them, and behind the drawings that hold them.
 
     Args:
         root: a page, as it was parsed.
         load: returns the bytes of an image by its address in the page, None where they are not in the file.
     """
-    for image in root.iter("img"):
-        if content := load((image.get("src") or "").strip()):
-            image.tail = f"{picture_mark(content)}{image.tail or ''}"
+    for image in root.iter("img", "image"):
+        address = image.get("src") or image.get("xlink:href") or image.get("href") or ""
+        if content := load(address.strip()):
+            *_, holder = [image, *image.iterancestors("svg")]
+            holder.tail = f"{picture_mark(content)}{holder.tail or ''}"
 
 
 def tidy_images(root: Element) -> None:

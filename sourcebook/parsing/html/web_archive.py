@@ -51,7 +51,8 @@ def parse_web_archive(content: bytes, *, settings: ParsingSettings) -> ParsedDoc
     document = page_document(cleaned.markdown, cleaned.blocks, title=cleaned.title, language=cleaned.language)
     found = {**cleaned.metadata, "canonical": cleaned.canonical, "saved_from": address}
     metadata = {name: value for name, value in found.items() if value}
-    return replace(document, metadata=with_left_out(metadata, {"frames": len(pages) - 1}))
+    counts = {**cleaned.left_out, "frames": max(len(pages) - 1, cleaned.left_out.get("frames", 0))}
+    return replace(document, metadata=with_left_out(metadata, counts))
 
 
 _SNAPSHOT = "snapshot-content-location"
