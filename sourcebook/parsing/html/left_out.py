@@ -3,7 +3,7 @@
 from typing import Final
 
 from sourcebook.model.left_out import LeftOutKind
-from sourcebook.parsing.html.tree import Element, all_text
+from sourcebook.parsing.html.tree import Element
 
 _FRAMES: Final = ("iframe", "frame")
 _OBJECTS: Final = ("object", "embed", "audio", "video")
@@ -24,4 +24,4 @@ def unreadable_parts(tree: Element) -> dict[LeftOutKind, int]:
 
 def number_of_words(element: Element) -> int:
     """Return the number of words of an element."""
-    return len(all_text(element).split())
+    return len(" ".join(element.itertext()).split())
