@@ -43,7 +43,7 @@ class CheckOutcome:
     violations: int
     examples: tuple[str, ...]
     note: str = ""
-    """What is told whether or not there are violations."""
+    """Facts that are told whether or not there are violations."""
 
 
 def run_checks(

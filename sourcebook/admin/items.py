@@ -194,8 +194,8 @@ def _document(connection: Connection, row: dict[str, Any]) -> Document:
 
 
 def _item(row: dict[str, Any], chunks: int) -> Item:
-    left_out = left_out_counts({"left_out": row["left_out"]})
-    return Item(**{name: row[name] for name in _COLUMNS if name in row}, chunks=chunks, left_out={**left_out})
+    left_out = {str(kind): number for kind, number in left_out_counts({"left_out": row["left_out"]}).items()}
+    return Item(**{name: row[name] for name in _COLUMNS if name in row}, chunks=chunks, left_out=left_out)
 
 
 def _marked(item: Item, marks: Mapping[tuple[str, str], ProcessingItem]) -> Item:

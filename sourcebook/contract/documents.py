@@ -46,7 +46,7 @@ class Item(PlainValues):
 
     @property
     def left_out_words(self) -> str:
-        """What the text leaves out in words, "" where it leaves out nothing."""
+        """Counts in `left_out` in words, "" where the text leaves out nothing."""
         return left_out_words(self.left_out)
 
 

@@ -1,4 +1,4 @@
-"""What a document holds and its text does not: the kinds that are counted, and the words for each."""
+"""Content of a document that its text leaves out: the kinds that are counted, and the words for each."""
 
 from collections.abc import Mapping
 from typing import Literal

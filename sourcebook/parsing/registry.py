@@ -229,7 +229,7 @@ def _option(parser: Parser, settings: ParsingSettings) -> str:
     """Return the part of a parser's identity that a setting adds, "" where the setting has its default."""
     if parser.name == "docling":
         return f"models-{settings.models}" if settings.models else ""
-    found = [settings.html] if parser.name == "html" and settings.html not in {"auto", SAVED_PAGE} else []
+    found: list[str] = [settings.html] if parser.name == "html" and settings.html not in {"auto", SAVED_PAGE} else []
     if parser.uses_ocr and settings.ocr and settings.ocr_languages:
         found.append(f"tesserocr-{package_version('tesserocr')}-{'-'.join(settings.ocr_languages)}")
     if parser.uses_ocr and settings.ocr and settings.pictures != "auto" and parser.name != "image":

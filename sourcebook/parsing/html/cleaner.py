@@ -62,7 +62,7 @@ class CleanedPage:
     asks_password: bool = False
     """Whether the page has a field for a password, outside its header, menus and footer."""
     left_out: Mapping[LeftOutKind, int] = field(default_factory=dict)
-    """What the page holds and the Markdown does not, by kind."""
+    """Counts of content of the page that the Markdown lacks, by kind."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What a page holds and its text leaves out: frames, embedded files, controls, drawings, menus."""
+"""Content of a page that its text leaves out: frames, embedded files, controls, drawings, menus."""
 
 from typing import Final
 

@@ -56,7 +56,7 @@ class MailMessage:
     more_files: int = 0
     """Attachments that are not read: those behind the first 1,000, and all in messages nested more than ten deep."""
     pictures: Mapping[str, Callable[[], bytes]] = field(default_factory=dict)
-    """What decodes each picture that its page shows, by its id in small letters."""
+    """Functions that decode the pictures that its page shows, by the id of each in small letters."""
     sealed: str | None = None
     """Reason why the text cannot be read, such as "encrypted (PGP)"."""
 

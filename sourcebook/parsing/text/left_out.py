@@ -23,7 +23,12 @@ class LeftOut:
 
     def metadata(self) -> dict[str, JsonValue]:
         """Return the entry `left_out` of the document's metadata; nothing where nothing is left out."""
-        facts = {"rows": self.rows, "words": self.words, "share": self.share, "texts": [*self.texts]}
+        facts: dict[str, JsonValue] = {
+            "rows": self.rows,
+            "words": self.words,
+            "share": self.share,
+            "texts": [*self.texts],
+        }
         return {"left_out": facts} if self.rows else {}
 
 

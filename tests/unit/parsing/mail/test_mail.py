@@ -172,14 +172,14 @@ def test_the_form_that_holds_more_is_read_and_the_rest_is_counted(
 
 def test_every_page_of_an_alternative_is_read() -> None:
     """Apple Mail writes a page before and a page behind an attachment as one alternative to the plain text."""
-    written = message("Before. Behind.")
-    written.make_alternative()
+    written = MIMEMultipart("alternative")
+    written.attach(MIMEText("Before. Behind."))
     mixed = MIMEMultipart("mixed")
     for part in (MIMEText(f"<p>{PROSE}</p>", "html"), MIMEText("a,b", "csv"), MIMEText("The foot & more", "plain")):
         mixed.attach(part)
     written.attach(mixed)
-    assert PROSE in read(written).markdown
-    assert "The foot & more" in read(written).markdown
+    assert PROSE in read(written.as_bytes()).markdown
+    assert "The foot & more" in read(written.as_bytes()).markdown
 
 
 def test_attachments_keep_order_name_type_and_bytes() -> None:
