@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -25,9 +26,13 @@ _SPACED = re.compile(rf" ?{MARK.pattern}")
 _SHORTEST_SIDE, _FEWEST_PIXELS = 16, 8_000
 """Pixels below which a picture is an icon, and no text is sought in it."""
 _FEW_CHARACTERS = 100
-"""Characters for each picture of a section below which the pictures are its text."""
+"""Characters for each picture of a document, a slide or a sheet below which the pictures are its text."""
 _PIXELS_A_CHARACTER = 10
 """Pixels whose reading takes as long as one character of a document, cut and embedded."""
+_SMALL, _LARGEST_SCALE, _MOST_READ = 500_000, 3, 3_000_000
+"""Pixels to which OCR enlarges small pictures, and by how much at most; pixels to which it reduces large ones."""
+_FEWEST_LETTERS = 4
+"""Letters below which what was read is a logo, or no text."""
 _MOST_PIXELS = 12_000_000
 """Pixels that are read beside a document's text."""
 _BACKGROUND = 0.3
@@ -37,7 +42,7 @@ _NOT_READ = "it holds pictures that are not read: set parsing.ocr to true and pa
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A picture with a mark, and whether its section has hardly any other text."""
+    """A picture with a mark, and whether its slide or sheet has hardly any other text."""
 
     number: int
     pixels: int
@@ -49,8 +54,8 @@ def with_picture_texts(
 ) -> ParsedDocument:
     """Return a document with text in place of the marks of pictures, and the number of those that are not read.
 
-    A picture is read where its section has hardly any other text, and where that costs less than the document's own
-    text did; with `pictures: all` always, for up to half of the time limit. Icons count for nothing.
+    A picture is read where its document, slide or sheet has hardly any other text, and where that costs less than the
+    document's own text did; with `pictures: all` always, for up to half of the time limit. Icons count for nothing.
 
     Args:
         document: with the marks of `picture_mark`.
@@ -81,7 +86,7 @@ def with_picture_texts(
 
 
 def _pixels(content: bytes | None) -> int | None:
-    """Return the size of a picture; 0 for an icon, None where its size cannot be told."""
+    """Return how many pixels OCR looks at; 0 for an icon, None where the size cannot be told."""
     from sourcebook.parsing.pdf.pictures.frames import open_picture
 
     try:
@@ -89,7 +94,10 @@ def _pixels(content: bytes | None) -> int | None:
             width, height = picture.size
     except ParseError:
         return None
-    return width * height if min(width, height) >= _SHORTEST_SIDE and width * height >= _FEWEST_PIXELS else 0
+    pixels = width * height
+    if min(width, height) < _SHORTEST_SIDE or pixels < _FEWEST_PIXELS:
+        return 0
+    return min(max(pixels, min(_LARGEST_SCALE**2 * pixels, _SMALL)), _MOST_READ)
 
 
 def _chosen(document: ParsedDocument, sizes: Sequence[int | None], settings: ParsingSettings) -> Iterator[_Place]:
@@ -112,22 +120,18 @@ def _chosen(document: ParsedDocument, sizes: Sequence[int | None], settings: Par
 
 
 def _places(document: ParsedDocument, sizes: Sequence[int | None]) -> Iterator[_Place]:
-    """Yield the readable pictures of a document in their order, section by section."""
-    section: list[int] = []
-    seen: set[int] = set()
-    characters = 0
-    for block in [*document.blocks, Block("heading", 0, 0)]:
+    """Yield the readable pictures of a document in their order, each once."""
+    numbers: dict[int, int | None] = {}
+    characters: Counter[int | None] = Counter()
+    for block in document.blocks:
         text = document.markdown[block.start : block.end]
-        if block.kind == "heading":
-            is_alone = characters < _FEW_CHARACTERS * len(section)
-            yield from (_Place(number, sizes[number] or 0, is_alone) for number in section)
-            section, characters = [], 0
-        else:
-            characters += len(MARK.sub("", text))
-        numbers = dict.fromkeys(int(mark[1]) for mark in MARK.finditer(text))
-        new = [number for number in numbers if number < len(sizes) and sizes[number] and number not in seen]
-        section += new
-        seen.update(new)
+        found = (int(mark[1]) for mark in MARK.finditer(text))
+        numbers = dict.fromkeys((n for n in found if n < len(sizes) and sizes[n]), block.page) | numbers
+        characters[block.page] += 0 if block.kind == "heading" else len(without_marks(text))
+    shown = Counter(numbers.values())
+    for number, page in sorted(numbers.items()):
+        is_alone = page is not None and characters[page] < _FEW_CHARACTERS * shown[page]
+        yield _Place(number, sizes[number] or 0, is_alone)
 
 
 def _read(content: bytes, settings: ParsingSettings) -> str | None:
@@ -140,6 +144,8 @@ def _read(content: bytes, settings: ParsingSettings) -> str | None:
         found = parse_image(content, settings=settings)
     except (ParseError, MissingDependencyError):
         return None
+    if sum(map(str.isalnum, found.markdown)) < _FEWEST_LETTERS:
+        return ""
     pieces = (
         block.title if block.kind == "heading" else found.markdown[block.start : block.end] for block in found.blocks
     )
