@@ -104,6 +104,7 @@ def crawl(
 def _crawl(context: CommandContext, url: str, named: str | None, settings: dict[str, Any], *, as_json: bool) -> None:
     from sourcebook.admin.additions import host_collection
     from sourcebook.admin.collections import apply
+    from sourcebook.cli.output import without_controls
     from sourcebook.cli.sources import refuse_made_over_the_api
     from sourcebook.config.edit import add_site
     from sourcebook.config.sites import SiteSource
@@ -111,9 +112,15 @@ def _crawl(context: CommandContext, url: str, named: str | None, settings: dict[
 
     collection = named or host_collection(context.configuration_path, url)
     refuse_made_over_the_api(context, collection)
+    location = SiteSource(url=url).location
+    before = _known(context, collection, location) if context.configuration_path.exists() else {}
     add_site(context.configuration_path, collection, url, settings)
     configuration = context.configuration
-    location = SiteSource(url=url).location
+    after = _known(context, collection, location)
+    for name in settings if before else ():
+        if before[name] != after[name]:
+            line = f"Changed {name} of {location} in {context.configuration_path}: {before[name]} → {after[name]}"
+            typer.echo(without_controls(line), err=True)
     with context.open_database() as database:
         with database.connection() as connection:
             apply(connection, configuration)
@@ -121,6 +128,15 @@ def _crawl(context: CommandContext, url: str, named: str | None, settings: dict[
         run_and_show(
             configuration, database, collections=[collection], selection=Selection(sources=(location,)), as_json=as_json
         )
+
+
+def _known(context: CommandContext, collection: str, location: str) -> dict[str, Any]:
+    """Return the settings of a site in the configuration; none where it is not there."""
+    from sourcebook.config.loading import load_configuration
+
+    known = load_configuration(context.configuration_path).collections.get(collection)
+    found = (site for site in (known.sites if known else ()) if site.location == location)
+    return next((site.model_dump(mode="json") for site in found), {})
 
 
 def _report(context: CommandContext, url: str | None, collection: str | None, *, as_json: bool) -> None:

@@ -12,11 +12,15 @@ from sourcebook.config.edit import NewSource, add_sources
 from sourcebook.config.field_types import expand_user
 from sourcebook.config.loading import load_configuration
 from sourcebook.config.names import collection_name, unknown_collections
+from sourcebook.config.repositories import RepositorySource
 from sourcebook.config.sites import site_location
 from sourcebook.errors import ConfigurationError
 from sourcebook.files.source import PathFilter
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+_REPOSITORY = re.compile(
+    r"git\+[a-z]+://|(?:https?|ssh|git|file)://[^?#]+\.git/?\Z|(?:git|ssh)://|[\w.-]+@[\w.-]+:(?!//)\S+", re.IGNORECASE
+)
 _MOST_NUMBERS = 1000
 
 
@@ -80,15 +84,22 @@ def local_source(collection: str, path: Path, own: tuple[Path, Path]) -> NewSour
     return NewSource(collection, "files", _written(path, own[0].parent), place, exclude)
 
 
+def is_repository(argument: str) -> bool:
+    """Return whether an argument is the URL of a Git repository: `git+…`, `….git`, `git@host:path`."""
+    return _REPOSITORY.match(argument) is not None
+
+
 def is_site(argument: str) -> bool:
     """Return whether an argument is the URL of a web site."""
-    return argument.lower().startswith(("http://", "https://"))
+    return argument.lower().startswith(("http://", "https://")) and not is_repository(argument)
 
 
 def name_of_place(place: str) -> str:
     """Return the name of a collection for a folder, a file or a URL."""
     if is_site(place):
         return _host_name(place)
+    if is_repository(place):
+        return collection_name(re.split(r"[/:]", place.rstrip("/"))[-1].removesuffix(".git"))
     if _URL.match(place) and not place.startswith("file://"):
         return collection_name(urlsplit(place).path.rstrip("/").rpartition("/")[2] or urlsplit(place).netloc)
     path = Path(os.path.realpath(local_path(place)))
@@ -102,7 +113,13 @@ def local_path(place: str) -> Path:
 
 def is_place(argument: str) -> bool:
     """Return whether an argument is written as a path or a URL, which no name of a collection is."""
-    return bool(_URL.match(argument)) or "/" in argument or os.sep in argument or argument[:1] in {"~", "."}
+    return (
+        bool(_URL.match(argument))
+        or is_repository(argument)
+        or "/" in argument
+        or os.sep in argument
+        or argument[:1] in {"~", "."}
+    )
 
 
 def _named(
@@ -114,7 +131,7 @@ def _named(
 ) -> Named:
     if argument in known:
         return Named(argument)
-    if _URL.match(argument) and not argument.startswith("file://"):
+    if is_repository(argument) or (_URL.match(argument) and not argument.startswith("file://")):
         return _url(argument, known, collection)
     path = local_path(argument)
     if not path.exists():
@@ -140,6 +157,16 @@ def _named(
 
 def _url(url: str, known: Mapping[str, CollectionSettings], collection: str | None) -> Named:
     """Return the collection of a URL: a site of http or https, or a folder that fsspec reads."""
+    if is_repository(url):
+        repository = RepositorySource(url=url.removeprefix("git+"))
+        having = (
+            name for name, each in known.items() if repository.location in {one.location for one in each.repositories}
+        )
+        found = next(having, None)
+        if found is not None and collection in {None, found}:
+            return Named(found)
+        name = collection or name_of_place(url)
+        return Named(name, NewSource(name, "repositories", repository.url, repository.location))
     if is_site(url):
         name = collection or _with_site(known, url) or _host_name(url)
         has = name in known and any(site.location == site_location(url) for site in known[name].sites)

@@ -1,6 +1,7 @@
 """Edits of a `sourcebook.yaml` that keep its comments, order and style."""
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from io import StringIO
@@ -13,13 +14,17 @@ from sourcebook.config.loading import load_configuration
 from sourcebook.config.sites import SiteSource, site_location
 from sourcebook.errors import ConfigurationError
 
+_COMMENT = re.compile(r"(?:(?<=\s)|^)#[^\n]*", re.MULTILINE)
+_DEEPEST = 8
+"""Spaces of the indentation of a list."""
+
 
 @dataclass(frozen=True, slots=True)
 class NewSource:
     """A source to add to a collection."""
 
     collection: str
-    kind: Literal["files", "sites"]
+    kind: Literal["files", "sites", "repositories"]
     written: str
     """Root or URL as the file has it."""
     location: str
@@ -60,14 +65,14 @@ def add_sources(path: Path, sources: Iterable[NewSource]) -> None:
     Raises:
         ConfigurationError: the file is invalid, or would become invalid.
     """
-    editor, file, _ = _opened(path)
+    editor, file, before = _opened(path)
     for source in sources:
         key = "root" if source.kind == "files" else "url"
         entry = _mapping(**{key: source.written})
         if source.exclude:
             entry["exclude"] = list(source.exclude)
         _sources(file, source.collection, source.kind).append(entry)
-    _replace(path, _dumped(editor, file))
+    _replace(path, _dumped(editor, file, before))
 
 
 def write_new(path: Path, text: str) -> None:
@@ -126,7 +131,7 @@ def _edited(path: Path, collection: str, url: str, settings: Mapping[str, Any]) 
             known.setdefault(name, _mapping()).update(value)
         else:
             known[name] = value
-    return before, _dumped(editor, file)
+    return before, _dumped(editor, file, before)
 
 
 def _opened(path: Path) -> tuple[Any, Any, str]:
@@ -144,8 +149,23 @@ def _opened(path: Path) -> tuple[Any, Any, str]:
 
 def _sources(file: Any, collection: str, kind: str) -> Any:
     """Return the list of sources of a collection, made where it is missing."""
+    from ruamel.yaml.comments import CommentedSeq
+
     collections = file.setdefault("collections", _mapping())
-    return collections.setdefault(collection, _mapping()).setdefault(kind, [])
+    settings = collections.setdefault(collection, _mapping())
+    sources = settings.setdefault(kind, CommentedSeq())
+    for part in (file, collections, settings, sources, *sources):
+        if part.fa.flow_style():  # what is added to [{…}] would lose its braces
+            part.ca.comment, part.ca.end = None, []
+            part.ca.items.clear()
+        part.fa.set_block_style()
+    return sources
+
+
+def _with_comments(text: str, before: str) -> str:
+    """Return the text of a file with the comments that it has lost at its beginning: those within [ ] and { }."""
+    lost = [comment for comment in _COMMENT.findall(before) if comment.strip() not in text]
+    return "".join(f"{comment.strip()}\n" for comment in lost) + text
 
 
 def _mapping(**items: Any) -> Any:
@@ -154,10 +174,10 @@ def _mapping(**items: Any) -> Any:
     return CommentedMap(**items)
 
 
-def _dumped(editor: Any, file: Any) -> str:
+def _dumped(editor: Any, file: Any, before: str) -> str:
     written = StringIO()
     editor.dump(file, written)
-    return written.getvalue()
+    return _with_comments(written.getvalue(), before)
 
 
 def _read(text: str) -> tuple[Any, Any]:
@@ -168,8 +188,10 @@ def _read(text: str) -> tuple[Any, Any]:
     editor = YAML()
     editor.preserve_quotes = True
     editor.width = 4096
-    _, mapping, offset = load_yaml_guess_indent(text) if text else (None, 4, 2)
-    editor.indent(mapping=2, sequence=mapping or 4, offset=offset if offset is not None else 2)
+    _, sequence, offset = load_yaml_guess_indent(text) if text else (None, None, None)
+    if sequence is None or offset is None or not offset + 2 <= sequence <= _DEEPEST:  # it has no list of lines
+        sequence, offset = 4, 2
+    editor.indent(mapping=2, sequence=sequence, offset=offset)
     return editor, (editor.load(text) if text else None) or _mapping()
 
 

@@ -167,6 +167,11 @@ class SiteSource(Settings):
         default=None, strict=True, description="true or false; unset: yes for a page, no for a sitemap or llms.txt"
     )
     scope: Literal["same_host", "same_domain"] = Field(default="same_host", description="same_host or same_domain")
+    canonical: Literal["compare", "trust", "ignore"] = Field(
+        default="compare",
+        description="compare, trust or ignore: whether a page that names another one as canonical is no document; "
+        "compare: where that one says the same",
+    )
     render: Literal["never", "auto", "always"] = Field(default="auto", description="never, auto or always")
     browser: BrowserSettings | None = Field(
         default=None, description='a mapping such as {wait_for: "main article", scroll: true, locale: de-DE}'
@@ -212,6 +217,11 @@ class SiteSource(Settings):
         """Identity of the settings of rendering; empty where pages are fetched, and rendered by the defaults."""
         changed = f"+{self.browser.identity}" if self.browser is not None else ""
         return f"{'+rendered' if self.renders_every_page else ''}{changed}"
+
+    @property
+    def reading(self) -> str:
+        """Identity of the settings of which a stored page depends; empty by default."""
+        return self.rendering + ("" if self.canonical == "compare" else f"+canonical {self.canonical}")
 
     @property
     def page_seconds(self) -> float:

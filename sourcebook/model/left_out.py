@@ -1,4 +1,4 @@
-"""Content of a document that its text leaves out: the kinds that are counted, and the words for each."""
+"""Parts of a document that its text leaves out: the kinds that are counted, and the words for each."""
 
 from collections.abc import Mapping
 from typing import Literal

@@ -32,14 +32,17 @@ def place_words(place: Place, title: str) -> list[str]:
 def address_of(uri: str, place: Place) -> str:
     """Return an address that leads to a place: with its time span, its page or its anchor, as far as there is one.
 
-    A fragment that the address has already is replaced, unless it is a route of the page's own scripts (`#/`, `#!`).
+    A fragment that the address has already is replaced, unless it is a route of the page's own scripts (`#/`, `#!`),
+    whose part has the name `?id=`.
     """
     fragment = media_fragment(place.start_seconds, place.end_seconds)
     if fragment is None and place.page is not None:
         fragment = f"page={place.page}"
     fragment = fragment or place.anchor
     bare, _, own = uri.partition("#")
-    return f"{bare}#{fragment}" if fragment and not own.startswith(("/", "!")) else uri
+    if own.startswith(("/", "!")):
+        return f"{uri}?id={fragment}" if fragment and "?" not in own else uri
+    return f"{bare}#{fragment}" if fragment else uri
 
 
 def stamp(seconds: float) -> str:

@@ -15,13 +15,14 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from psycopg import Connection
 
+from sourcebook.config.collection import RemovalSettings
 from sourcebook.database.lock import in_turn
 from sourcebook.database.queries import queries
 from sourcebook.database.stage_runs import refresh_statistics
@@ -36,11 +37,13 @@ from sourcebook.stages.changes import kept_count
 from sourcebook.stages.observed_stage import observed_stage
 from sourcebook.stages.other_work import OtherWork
 from sourcebook.stages.processing import Processing, processing
+from sourcebook.web.canonicals import compare_canonicals
 from sourcebook.web.cleaners import Cleaners
 from sourcebook.web.conclusion import conclude, conclude_without_login, record_left_out, renew_page_tags
 from sourcebook.web.crawl import Patience
 from sourcebook.web.crawl_result import CrawlResult
 from sourcebook.web.discovery import Discovery
+from sourcebook.web.emptying import EmptyingGuard
 from sourcebook.web.frontier import Frontier
 from sourcebook.web.host_lock import host_lock
 from sourcebook.web.login import LoginError
@@ -133,6 +136,7 @@ def _plan(connection: Connection, site: Site, selection: Selection, report: Stag
     discovery = Discovery(site.settings, start, follow_links=site.settings.follow_links is not False)
     starts = frontier.starts()
     discovery.recall(starts)
+    site = replace(site, due=site.due or (site.is_held and selection.accept))
     is_next_round = (site.due or selection.force) and not (selection.documents or selection.only_failed)
     if site.is_changed_by_others and is_next_round:
         _find_again(frontier, discovery, [start, *(url for url, _ in starts if url != start)])
@@ -227,6 +231,9 @@ class _Crawls:
                 force=self._selection.force,
                 trusts_lastmod=not (self._selection.force or self._selection.documents),
                 patience=self._patience,
+                emptying=EmptyingGuard(
+                    None if self._selection.accept else RemovalSettings.model_validate(site.removals or {})
+                ),
             )
         except LoginError as error:
             report.fail(site.location, str(error), error.failure_class)
@@ -235,6 +242,8 @@ class _Crawls:
             return
 
         def end() -> None:
+            if result.added or result.changed:
+                compare_canonicals(self._connection, site, {due.start, *(url for url, _ in frontier.starts())})
             if due.is_round and (number := record_left_out(self._connection, site, due.discovery)):
                 report.count("left_out", number)
             failure = conclude(frontier, site, result, is_round=due.is_round)

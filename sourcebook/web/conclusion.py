@@ -10,6 +10,7 @@ from sourcebook.database.batches import batched
 from sourcebook.database.queries import queries
 from sourcebook.errors import FailureClass
 from sourcebook.model.report import ItemFailure
+from sourcebook.web.canonicals import canonical_pages
 from sourcebook.web.crawl_result import CrawlResult, why_login, why_nothing
 from sourcebook.web.discovery import Discovery
 from sourcebook.web.frontier import Frontier
@@ -18,6 +19,8 @@ from sourcebook.web.site import Site
 
 _RETRY_AFTER = timedelta(minutes=5)
 """Time until the retry of a crawl that had to stop."""
+_LOOKS_AT_WHAT_IS_HELD = 48
+"""Looks within a refresh interval at a site whose loss is held back."""
 
 
 def conclude(frontier: Frontier, site: Site, result: CrawlResult, *, is_round: bool) -> ItemFailure | None:
@@ -40,6 +43,8 @@ def conclude(frontier: Frontier, site: Site, result: CrawlResult, *, is_round: b
     if result.stopped is not None:
         has_logged_in = site.settings.login is not None and site.settings.login.form is not None
         wait = _after_login(site) if result.shows_login and has_logged_in else _RETRY_AFTER
+        if result.stopped.failure_class is FailureClass.HELD:
+            wait = max(_RETRY_AFTER, site.settings.refresh / _LOOKS_AT_WHAT_IS_HELD)
         frontier.interrupt(result.stopped.reason, result.stopped.failure_class, wait)
         return result.stopped
     counts = frontier.counts()
@@ -91,17 +96,16 @@ def renew_page_tags(connection: Connection, site: Site) -> None:
 
 
 def record_left_out(connection: Connection, site: Site, discovery: Discovery) -> int:
-    """Record the URLs that the patterns leave out, of every stored page and of the lists of this round.
+    """Record the URLs that rules leave out, of every stored page and of the lists of this round.
 
     Returns:
         The number of URLs.
     """
     scope = {"source_id": site.id}
-    if discovery.follow_links and discovery.scope.has_patterns:
-        with connection.transaction(), connection.cursor(name="distinct_links") as cursor:
-            cursor.execute(queries["distinct_links"], scope)
-            discovery.note_links(link for (link,) in cursor)
-    found = discovery.left_out.found()
+    with connection.transaction(), connection.cursor(name="unknown_links") as cursor:
+        cursor.execute(queries["unknown_links"], scope)
+        discovery.note_links(cursor)
+    found = discovery.left_out.found() + canonical_pages(connection, site)
     left_out = Jsonb([asdict(entry) for entry in found])
     connection.execute(queries["record_left_out"], {**scope, "left_out": left_out})
     return sum(entry.urls for entry in found)

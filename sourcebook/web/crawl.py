@@ -4,14 +4,17 @@ import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
+from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
 from sourcebook.errors import FailureClass
+from sourcebook.model.held_back import held_back
 from sourcebook.model.progress import Progress
 from sourcebook.model.report import ItemFailure
 from sourcebook.web.claims import ClaimableUrls, Claims
 from sourcebook.web.crawl_result import CrawlResult, leaves
 from sourcebook.web.discovery import Discovery
+from sourcebook.web.emptying import EmptyingGuard
 from sourcebook.web.fetch_times import FetchTimes
 from sourcebook.web.outcome import (
     ClaimedUrl,
@@ -27,6 +30,7 @@ from sourcebook.web.outcome import (
     Refused,
     Stored,
     Unchanged,
+    soft_not_found,
 )
 from sourcebook.web.site import Site
 from sourcebook.web.visit import Visitor
@@ -104,6 +108,7 @@ class Crawl:
         progress: called with the numbers of finished, known and failed URLs.
         trusts_lastmod: whether pages that the sitemap declares unchanged are not requested.
         patience: says when the crawl pauses.
+        emptying: holds back the loss of many pages.
     """
 
     def __init__(
@@ -118,8 +123,10 @@ class Crawl:
         *,
         trusts_lastmod: bool = True,
         patience: Patience | None = None,
+        emptying: EmptyingGuard | None = None,
     ) -> None:
         self._site = site
+        self._guard = emptying or EmptyingGuard(None)
         self._most_visits = site.settings.politeness.concurrency
         self._frontier = frontier
         self._database = database
@@ -157,6 +164,10 @@ class Crawl:
                 if self._trusts_lastmod:
                     self._skip(await self._in_database(self._skip_unchanged))
                 await self._work(first=False)
+            while not self._ends_early and (released := self._guard.release()):
+                for outcome in released:
+                    self._count(outcome)
+                await self._work(first=False)
             self._result.paused = self._patience.is_over
         finally:
             await self._give_back()
@@ -167,6 +178,7 @@ class Crawl:
         counts = self._frontier.counts()
         self._live, self._known, self._new = counts.live, counts.known, counts.queued - counts.known
         self._hashes = self._frontier.page_hashes()
+        self._guard.begin(self._live, self._hashes)
 
     async def _work(self, *, first: bool) -> None:
         """Run as many visits as the site allows, with claims ahead of them and writes behind them.
@@ -189,6 +201,8 @@ class Crawl:
             for visit in [visit for visit in self._visits if visit.done()]:
                 self._visits.discard(visit)
                 self._take(visit.result())
+            while self._visitor.not_found.earlier:
+                self._count(soft_not_found(replace(self._visitor.not_found.earlier.pop(), live=True)))
             if self._write_task is not None and self._write_task.done():
                 written, self._write_task = self._write_task, None
                 await written
@@ -239,8 +253,17 @@ class Crawl:
             self._visits.add(asyncio.create_task(self._visitor.visit(claimed)))
 
     def _take(self, outcome: Outcome) -> None:
-        """Count an outcome and update the state of the crawl."""
+        """Record an outcome, unless the loss of its page waits; stop the crawl where too many would be lost."""
         outcome = _not_gone(outcome)
+        if (settled := self._guard.take(outcome)) is not None:
+            self._count(settled)
+        if self._guard.holds and self._result.stopped is None:
+            lost_as = "gone or alike at once, as of a server in maintenance"
+            reason = held_back(self._guard.lost, self._guard.pages, self._site.collection, lost_as)
+            self._result.stopped = ItemFailure(self._site.location, reason, FailureClass.HELD)
+
+    def _count(self, outcome: Outcome) -> None:
+        """Count an outcome and update the state of the crawl."""
         claimed = outcome.claimed
         self._outcomes.append(outcome)
         if self._fetched_at is None and not isinstance(outcome, Unchanged):

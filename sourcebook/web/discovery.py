@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from sourcebook.config.sites import SiteSource
 from sourcebook.web.crawl_report import CrawledUrl
-from sourcebook.web.left_out import LeftOut, LeftOutBy, LeftOutLinks, LeftOutRule, LeftOutUrls
+from sourcebook.web.left_out import LeftOut, LeftOutBy, LeftOutLinks, LeftOutUrls
 from sourcebook.web.outcome import ClaimedUrl, FoundUrl, Listed
+from sourcebook.web.pagination import continues
 from sourcebook.web.site_scope import SiteScope
 from sourcebook.web.traps import TrapGuard
 from sourcebook.web.url import host_of, registered_domain
@@ -35,6 +36,7 @@ class Discovery:
         self.left_out = LeftOutUrls()
         self._start = start
         self._starts = {start}
+        self._folder = start.partition("?")[0].rpartition("/")[0] + "/"
         self._ways: set[str] = set()
         self._most_ways = _WAYS_PER_PAGE * settings.max_pages
         self._follows_by_default = settings.follow_links is None
@@ -52,20 +54,22 @@ class Discovery:
             if role == "list" and self._follows_by_default:
                 self.follow_links = False
 
-    def links(self, page: str, depth: int, links: Iterable[str]) -> tuple[FoundUrl, ...]:
+    def links(self, page: str, depth: int, links: Iterable[str], following: Iterable[str] = ()) -> tuple[FoundUrl, ...]:
         """Return the links of a page to visit, without those already found at the same or a lower depth.
 
-        The links of the start are followed whether or not the patterns take it.
+        The links of the start are followed whether or not the patterns take it. The next page of a list is no deeper.
 
         Args:
             page: URL of the page.
             depth: number of links between the start and the page.
             links: links in normal form.
+            following: those among them that the page calls its next page.
         """
-        if not self.follow_links or self._ends_at(page, depth) is not None:
+        if not self.follow_links or not self.leads_on(page):
             return ()
-        depth = max(depth, 0) + 1
-        return tuple(FoundUrl(link, depth, page) for link in links if self._wants(link, depth))
+        depth = max(depth, 0)
+        found = ((link, depth if continues(page, link, following) else depth + 1) for link in links)
+        return tuple(FoundUrl(link, at, page) for link, at in found if at <= self.max_depth and self._wants(link, at))
 
     def left_out_by(self, link: str, page: str, depth: int) -> LeftOutBy:
         """Return the first rule that leaves a link of a page out; see `LeftOutRule` for their order.
@@ -81,15 +85,11 @@ class Discovery:
             return LeftOutBy("patterns", *refusal)
         if not self.scope.follows(link):
             return LeftOutBy("type")
-        if (rule := self._ends_at(page, depth)) is not None:
-            return LeftOutBy(rule)
-        return LeftOutBy("nofollow" if self.traps.refusal(link) is None else "trap")
-
-    def _ends_at(self, page: str, depth: int) -> LeftOutRule | None:
-        """Return the rule by which no link of a page is followed."""
+        if not self.leads_on(page):
+            return LeftOutBy("follow")
         if max(depth, 0) >= self.max_depth:
-            return "max_depth"
-        return None if self.leads_on(page) else "follow"
+            return LeftOutBy("max_depth")
+        return LeftOutBy("nofollow" if self.traps.refusal(link) is None else "trap")
 
     def listed(
         self,
@@ -136,9 +136,12 @@ class Discovery:
         return FoundUrl(target, claimed.depth, claimed.url, role=claimed.role, listed=claimed.listed)
 
     def canonical(self, claimed: ClaimedUrl, target: str) -> tuple[FoundUrl, ...]:
-        """Return the canonical URL of a page as a URL to visit where it belongs to the site."""
+        """Return the canonical URL of a page as a URL to visit where it belongs to what the site's URL asks for.
+
+        Old versions name the newest one, which nobody asked for.
+        """
         found = FoundUrl(target, claimed.depth, claimed.url)
-        return (found,) if self.scope.keeps(target) else ()
+        return (found,) if self.scope.keeps(target) and target.startswith(self._folder) else ()
 
     def leads_on(self, page: str) -> bool:
         """Return whether the links of a page are followed: those of the start are, whatever the patterns take."""
@@ -151,10 +154,15 @@ class Discovery:
         self._ways.add(page)
         return True
 
-    def note_links(self, links: Iterable[str]) -> None:
-        """Note which of the links of stored pages the patterns leave out: unchanged pages name theirs only once."""
-        for link in links:
-            self._note(link)
+    def note_links(self, links: Iterable[tuple[str, str, int]]) -> None:
+        """Note by which rules links of stored pages were not requested: unchanged pages name theirs only once.
+
+        Args:
+            links: (link, page, depth) of links that are no known URLs; see `left_out_by`.
+        """
+        for link, page, depth in links:
+            if self.is_own_host(link) and (by := self.left_out_by(link, page, depth)).rule != "type":
+                self.left_out.note(link, (by.setting or by.rule, by.pattern))
 
     def _note(self, url: str) -> None:
         if url not in self._starts:
@@ -279,7 +287,11 @@ def unrequested_links(
             if link not in known and link not in judged and discovery.is_own_host(link):
                 judged.add(link)
                 found[discovery.left_out_by(link, page.url, page.depth)][link] = page.url
-    counted = {LeftOutBy("patterns", entry.setting, entry.pattern): entry for entry in by_patterns}
+    counted = {
+        LeftOutBy("patterns", entry.setting, entry.pattern): entry
+        for entry in by_patterns
+        if entry.setting in {"include", "keep", "exclude"}
+    }
     for by, entry in counted.items():
         for url in entry.examples:
             found[by].setdefault(url, "")

@@ -89,8 +89,6 @@ def dry_run(
         except LoginError as refused:
             return CrawlReport(None, settings.location, str(refused))
     urls = frontier.urls(max_pages=settings.max_pages)
-    if discovery.follow_links:
-        discovery.note_links(link for each in urls for link in each.links or ())
     error = result.stopped.reason if result.stopped else result.waits_for.reason if result.waits_for else None
     left_out = unrequested_links(urls, discovery, discovery.left_out.found())
     return report_of(urls, url=settings.location, error=error, left_out=left_out)

@@ -27,6 +27,7 @@ def due_pages(connection: Connection, collection: str, selection: Selection = EV
             "collection": collection,
             "locations": list(selection.sources),
             "force": selection.force,
+            "accept": selection.accept,
             "retry_now": selection.only_failed,
             "urls": list(selection.documents),
         },

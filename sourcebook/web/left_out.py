@@ -34,14 +34,26 @@ class LeftOutLinks:
     """The first stored page with the link, by URL; "" where there is none."""
 
 
+_BECAUSE = {
+    "include": "no pattern of `include` takes {them}",
+    "keep": "no pattern of `keep` takes {them}",
+    "max_depth": "more than `max_depth` links lead to {them}",
+    "follow": "no pattern of `follow` takes a page that links to {them}",
+    "follow_links": "only URLs of lists are requested (`follow_links`)",
+    "nofollow": "the pages that link to {them} ask for it (nofollow)",
+    "trap": "there seems to be no end to such URLs",
+}
+"""Why a rule leaves URLs out, by its setting."""
+
+
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """The URLs that one pattern, or the lack of one, leaves out of a site."""
+    """The URLs that one rule leaves out of a site."""
 
     setting: str
-    """`exclude`, or the setting of which no pattern takes them: `include` or `keep`."""
+    """`exclude`, `canonical`, or the rule in `_BECAUSE`."""
     pattern: str | None
-    """The pattern of `exclude`; None for the other settings."""
+    """The pattern of `exclude`, the page of `canonical`; None for the others."""
     urls: int
     """Number of URLs, at most `MOST_COUNTED`."""
     examples: tuple[str, ...]
@@ -55,15 +67,16 @@ class LeftOut:
         """Return a sentence for people."""
         number = f"{self.urls:,} URL{'' if self.urls == 1 else 's'}"
         number = f"at least {number}" if self.urls >= MOST_COUNTED else number
-        verb = "is" if self.urls == 1 else "are"
-        why = f"`exclude: {self.pattern}`" if self.pattern else f"no pattern of `{self.setting}` takes them"
-        why = why if self.pattern or self.urls != 1 else f"no pattern of `{self.setting}` takes it"
-        because = "by" if self.pattern else "because"
-        return f"{number} {verb} left out {because} {why}, such as {self.examples[0]}"
+        are, them = ("is", "it") if self.urls == 1 else ("are", "them")
+        if self.setting == "canonical":
+            own = f"{are} no document of {'its' if self.urls == 1 else 'their'} own"
+            return f"{number} {own}, as {self.pattern} says the same: such as {self.examples[0]}"
+        why = f"by `exclude: {self.pattern}`" if self.pattern else f"because {_BECAUSE[self.setting].format(them=them)}"
+        return f"{number} {are} left out {why}, such as {self.examples[0]}"
 
 
 class LeftOutUrls:
-    """Collects the URLs that patterns leave out, each once."""
+    """Collects the URLs that rules leave out, each once."""
 
     def __init__(self) -> None:
         self._urls: dict[tuple[str, str | None], set[int]] = {}

@@ -198,6 +198,12 @@ def not_to_be_indexed(claimed: ClaimedUrl, found: tuple[FoundUrl, ...] = ()) -> 
     return Refused(claimed, "the page asks not to be indexed (robots)", "noindex", found=found, removes=True)
 
 
+def soft_not_found(claimed: ClaimedUrl) -> Refused:
+    """Return the outcome of a page that says what its host says of any address: that nothing is there."""
+    reason = "the server answers 200, and says what it says of any address: it is not there"
+    return Refused(claimed, reason, "dead", removes=True)
+
+
 def led_away(claimed: ClaimedUrl, target: str) -> Outcome:
     """Return the outcome of a URL that leads off the site; the start fails and removes no page."""
     reason = f"it redirects to {target[:200]}, which does not belong to the site"

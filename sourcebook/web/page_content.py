@@ -25,7 +25,7 @@ from sourcebook.parsing.html.cleaner import CleanedPage
 from sourcebook.parsing.media_type import detect_media_type
 from sourcebook.web.http_types import FetchError, Response
 from sourcebook.web.outcome import PageContent
-from sourcebook.web.url import host_of, normal_form
+from sourcebook.web.url import host_of, normal_form, route_form
 
 DOCUMENT_TYPES = frozenset({HTML, PDF, DOCX, PPTX, XLSX, MARKDOWN, PLAIN_TEXT, CSV})
 """Media types that a crawl stores."""
@@ -83,14 +83,15 @@ def page_of(response: Response, media_type: str, cleaned: CleanedPage | None, *,
         canonical_url=_canonical(cleaned, response.url),
         markdown=cleaned.markdown,
         blocks=cleaned.blocks,
-        links=tuple(normal_links(cleaned.links)),
+        links=tuple(normal_links(cleaned.links, routes=response.rendered)),
         rendered=response.rendered,
     )
 
 
-def normal_links(links: Iterable[str]) -> list[str]:
-    """Return the links in normal form, in order and without repetition."""
-    return list(dict.fromkeys(link for link in map(_normal_link, links) if link is not None))
+def normal_links(links: Iterable[str], *, routes: bool = False) -> list[str]:
+    """Return the links in normal form, in order and without repetition; those to routes only from a rendered page."""
+    found = map(route_form if routes else _normal_link, links)
+    return list(dict.fromkeys(link for link in found if link is not None))
 
 
 @lru_cache(maxsize=65_536)

@@ -37,6 +37,11 @@ class Site:
 
     keep: HtmlPart
     """Part of its HTML pages that is kept."""
+    collection: str = ""
+    removals: Mapping[str, Any] | None = None
+    """Settings of its collection's guard against emptying, as the database holds them."""
+    is_held: bool = False
+    """Whether the loss of many of its pages is held back."""
     redaction: Mapping[str, Any] | None = None
     """Settings of redaction of its collection, as the database holds them."""
 

@@ -9,6 +9,7 @@ from sourcebook.web.browser.site_renderer import SiteRenderer
 from sourcebook.web.crawl import Crawl, CrawlFrontier, Patience
 from sourcebook.web.crawl_result import CrawlResult
 from sourcebook.web.discovery import Discovery
+from sourcebook.web.emptying import EmptyingGuard
 from sourcebook.web.fetch_times import FetchTimes, TimedFetcher, TimedRenderer
 from sourcebook.web.fetching.addresses import AddressGuard
 from sourcebook.web.fetching.breaker import CircuitBreaker
@@ -35,6 +36,7 @@ async def crawl_site(
     force: bool = False,
     trusts_lastmod: bool = True,
     patience: Patience | None = None,
+    emptying: EmptyingGuard | None = None,
 ) -> CrawlResult:
     """Visit the queued URLs of a site.
 
@@ -50,6 +52,7 @@ async def crawl_site(
         force: whether requests are unconditional.
         trusts_lastmod: whether pages that the sitemap declares unchanged are not requested.
         patience: says when the crawl pauses; never where None.
+        emptying: holds back the loss of many pages; none where None.
 
     Raises:
         LoginError: the login that the settings ask for failed; no page was requested.
@@ -89,6 +92,7 @@ async def crawl_site(
             progress,
             trusts_lastmod=trusts_lastmod,
             patience=patience,
+            emptying=emptying,
         )
         return await crawl.run(lists)
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 LONGEST_URL = 2000
 """Limit on the characters of a normal form. Sitemaps allow 2,048; longer URLs are nearly always traps."""
 
+_ROUTE = re.compile(r"!?/[^?#\s]+")
+"""A fragment by which the scripts of a page show another one; `#/` is the page itself."""
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _BLANKS = "".join(map(chr, range(33)))
 _HOST = re.compile(r"(?=.{1,253}\.?\Z)(?:[a-z0-9_-]{1,63}\.)*[a-z0-9_-]{1,63}\.?")
@@ -40,6 +42,16 @@ _TOKEN = re.compile(r"(?=.*\d)(?=.*[a-z])(?:[0-9a-f-]{16,}|[0-9a-z]{20,})", re.I
 _PATH_SESSION = re.compile(
     r";(?:jsessionid|phpsessid)=[^/;]*|/\([^/]{0,40}S\([a-z0-9]{24}\)[^/]{0,40}\)(?=/|\Z)", re.IGNORECASE
 )
+
+
+def route_form(url: str) -> str | None:
+    """Return the normal form of a URL with the route of a page's own scripts in it: `#/guide` or `#!/guide`.
+
+    What follows the route, such as `?id=part`, is a place in its page.
+    """
+    normal = normal_form(url)
+    route = _ROUTE.match(url.partition("#")[2])
+    return normal if normal is None or route is None else f"{normal}#{route[0]}"
 
 
 def normal_form(url: str, base: str | None = None) -> str | None:

@@ -5,6 +5,7 @@ import logging
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Executor
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from types import MappingProxyType
@@ -46,14 +47,18 @@ from sourcebook.web.outcome import (
     asks_login,
     led_away,
     not_to_be_indexed,
+    soft_not_found,
     temporary_status,
 )
 from sourcebook.web.page_content import DOCUMENT_TYPES, media_type_of, normal_links, page_of, twin_of
 from sourcebook.web.session import Session
-from sourcebook.web.url import host_of, normal_form
+from sourcebook.web.soft_404 import SoftNotFound
+from sourcebook.web.url import host_of, normal_form, route_form
 
 _log = logging.getLogger("sourcebook.web")
 _GONE = frozenset({404, 410})
+_MOST_WORDS_ON_THE_WAY = 50
+"""Words of a page that does nothing but lead on; one with more holds a text of its own, whatever its refresh says."""
 
 
 class Visitor:
@@ -97,11 +102,12 @@ class Visitor:
         self._session = session
         self._cleaners = cleaners
         self._keep = keep
-        self.cleaner = with_identity(f"{cleaner_identity(keep)}{settings.rendering}", redaction)
+        self.cleaner = with_identity(f"{cleaner_identity(keep)}{settings.reading}", redaction)
         self._force = force
         self.rules = HostRules(fetcher, limiter, breaker, settings)
         self._trail = RedirectTrail()
         self._page_cleaner = PageCleaner(cleaners)
+        self.not_found = SoftNotFound(self._fetch_allowed, self._clean)
         self._frames = FrameReader(settings, discovery, self.rules, self._fetch, cleaners)
 
     async def visit(self, claimed: ClaimedUrl) -> Outcome:
@@ -113,7 +119,7 @@ class Visitor:
             if not await self.rules.allow(claimed.url):
                 agent = self._settings.request.user_agent.partition("/")[0]
                 return Refused(claimed, f"robots.txt of {host_of(claimed.url)} forbids it to {agent}", "robots")
-            if self._settings.renders_every_page and claimed.role == "page" and _may_be_html(claimed.url):
+            if self._opens_in_browser(claimed):
                 with suppress(NotAPageError):
                     return await self._answer(claimed, await self._renderer.render(claimed.url))
             response = await self._fetch(self._request(claimed))
@@ -130,6 +136,11 @@ class Visitor:
             _log.exception("a page could not be read", extra={"url": claimed.url})
             reason = f"it cannot be read ({type(error).__name__})"
             return Failed(claimed, reason, transient=False, failure_class=FailureClass.CORRUPT)
+
+    def _opens_in_browser(self, claimed: ClaimedUrl) -> bool:
+        """Return whether a browser opens a URL at once: so all of them, or the route of a page's own scripts."""
+        renders = self._settings.renders_every_page or ("#" in claimed.url and self._settings.render != "never")
+        return renders and claimed.role == "page" and _may_be_html(claimed.url)
 
     async def _fetch(self, request: Request) -> Response:
         return await fetch_with_retries(self._fetcher, self._limiter, self._breaker, request)
@@ -227,7 +238,7 @@ class Visitor:
             return listed
         if claimed.depth < 0:
             return Gone(claimed, "it is neither a sitemap nor an llms.txt")
-        if response.final_url is not None and normal_form(response.final_url) != claimed.url:
+        if response.final_url is not None and claimed.url not in {*_forms(response.final_url)}:
             return self._moved(claimed, response.final_url)
         media_type = media_type_of(response)
         if media_type not in DOCUMENT_TYPES:
@@ -235,7 +246,11 @@ class Visitor:
         if media_type != HTML:
             return self._store(claimed, response, media_type, None)
         cleaned = await self._clean(response)
-        if cleaned.redirect is not None and (target := normal_form(cleaned.redirect)) != claimed.url:
+        if (
+            cleaned.redirect is not None
+            and (target := normal_form(cleaned.redirect)) != claimed.url
+            and len(cleaned.markdown.split()) < _MOST_WORDS_ON_THE_WAY
+        ):
             return self._redirect(claimed, target, cleaned.redirect)
         if framed := self._frames.wanted(cleaned.frames):
             frames = await self._frames.read(claimed.url, framed, patient=claimed.attempts < SETTLED)
@@ -248,6 +263,8 @@ class Visitor:
             return asks_login(claimed, self._settings, "it shows a login page")
         if not cleaned.markdown.strip():
             return self._without_text(claimed, cleaned, response)
+        if not response.rendered and await self.not_found.is_one(claimed, cleaned):
+            return soft_not_found(claimed)
         return self._store(claimed, response, media_type, cleaned)
 
     async def _read_list(self, claimed: ClaimedUrl, response: Response) -> Outcome | None:
@@ -275,7 +292,7 @@ class Visitor:
 
     def _moved(self, claimed: ClaimedUrl, final_url: str) -> Outcome:
         """Return the outcome of a page whose redirect or script led the browser to another URL."""
-        target = normal_form(final_url)
+        target = route_form(final_url) if "#" in claimed.url else normal_form(final_url)
         if target and leads_to_login(claimed.url, target):
             return asks_login(claimed, self._settings, f"it leads to the login {target[:200]}")
         found = self._discovery.elsewhere(claimed, target) if target else None
@@ -314,7 +331,8 @@ class Visitor:
         page = page_of(response, media_type, cleaned, is_whole=is_whole)
         asked = self.rules.asked_by(response, cleaned)
         links = self._links_of_way if "noindex" in asked else self._links
-        found = () if "nofollow" in asked else links(claimed, page.links)
+        following = normal_links(cleaned.next_pages) if cleaned is not None else ()
+        found = () if "nofollow" in asked else links(claimed, page.links, following)
         if claimed.is_start and cleaned is not None and self._discovery.follow_links and "nofollow" not in asked:
             found += self._discovery.lists(normal_links(cleaned.feeds))
         if "noindex" in asked:
@@ -322,16 +340,25 @@ class Visitor:
         if not self._discovery.scope.keeps(claimed.url):
             way = "the way in" if claimed.is_start else "a way to other pages"
             return Refused(claimed, f"only {way}: the patterns do not take it", "patterns", found=found, removes=True)
+        if self._settings.canonical == "ignore" and page.canonical_url is not None:
+            page = replace(page, canonical_url=None)
         if page.canonical_url is not None:
             found += self._discovery.canonical(claimed, page.canonical_url)
         return Stored(claimed, page, found)
 
-    def _links(self, claimed: ClaimedUrl, links: Iterable[str]) -> tuple[FoundUrl, ...]:
-        return self._discovery.links(claimed.url, claimed.depth, links)
+    def _links(self, claimed: ClaimedUrl, links: Iterable[str], following: Iterable[str] = ()) -> tuple[FoundUrl, ...]:
+        return self._discovery.links(claimed.url, claimed.depth, links, following)
 
-    def _links_of_way(self, claimed: ClaimedUrl, links: Iterable[str]) -> tuple[FoundUrl, ...]:
+    def _links_of_way(
+        self, claimed: ClaimedUrl, links: Iterable[str], following: Iterable[str] = ()
+    ) -> tuple[FoundUrl, ...]:
         """Return the links of a page that is no document, of which there may be no end."""
-        return self._links(claimed, links) if self._discovery.may_lead_on(claimed.url) else ()
+        return self._links(claimed, links, following) if self._discovery.may_lead_on(claimed.url) else ()
+
+
+def _forms(url: str) -> tuple[str | None, str | None]:
+    """Return the forms of the URL at which a browser has ended: its page, and the route of the page's own scripts."""
+    return normal_form(url), route_form(url)
 
 
 def _may_be_html(url: str) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from sourcebook.model.place import address_of
 from tests.integration.stages import Stages, html
 from tests.integration.test_site_documents import docx, pdf
 from tests.web_server import WebServer
@@ -163,3 +164,30 @@ def test_without_a_browser_the_failure_says_what_to_do(
     (item,) = stages.rows("SELECT state, error FROM item WHERE uri = %(uri)s", uri=f"{site.url}/tides")
     assert item["state"] == "failed"
     assert remedy in item["error"]
+
+
+ROUTER = """<!doctype html><title>Kiln</title><nav id=menu></nav><main id=app></main><script>
+const show = () => {
+  const route = location.hash.replace(/^#\\/?/, "").split("?")[0];
+  const number = Number(route.replace(/\\D/g, "") || 0);
+  const name = number ? `Room ${number}` : "Kiln";
+  document.title = name;
+  app.innerHTML = `<h1 id="top">${name}</h1><p>The kiln of ${route || "home"} holds ${number * 7 + 5} plates.</p>`
+    + `<h2 id="heat"><a href="#/${route}?id=heat">Heat</a></h2><p>It takes ${number + 3} hours to heat.</p>`;
+};
+menu.innerHTML = [...Array(30).keys()].map((n) => `<a href="#/room/${n + 1}">${n + 1}</a>`).join(" ");
+addEventListener("hashchange", show); show();
+</script>"""
+
+
+def test_each_route_of_a_page_is_a_page_of_its_own(stages: Stages, site: WebServer) -> None:
+    """With its address, and the anchors of its headings; without a browser, the shell has none of them."""
+    site.page("/", ROUTER)
+    configure(stages, site, "auto")
+    report = stages.run()["crawled_pages"]
+    assert not report.failures
+    assert report.added == 31
+    (hit, *_) = stages.search("How many hours does room 17 take to heat?", limit=3)
+    assert hit.uri == f"{site.url}/#/room/17"
+    assert address_of(hit.uri, hit) == f"{site.url}/#/room/17?id=top"
+    stages.assert_sound()

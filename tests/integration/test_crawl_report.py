@@ -125,7 +125,7 @@ def test_a_dry_run_waits_for_another_crawl_of_the_domain(stages: Stages) -> None
 
 def test_a_dry_run_ends_at_max_pages_and_says_what_is_beyond(stages: Stages) -> None:
     stages.web.page("/", html("Start", links=[f"/{number}" for number in range(20)]))
-    stages.web.route("/*", lambda request: html(f"Page {request.path}"))
+    stages.web.route("/*", lambda request: html("Page", f"It holds {hash(request.path)} sacks."))
     settings = {
         "url": f"{stages.web.url}/",
         "politeness": {"requests_per_second": "unlimited"},

@@ -82,12 +82,15 @@ def test_an_agent_adds_a_site_of_the_public_web_and_no_other(knowledge: Knowledg
             assert "url" in await agent.refused("crawl_website", collection="notes", url=url), url
         job = await agent.ask("crawl_website", collection="notes", url="https://docs.example.com/", max_pages=7)
         assert (job["collection"], job["state"]) == ("notes", "waiting")
-        assert (await agent.ask("crawl_website", collection="notes", url="https://docs.example.com/"))["job"]
+        again = await agent.ask("crawl_website", collection="notes", url="https://docs.example.com")
+        assert (again["job"] > job["job"], again.get("changed")) == (True, None)
+        more = await agent.ask("crawl_website", collection="notes", url="https://docs.example.com/", max_pages=9)
+        assert more["changed"] == "max_pages: 7 → 9"
 
     with serving(knowledge, requires_key=False) as client:
         over_http(client.port, work)
     (site,) = knowledge.collection_settings("notes").settings["sites"]
-    assert (site["url"], site["max_pages"]) == ("https://docs.example.com/", 7)
+    assert (site["url"], site["max_pages"]) == ("https://docs.example.com/", 9)
 
 
 def test_who_may_not_write_or_see_is_told_of_nothing(knowledge: KnowledgeBase) -> None:

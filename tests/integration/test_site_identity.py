@@ -9,6 +9,7 @@ from sourcebook.admin.items import find_document
 from sourcebook.admin.removal import purge, remove_items, restore_items
 from sourcebook.contract.documents import Document
 from sourcebook.errors import UnknownDocumentError
+from sourcebook.web.left_out import LeftOut
 from tests.integration.stages import Stages, html
 from tests.web_server import WebServer
 
@@ -54,15 +55,73 @@ def test_two_copies_that_differ_from_now_on_are_two_documents(stages: Stages) ->
     assert "also_at" not in stages.page("/a")["metadata"]
 
 
-def test_the_canonical_url_is_the_document_where_it_is_a_page_of_the_host(stages: Stages) -> None:
-    """It may say a little less than the page that names it, and may be linked from nowhere."""
+GUIDE = (
+    "The gauge of the boiler is green while 12 bar hold, and a person in the yard reads it twice a day, at 7 and at 19."
+)
+
+
+def test_the_canonical_url_is_the_document_where_it_is_a_page_that_says_the_same(stages: Stages) -> None:
+    """It may say more than the page that names it, and be linked from nowhere; it is told which pages fall to it."""
     stages.web.page("/", html("Start", links=["/print"]))
-    stages.web.page("/print", html("Guide", "To print.", head=canonical(stages, "/guide")))
-    stages.web.page("/guide", html("Guide", "To read.", head=canonical(stages, "/guide")))
+    stages.web.page("/print", html("Guide", GUIDE, head=canonical(stages, "/guide")))
+    stages.web.page("/guide", html("Guide", GUIDE, "It was made in 1931.", head=canonical(stages, "/guide")))
     stages.configure_site()
     stages.crawl()
     assert stages.pages() == {"/", "/guide"}
     assert find(stages, "/print").item.uri == stages.address("/guide")
+    (source,) = stages.status().sources
+    (entry,) = source.left_out or [{}]
+    assert (entry["setting"], entry["pattern"], entry["urls"]) == ("canonical", stages.address("/guide"), 1)
+    assert "1 URL is no document of its own, as " in str(LeftOut.of(entry))
+
+    stages.web.page("/guide", html("Guide", GUIDE.replace("12", "14"), head=canonical(stages, "/guide")))
+    stages.web.page("/print", html("Guide", GUIDE, "", head=canonical(stages, "/guide")))
+    stages.refresh()
+    assert stages.pages() == {"/", "/guide", "/print"}, "a number alone makes another page"
+
+
+@pytest.mark.parametrize("path", ["/", "/manual/1.4/"])
+def test_a_canonical_link_to_a_page_that_says_something_else_is_no_command(stages: Stages, path: str) -> None:
+    """Neither on all pages of a site, as that of its start, nor on an old version: nobody asked for the newest one."""
+    home, newest = canonical(stages, "/"), canonical(stages, "/manual/latest/")
+    stages.web.page("/", html("Home", links=["/gear", "/manual/1.4/"], head=home))
+    stages.web.page("/gear", html("Gear", "The gear has 31 teeth, and is oiled by hand.", head=home))
+    stages.web.page("/manual/1.4/", html("Manual", "It keeps 40 litres.", links=["keys"], head=newest))
+    stages.web.page("/manual/1.4/keys", html("Keys", "Key 7 of copper.", head=canonical(stages, "/manual/latest/keys")))
+    stages.web.page("/manual/latest/", html("Manual", "It keeps 80 litres."))
+    stages.web.page("/manual/latest/keys", html("Keys", "Key 9 of copper."))
+    stages.configure_site(path)
+    stages.crawl()
+    manual = {"/manual/1.4/", "/manual/1.4/keys"}
+    assert stages.pages() - {"/manual/latest/", "/manual/latest/keys"} == (
+        manual if path != "/" else manual | {"/", "/gear"}
+    )
+    assert path == "/" or stages.pages() == manual
+
+
+def test_canonical_links_are_trusted_or_ignored_by_a_setting(stages: Stages) -> None:
+    stages.web.page("/", html("Home", links=["/gear", "/print"]))
+    stages.web.page("/gear", html("Gear", "The gear has 31 teeth.", head=canonical(stages, "/")))
+    stages.web.page("/print", html("Guide", GUIDE, head=canonical(stages, "/guide")))
+    stages.web.page("/guide", html("Guide", GUIDE, "More."))
+    stages.configure_site(canonical="trust")
+    stages.crawl()
+    assert stages.pages() == {"/", "/guide"}
+    stages.configure_site(canonical="ignore")
+    stages.refresh()
+    assert stages.pages() - {"/guide"} == {"/", "/gear", "/print"}
+
+
+def test_a_page_with_a_text_of_its_own_is_no_redirect_whatever_its_refresh_says(stages: Stages) -> None:
+    refresh = f'<meta http-equiv="refresh" content="0; url={stages.address("/")}">'
+    stages.web.page("/", html("Home", links=["/news", "/moved"]))
+    stages.web.page(
+        "/news", html("News", *[f"The mill sold {number} sacks in that week." for number in range(12)], head=refresh)
+    )
+    stages.web.page("/moved", html("Moved", head=refresh))
+    stages.configure_site()
+    stages.crawl()
+    assert stages.pages() == {"/", "/news"}
 
 
 @pytest.mark.parametrize("status", [404, 500])

@@ -1,7 +1,10 @@
 """The stage `crawled_pages` on a first crawl: what each way to begin takes of a site, and where it ends."""
 
+from itertools import pairwise
+
 import pytest
 
+from sourcebook.web.left_out import LeftOut
 from tests.integration.stages import Stages, html
 
 LLMS = """# The harbour
@@ -114,10 +117,31 @@ def test_the_patterns_decide_but_not_over_the_way_in(stages: Stages) -> None:
 
 
 def test_no_page_is_further_from_the_start_than_max_depth(stages: Stages) -> None:
-    chain(stages, 6)
+    """And it is told how many URLs that leaves out, and which; pages of a list are no deeper than its first one."""
+    rooms = ["/", "/hall", "/room", "/attic", "/chest", "/drawer"]
+    for path, link in pairwise(rooms):
+        stages.web.page(path, html(f"Room {path}", links=[link]))
+    for number in range(1, 9):
+        page = stages.address(f"/parts/page/{number + 1}")
+        stages.web.page(f"/parts/page/{number}", html(f"List {number}", links=[page, f"/part/{number * 7}"]))
+        stages.web.page(f"/part/{number * 7}", html(f"Part {number}"))
+    older = f'<a href="{stages.address("/older-b")}">Older posts »</a>'
+    stages.web.page("/older-b", html("News B", '<a href="/older-c" rel="next">on</a>'))
+    stages.web.page("/older-c", html("News C"))
+    stages.web.page("/attic", html("Room /attic", older, links=["/chest", "/parts/page/1"]))
     stages.configure_site(max_depth=3)
     stages.crawl()
-    assert stages.pages() == {"/", "/1", "/2", "/3"}
+    assert stages.pages() == {*rooms[:4], "/older-b", "/older-c"}
+    (source,) = stages.status().sources
+    told = [str(LeftOut.of(entry)) for entry in source.left_out or ()]
+    lead = "2 URLs are left out because more than `max_depth` links lead to them, such as "
+    assert told == [f"{lead}{stages.address('/chest')}"]
+
+    stages.configure_site("/parts/page/1", max_depth=1)
+    stages.crawl()
+    assert stages.pages() == {f"/parts/page/{number}" for number in range(1, 9)} | {
+        f"/part/{number * 7}" for number in range(1, 9)
+    }
 
 
 def test_max_pages_is_kept_exactly_and_what_is_beyond_is_counted_and_taken_when_it_grows(stages: Stages) -> None:
@@ -162,7 +186,7 @@ def test_another_name_of_the_same_machine_is_another_host(stages: Stages) -> Non
 def test_a_sitemap_that_turns_out_larger_than_max_pages_is_known_whole(stages: Stages) -> None:
     """60,000 URLs are read in a few seconds, and counted."""
     stages.web.sitemap("/sitemap.xml", [f"/{number}" for number in range(60_000)])
-    stages.web.page("/*", html("Any"))
+    stages.web.route("/*", lambda request: html("Any", f"It holds {hash(request.path)} sacks."))
     stages.configure_site("/sitemap.xml", max_pages=5)
     report = stages.crawl()
     assert report.added == 5

@@ -56,10 +56,13 @@ FROM crawled_page page
 JOIN frontier ON frontier.source_id = page.source_id AND frontier.url = page.url
 WHERE page.source_id = %(source_id)s AND page.removed_at IS NULL;
 
--- name: distinct_links
--- Return each link of the live pages of a site once.
-SELECT DISTINCT link FROM crawled_page page CROSS JOIN LATERAL unnest(page.links) AS link
-WHERE page.source_id = %(source_id)s AND page.removed_at IS NULL;
+-- name: unknown_links
+-- Return each link of the live pages of a site that is no known URL, with the page nearest to the start that has it.
+SELECT DISTINCT ON (link) link, page.url, page.depth
+FROM crawled_page page CROSS JOIN LATERAL unnest(page.links) AS link
+WHERE page.source_id = %(source_id)s AND page.removed_at IS NULL
+  AND NOT EXISTS (SELECT FROM frontier WHERE frontier.source_id = page.source_id AND frontier.url = link)
+ORDER BY link, page.depth, page.url;
 
 -- name: page_tags
 -- Return the URLs of the stored pages of a site, with the tags that patterns gave them.
@@ -71,6 +74,32 @@ UPDATE crawled_page page SET tags = ARRAY(SELECT jsonb_array_elements_text(tagge
 FROM unnest(%(urls)s::text[]) WITH ORDINALITY AS named (url, place)
 JOIN jsonb_array_elements(%(tags)s) WITH ORDINALITY AS tagged (tags, place) USING (place)
 WHERE page.source_id = %(source_id)s AND page.url = named.url;
+
+-- name: named_canonicals
+-- Return the texts of the live pages of a site that name another one as canonical, each with the text of that one.
+-- There is no text where one of them is no HTML. Pages of equal content are one document anyway.
+SELECT page.url, own.markdown, other.markdown
+FROM crawled_page page
+JOIN crawled_page canonical
+    ON canonical.source_id = page.source_id AND canonical.url = page.canonical_url AND canonical.removed_at IS NULL
+LEFT JOIN parsed_content own ON own.sha256 = page.sha256 AND own.parser = page.parser
+LEFT JOIN parsed_content other ON other.sha256 = canonical.sha256 AND other.parser = canonical.parser
+WHERE page.source_id = %(source_id)s AND page.removed_at IS NULL AND page.canonical_url IS NOT NULL
+  AND page.sha256 <> canonical.sha256;
+
+-- name: forget_canonicals
+-- Forget which page some pages of a site name as canonical.
+UPDATE crawled_page SET canonical_url = NULL
+WHERE source_id = %(source_id)s AND url = ANY(%(urls)s) AND canonical_url IS NOT NULL;
+
+-- name: canonical_pages
+-- Return the canonical pages of a site for which other pages are no documents; see the view present_page.
+SELECT canonical.url, count(*)::integer, (array_agg(page.url ORDER BY page.url))[:3]
+FROM crawled_page page
+JOIN crawled_page canonical ON canonical.source_id = page.source_id AND canonical.url = page.canonical_url
+WHERE page.source_id = %(source_id)s AND page.removed_at IS NULL
+  AND canonical.url <> page.url AND canonical.canonical_url IS NULL AND canonical.removed_at IS NULL
+GROUP BY canonical.url ORDER BY 2 DESC, 1;
 
 -- name: record_left_out
 -- Record what the patterns of a site left out of its last round.

@@ -3,6 +3,8 @@
 SELECT source.id, source.location, source.settings, source.crawl_started_at, source.crawl_scope,
        coalesce(crawl_is_due(source), true) AS due,
        coalesce(nullif(collection.settings #>> '{parsing,html}', 'auto'), 'main') AS keep,
+       source.collection, nullif(collection.settings -> 'removals', 'null') AS removals,
+       source.listing_error_class IS NOT DISTINCT FROM 'held' AS is_held,
        nullif(collection.settings -> 'redaction', 'null') AS redaction
 FROM source
 JOIN collection ON collection.name = source.collection
@@ -18,7 +20,8 @@ SELECT source.location,
                SELECT count(*) FROM frontier WHERE frontier.source_id = source.id AND frontier.url = ANY(%(urls)s))
            WHEN %(retry_now)s THEN (
                SELECT count(*) FROM frontier WHERE frontier.source_id = source.id AND frontier.state = 'failed')
-           WHEN coalesce(crawl_is_due(source), true) OR %(force)s THEN greatest(1, (
+           WHEN coalesce(crawl_is_due(source), true) OR %(force)s
+                OR (%(accept)s AND source.listing_error_class = 'held') THEN greatest(1, (
                SELECT count(*) FROM frontier
                WHERE frontier.source_id = source.id AND frontier.state NOT IN ('gone', 'beyond')))
            ELSE (

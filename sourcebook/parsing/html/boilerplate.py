@@ -23,7 +23,7 @@ UNREADABLE = (
 )  # fmt: skip
 """Elements without text of the page; a <dialog> is hidden until a script opens it."""
 
-_NAVIGATION_ROLES = frozenset(
+NAVIGATION_ROLES = frozenset(
     {"alertdialog", "banner", "complementary", "contentinfo", "dialog", "menu", "menubar", "navigation", "search"}
 )
 _NOTE_ROLES = frozenset({"note", "doc-footnote", "doc-endnote", "doc-endnotes"})
@@ -203,7 +203,7 @@ def _verdict(element: Element, attributes: dict[str, str], *, within_body: bool)
         return None
     if tag == "a":
         said = said or _link_verdict(element, attributes)
-    elif tag == "nav" or attributes.get("role") in _NAVIGATION_ROLES:
+    elif tag == "nav" or attributes.get("role") in NAVIGATION_ROLES:
         said = said or "boilerplate"
     elif tag == "aside":
         said = said or ("boilerplate" if _is_mostly_links(element) and not _is_note(attributes) else None)

@@ -9,15 +9,16 @@ from types import MappingProxyType
 from sourcebook.config.html_part import HtmlPart
 from sourcebook.model import revisions
 from sourcebook.model.document import Block, JsonValue
-from sourcebook.model.left_out import LeftOutKind
+from sourcebook.model.left_out import LeftOutKind, with_left_out
 from sourcebook.parsing.html.anchors import anchor_of
 from sourcebook.parsing.html.boilerplate import drop_site_frame, main_content, prune, strip_unreadable
 from sourcebook.parsing.html.charset import decode_page
 from sourcebook.parsing.html.code_blocks import flatten_code
+from sourcebook.parsing.html.folded import unfold
 from sourcebook.parsing.html.frames import Frame, frame_urls, join_frames, show_own_parts
 from sourcebook.parsing.html.head import PageHead, is_site_name, page_address, page_title, read_head
 from sourcebook.parsing.html.left_out import number_of_words, unreadable_parts
-from sourcebook.parsing.html.links import base_url, links
+from sourcebook.parsing.html.links import base_url, links, next_pages
 from sourcebook.parsing.html.markdown import WrittenPage, write_markdown
 from sourcebook.parsing.html.scripts import has_scripts, lacks_text
 from sourcebook.parsing.html.tidying import mark_images, unwrap_local_links
@@ -39,6 +40,8 @@ class CleanedPage:
     title: str | None
     links: tuple[str, ...]
     """Absolute URLs of `<a href>` in page order, without fragments and repetitions, not normalised."""
+    next_pages: tuple[str, ...] = ()
+    """Absolute URLs that the page calls its next page, not normalised."""
     canonical: str | None = None
     """Absolute URL of `<link rel=canonical>`."""
     language: str | None = None
@@ -88,10 +91,7 @@ class _Source:
             return None
         if self.frames:
             join_frames(tree, self.base, self.frames, self.keep)
-        show_own_parts(tree, self.keep)
-        mark_images(tree, self.load)
-        strip_unreadable(tree)
-        return body_of(tree)
+        return _readable(tree, self.keep, self.load)[0]
 
 
 def clean_page(
@@ -126,16 +126,13 @@ def clean_page(
     source = _Source(text, url, base_url(tree, url), frames, keep, xml, load)
     head = read_head(tree, base=source.base)
     targets = links(tree, source.base)
+    following = next_pages(tree, source.base)
     framed = frame_urls(tree, source.base)
     scripted = has_scripts(tree)
     has_password = _asks_password(tree)
     if frames:
         targets = tuple(dict.fromkeys((*targets, *join_frames(tree, source.base, frames, keep))))
-    show_own_parts(tree, keep)
-    left_out = unreadable_parts(tree)
-    mark_images(tree, load)
-    strip_unreadable(tree)
-    page_body = body_of(tree)
+    page_body, left_out, hidden_words = _readable(tree, keep, load)
     words = number_of_words(page_body)
     if keep == "main":
         written = _main_content(page_body, head, source)
@@ -151,9 +148,10 @@ def clean_page(
         blocks=blocks,
         title=page_title(head, document_title(blocks) or ""),
         links=targets,
+        next_pages=following,
         canonical=head.canonical,
         language=head.language,
-        metadata={**written.dates, **head.metadata},
+        metadata=with_left_out({**written.dates, **head.metadata}, {"hidden_words": hidden_words}),
         noindex=head.noindex,
         nofollow=head.nofollow,
         needs_scripts=needs_scripts,
@@ -164,6 +162,22 @@ def clean_page(
         asks_password=has_password,
         left_out={**left_out, "words": max(0, words - written.words)},
     )
+
+
+def _readable(
+    tree: Element, keep: HtmlPart, load: Callable[[str], bytes | None]
+) -> tuple[Element, Mapping[LeftOutKind, int], int]:
+    """Return the body without scripts, with marks of images and what its controls open.
+
+    Returns:
+        The body; the counts of what went with scripts, frames and controls; the number of words that stay folded away.
+    """
+    show_own_parts(tree, keep)
+    left_out = unreadable_parts(tree)
+    mark_images(tree, load)
+    strip_unreadable(tree)
+    body = body_of(tree)
+    return body, left_out, unfold(body) if keep == "main" else 0
 
 
 def cleaner_identity(keep: HtmlPart) -> str:

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from itertools import islice
 
 from sourcebook.model.document import JsonValue
@@ -16,6 +17,7 @@ from sourcebook.parsing.text.titles import LONGEST_TITLE
 _LONGEST_VALUE = 2000
 _LONGEST_DATA = 500_000
 _SEPARATOR = re.compile(r"\s+(?:[-–—|·•»«/]|::|:)\s+")
+_UNAVAILABLE_AFTER = re.compile(r"\bunavailable_after\s*:\s*(.+)", re.IGNORECASE)
 _SAVED_FROM = re.compile(r"<!--\s*saved from url=\(\d+\)(\S+)\s*-->", re.IGNORECASE)
 # As browsers read it, who ignore a fraction of a second: `0;url=…`, `0, 'a'`, `0.5 url = a`.
 _REFRESH = re.compile(
@@ -71,11 +73,26 @@ def read_head(tree: Element, *, base: str) -> PageHead:
         canonical=_canonical(tree, base),
         language=_language(tree),
         metadata={name: value for name, value in values.items() if value},
-        noindex=not robots.isdisjoint({"noindex", "none"}),
+        noindex=not robots.isdisjoint({"noindex", "none"}) or is_over(meta.get("robots", "")),
         nofollow=not robots.isdisjoint({"nofollow", "none"}),
         redirect=_redirect(tree, base),
         feeds=tuple(_feeds(tree, base)),
     )
+
+
+def is_over(directives: str) -> bool:
+    """Return whether directives for robots name a time in the past after which the page is not to be found.
+
+    A date may hold commas, as directives between themselves do.
+    """
+    found = _UNAVAILABLE_AFTER.search(directives)
+    parts = found[1].split(",") if found else []
+    for number in range(1, len(parts) + 1):
+        moment = iso_date(",".join(parts[:number]))
+        if moment is not None:
+            until = datetime.fromisoformat(moment)
+            return (until if until.tzinfo else until.replace(tzinfo=UTC)) < datetime.now(UTC)
+    return False
 
 
 def page_address(tree: Element, text: str) -> str:

@@ -4,7 +4,7 @@ import re
 from functools import lru_cache
 from urllib.parse import quote, urldefrag, urljoin
 
-from sourcebook.parsing.html.tree import Element
+from sourcebook.parsing.html.tree import Element, plain_text
 
 OWN_PAGE = "link-of-own-page:"
 """Scheme that `mark_own_links` gives to links within the page, in place of the page's URL."""
@@ -14,6 +14,13 @@ _PATH = re.compile(r"(?!//)[^?#;:\x00-\x20][^:]*\Z")
 _FOLDER = re.compile(r"https?://[^/?#]+/(?:[^?#]*/)?")
 _UNSAFE = re.compile(r"""[\s"<>`]""")
 # Browsers remove line ends and tabs from a URL, and white space around it.
+_NEXT = re.compile(
+    r"[\W_]*(?:(?:next|older)(?: (?:page|posts?|entries|articles?|results))?|(?:nächste|ältere)(?: \w+)?|weiter"
+    r"|(?:page )?suivante?|(?:página )?siguiente|(?:pagina )?successiva|próxima(?: página)?|volgende(?: pagina)?"
+    r"|следующая(?: страница)?|次(?:へ|のページ)|下一页|下一頁)[\W_]*",
+    re.IGNORECASE,
+)
+"""Words of a link to the next page of a list."""
 _IGNORED = re.compile(r"[\t\n\r]+|^[\x00-\x20]+|[\x00-\x20]+$")
 
 
@@ -29,23 +36,41 @@ def base_url(tree: Element, url: str) -> str:
 
 
 def links(tree: Element, base: str) -> tuple[str, ...]:
-    """Return the http(s) URLs that the whole page links to, without fragments, each once, in the order of the page.
+    """Return the http(s) URLs that the whole page links to, each once, in the order of the page.
 
+    They have no fragments, unless these are routes of the page's own scripts: `#/guide`, `#!/guide`.
     Links with rel=nofollow and links to the page's own anchors are left out.
     """
     found: dict[str, None] = {}
     resolved: dict[str, str | None] = {}
     for element in tree.iter("a", "area"):
         href = element.get("href")
-        if href is None or href.startswith("#") or "nofollow" in (element.get("rel") or "").lower():
+        if href is None or "nofollow" in (element.get("rel") or "").lower():
             continue
-        reference = href.partition("#")[0]
+        reference = href if _is_route(href) else href.partition("#")[0]
+        if not reference:
+            continue
         if reference not in resolved:
             resolved[reference] = absolute(base, reference)
         target = resolved[reference]
         if target is not None:
             found[target] = None
     return tuple(found)
+
+
+def next_pages(tree: Element, base: str) -> tuple[str, ...]:
+    """Return the http(s) URLs that a page calls its next page: by `rel=next`, or in the words of the link."""
+    found = (
+        absolute(base, (element.get("href") or "").partition("#")[0])
+        for element in tree.iter("a", "link")
+        if "next" in (element.get("rel") or "").lower().split()
+        or (element.tag == "a" and len(element) < 3 and _NEXT.fullmatch(plain_text(element)))
+    )
+    return tuple(dict.fromkeys(url for url in found if url is not None))
+
+
+def _is_route(href: str) -> bool:
+    return href.partition("#")[2].startswith(("/", "!/"))
 
 
 def mark_own_links(root: Element, base: str, page_url: str) -> None:
@@ -64,7 +89,7 @@ def mark_own_links(root: Element, base: str, page_url: str) -> None:
     is_base = bool(own) and urldefrag(base)[0] == own
     for link in root.iter("a") if own else ():
         href = link.get("href")
-        if href is None:
+        if href is None or _is_route(href):
             continue
         path, sign, fragment = _IGNORED.sub("", href).partition("#")
         if is_base if not path else sign and "?" in own and absolute(base, path) == own:

@@ -145,7 +145,9 @@ class CrawlArguments(_Waiting):
 
     collection: str = Field(description="Name of the collection.")
     url: str = Field(min_length=1, max_length=4_096, description="Page, sitemap or llms.txt to begin with.")
-    max_pages: StrictInt = Field(default=100, ge=1, le=10_000, description="Pages, at most.")
+    max_pages: StrictInt | None = Field(
+        default=None, ge=1, le=10_000, description="Pages, at most; by default 100, or as the site has it."
+    )
 
 
 class RemoveSourceArguments(_Waiting):

@@ -127,7 +127,8 @@ class CrawlerBrowser:
         own = OwnHeaders.of_site(self._settings.url, site_headers(self._settings))
         limit, browser = self._settings.request.max_bytes, self._settings.browser
         visit = PageVisit(url, proxy, max_bytes=limit, seconds=seconds, own=own, browser=browser)
-        tab = self._idle_tabs.pop() if self._idle_tabs else _Tab(f"tab {self.pages_begun} {id(visit)}")
+        reuses = bool(self._idle_tabs) and "#" not in url  # another route of the page in a tab would load nothing
+        tab = self._idle_tabs.pop() if reuses else _Tab(f"tab {self.pages_begun} {id(visit)}")
         config = _run_config(browser, seconds, shared_data={"visit": visit, "tab": tab}, session_id=tab.session)
         crawl = asyncio.create_task(self._strategy.crawl(url, config))
         watch = asyncio.create_task(visit.watch())

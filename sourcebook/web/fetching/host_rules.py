@@ -12,6 +12,7 @@ from sourcebook.config.sites import SiteSource
 from sourcebook.errors import FailureClass
 from sourcebook.parsing.html.cleaner import CleanedPage
 from sourcebook.parsing.html.frames import FrameHead
+from sourcebook.parsing.html.head import is_over
 from sourcebook.parsing.text.decode import decode
 from sourcebook.web.fetching.breaker import CircuitBreaker
 from sourcebook.web.fetching.politeness import HostLimiter
@@ -56,7 +57,9 @@ UNAVAILABLE = RobotsRules(unavailable=True)
 
 
 def tag_directives(header: str, user_agent: str) -> frozenset[str]:
-    """Return the directives `noindex` and `nofollow` of an X-Robots-Tag header; `none` stands for both.
+    """Return the directives `noindex` and `nofollow` of an X-Robots-Tag header.
+
+    `none` stands for both, and an `unavailable_after` that is past for `noindex`.
 
     Args:
         header: its value, several joined with commas; a part may start with the name of an agent.
@@ -70,7 +73,9 @@ def tag_directives(header: str, user_agent: str) -> frozenset[str]:
         if colon and named.strip() != "unavailable_after":
             meant = named.strip() == agent  # applies to the following parts, up to the next agent
             part = directive
-        if meant:
+        if meant and named.strip() == "unavailable_after" and is_over(header[header.lower().index(part) :]):
+            found.add("noindex")
+        elif meant:
             found |= {"noindex", "nofollow"} if part.strip() == "none" else {part.strip()}
     return frozenset(found & {"noindex", "nofollow"})
 

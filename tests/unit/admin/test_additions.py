@@ -134,3 +134,23 @@ def test_nearest_is_near() -> None:
     """A misspelt name finds its own; a different word finds none."""
     assert nearest("Handbok", ["boat", "handbook"]) == "handbook"
     assert nearest("weather", ["boat", "handbook"]) is None
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "git+https://git.example.com/org/handbook",
+        "git+ssh://git@git.example.com/org/handbook.git",
+        "ssh://git@git.example.com/org/handbook.git",
+        "https://git.example.com/org/handbook.git",
+        "git@git.example.com:org/handbook.git",
+    ],
+)
+def test_the_url_of_a_repository_makes_a_repository(tmp_path: Path, url: str) -> None:
+    """However git writes it; the second time, the collection has it already."""
+    path = tmp_path / "sourcebook.yaml"
+    (named,) = add_named(path, [url], home=tmp_path / ".sourcebook")
+    assert named.collection == "handbook"
+    (repository,) = load_configuration(path).collections["handbook"].repositories
+    assert repository.url == url.removeprefix("git+")
+    assert add_named(path, [url], home=tmp_path / ".sourcebook")[0].source is None

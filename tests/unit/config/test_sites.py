@@ -210,6 +210,27 @@ class TestAddingASite:
             "20",
         ]
 
+    @pytest.mark.parametrize(
+        "before",
+        [
+            "collections: {handbook: {sites: [{url: https://docs.example.com/}]}}\n",
+            "collections:\n  handbook:\n    sites: [{url: https://docs.example.com/}]  # ours\n",
+            "collections:\n  handbook:\n    sites: [\n      {url: https://docs.example.com/},  # first\n    ]\n",
+            "collections:\n  handbook:\n    sites: [{url: https://docs.example.com/,  # here\n      render: never}]\n",
+            '{"collections": {"handbook": {"sites": [{"url": "https://docs.example.com/"}]}}}\n',
+        ],
+    )
+    def test_a_file_in_braces_is_edited_as_any_other(self, path: Path, before: str) -> None:
+        """And keeps its comments, wherever these stood."""
+        path.write_text(before)
+        assert add_site(path, "handbook", "https://docs.example.com/", {"max_pages": 3})
+        assert add_site(path, "handbook", "https://two.example.com/", {"exclude": ["/x/**"]})
+        assert add_site(path, "handbook", "https://docs.example.com/", {"politeness": {"concurrency": 2}})
+        first, second = load_configuration(path).collections["handbook"].sites
+        assert (first.max_pages, first.politeness.concurrency, second.exclude) == (3, 2, ("/x/**",))
+        after = path.read_text()
+        assert all(after.count(comment) == 1 for comment in ("# ours", "# first", "# here") if comment in before)
+
     def test_a_file_and_a_collection_are_made(self, path: Path) -> None:
         """Where nothing is there yet, a configuration of one site is written."""
         assert add_site(path, "docs", "https://docs.example.com/", {})

@@ -184,7 +184,10 @@ def test_what_is_too_long_is_cut_at_a_line() -> None:
         ("none", {"noindex", "nofollow"}),
         ("googlebot: noindex, nofollow", set()),
         ("googlebot: noindex, sourcebook: nofollow", {"nofollow"}),
-        ("unavailable_after: 25 Jun 2030 15:00:00 PST, noindex", {"noindex"}),
+        ("unavailable_after: 25 Jun 2330 15:00:00 PST, nofollow", {"nofollow"}),
+        ("unavailable_after: 25 Jun 2010 15:00:00 PST, nofollow", {"noindex", "nofollow"}),
+        ("nofollow, Unavailable_After: 2010-06-25", {"noindex", "nofollow"}),
+        ("googlebot: unavailable_after: 25 Jun 2010 15:00:00 PST", set()),
     ],
 )
 def test_what_an_x_robots_tag_asks_of_us(header: str, asked: set[str]) -> None:

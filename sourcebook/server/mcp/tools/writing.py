@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
+from sourcebook.config.sites import site_location
 from sourcebook.errors import ConflictError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
@@ -18,6 +19,9 @@ from sourcebook.server.mcp.arguments import (
 )
 from sourcebook.server.mcp.tools.jobs import Job, as_job
 from sourcebook.server.visibility import seen_collections
+
+_MOST_PAGES = 100
+"""Pages of a new site, unless the caller says."""
 
 
 class StoredDocument(BaseModel):
@@ -57,18 +61,33 @@ def ingest_documents(knowledge: KnowledgeBase, grant: Grant, asked: IngestArgume
     return IngestJob(**as_job(request).model_dump(), documents=stored)
 
 
-def crawl_website(knowledge: KnowledgeBase, grant: Grant, asked: CrawlArguments) -> Job:
-    """Add a site to a collection where it has it not, and ask for what is due of its sites to be crawled.
+class CrawlJob(Job):
+    """The job of a crawl."""
+
+    changed: str | None = Field(default=None, description="What changed of a site that was known.")
+
+
+def crawl_website(knowledge: KnowledgeBase, grant: Grant, asked: CrawlArguments) -> CrawlJob:
+    """Add a site to a collection, or change the one that it has, and ask for what is due of its sites to be crawled.
 
     Raises:
         NotFoundError: the collection does not exist for the caller.
         QueryError: the address is not allowed.
-        ConflictError: `sourcebook.yaml` declares the collection, and not the site.
+        ConflictError: `sourcebook.yaml` declares the collection, and not the site, or with other settings.
     """
     seen_collections(knowledge, grant, [asked.collection])
-    site = {"url": asked.url, "max_pages": asked.max_pages}
-    _add(knowledge, grant, asked.collection, "site", site, asked.url)
-    return as_job(knowledge.request_work(asked.collection, kinds=["site"], actor=grant.actor))
+    sites = knowledge.collection_settings(asked.collection).settings.get("sites") or []
+    known = next((site for site in sites if site_location(site["url"]) == site_location(asked.url)), None)
+    changed = None
+    if known is None:
+        site = {"url": asked.url, "max_pages": asked.max_pages or _MOST_PAGES}
+        knowledge.add_source(asked.collection, "site", site, actor=grant.actor)
+    elif asked.max_pages not in {None, known.get("max_pages")}:
+        changed = f"max_pages: {known.get('max_pages', 'the default')} → {asked.max_pages}"
+        now = [{**site, "max_pages": asked.max_pages} if site is known else site for site in sites]
+        knowledge.change_collection(asked.collection, {"sites": now}, actor=grant.actor)
+    request = knowledge.request_work(asked.collection, kinds=["site"], actor=grant.actor)
+    return CrawlJob(**as_job(request).model_dump(), changed=changed)
 
 
 def remove_source(knowledge: KnowledgeBase, grant: Grant, asked: RemoveSourceArguments) -> Job:

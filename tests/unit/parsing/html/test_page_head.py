@@ -127,6 +127,8 @@ def test_language(html: str, language: str | None) -> None:
     ("content", "noindex", "nofollow"),
     [
         ("noindex", True, False),
+        ("unavailable_after: Friday, 25-Jun-10 15:00:00 UTC, nofollow", True, True),
+        ("unavailable_after: 2330-06-25T15:00:00Z", False, False),
         ("NOFOLLOW , noarchive", False, True),
         ("none", True, True),
         ("index, follow", False, False),

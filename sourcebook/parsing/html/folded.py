@@ -1,0 +1,228 @@
+"""Parts of a page that a control opens: answers, tabs, the rest of a text; shown, with the label of the control first.
+
+Such parts are hidden until a reader asks for them, and they are what the page is about. Menus, banners and dialogs are
+opened by controls, too, and stay out.
+"""
+
+import re
+from collections.abc import Iterator
+
+from sourcebook.parsing.html.boilerplate import NAVIGATION_ROLES, is_hidden
+from sourcebook.parsing.html.names import meaning_of_names
+from sourcebook.parsing.html.tree import (
+    HEADINGS,
+    Element,
+    drop,
+    plain_text,
+    prose_length,
+    replace_content,
+    subelement,
+    text_length,
+)
+
+LONGEST = 20_000
+"""Characters of one hidden part that count as content where the page shows fewer."""
+MOST = 200_000
+"""Characters of all hidden parts that count as content where the page shows fewer."""
+LEAST = 200
+"""Characters of a page that shows a text; one that shows less may hide all of it until its styles are there."""
+_OPENED_ROLES = frozenset({"region", "tabpanel", "tooltip"})
+_BLOCKS = frozenset(
+    {"article", "blockquote", "dd", "div", "dl", "figure", "ol", "p", "pre", "section", "span", "table", "ul"}
+)
+_LABELS = (*HEADINGS, "dt", "summary", "legend")
+_FRAMES = ("aside", "dialog", "footer", "header", "menu", "nav")
+_MENU_ROLES = NAVIGATION_ROLES | {"listbox", "option", "tablist", "toolbar", "tree"}
+_MORE = re.compile(
+    r"\W*(?:read|show|view|see|load)? ?more\b.*|\W*(?:mehr|weiter)\w*\b.*|.*\b(?:plus|más|mais|altro)\W*", re.IGNORECASE
+)
+_LONGEST_LABEL = 300
+_TABS = "tabbed-labels"
+"""Class of the labels of tabs, as Material for MkDocs writes them."""
+
+
+def unfold(body: Element) -> int:
+    """Show what controls of the page open, and keep the labels of these controls; return the words that stay hidden.
+
+    No more is shown than the page shows by itself, beyond `LONGEST` characters a part and `MOST` together: keywords
+    that a page hides from readers would have no end. What is longer is dropped.
+    """
+    hidden = [each for each in body.iter(*_BLOCKS) if is_hidden(dict(each.items()))]
+    words = _show_opened(body, hidden) if hidden else 0
+    _label_tabs(body)
+    for control in [*body.iter("button", "a", "div", "span")]:
+        if _opens_what_follows(control):
+            _make_label(control)
+    return words
+
+
+def _show_opened(body: Element, hidden: list[Element]) -> int:
+    """Show hidden elements that controls open; drop those that are too long, and return the number of their words."""
+    opened = _controlled(body)
+    outer = [each for each in hidden if not any(is_hidden(dict(part.items())) for part in each.iterancestors())]
+    seen = text_length(body) - sum(text_length(each) for each in outer)
+    left, words = max(seen, MOST), 0
+    for each in hidden:
+        length = text_length(each)
+        is_folded = _is_folded(each, opened)
+        if length > max(seen, LONGEST if is_folded or seen > LEAST else length) or (is_folded and length > left):
+            words += len(plain_text(each).split())
+            drop(each)
+        elif is_folded:
+            left -= length
+            _show(each)
+    return words
+
+
+def _controlled(body: Element) -> set[str]:
+    """Return the ids of the elements that controls outside menus open."""
+    names: set[str] = set()
+    for control in body.iter("button", "a", "div", "span", "li", "summary", *HEADINGS):
+        toggled = control.get("data-toggle") or control.get("data-bs-toggle")
+        target = control.get("aria-controls") or ""
+        if toggled in {"collapse", "tab", "pill"}:
+            target += " " + " ".join(control.get(name) or "" for name in ("data-target", "data-bs-target", "href"))
+        if target.strip() and not _in_frame(control):
+            names |= {name.lstrip("#") for name in target.split()}
+    return names
+
+
+def _is_folded(element: Element, opened: set[str]) -> bool:
+    """Return whether a hidden element is a part of the page that a control opens, and no menu."""
+    attributes = dict(element.items())
+    if not attributes or not is_hidden(attributes):
+        return False
+    is_opened = attributes.get("id") in opened or attributes.get("role") in _OPENED_ROLES or element.tag == "dd"
+    is_opened = is_opened or _follows_label(element) or _is_rest(element)
+    is_opened = is_opened or any(
+        part.get("role") == "region" or part.get("id") in opened for part in element.iter("div", "section")
+    )
+    return is_opened and not _is_menu(element) and not _in_frame(element)
+
+
+def _follows_label(element: Element) -> bool:
+    """Return whether an element stands right below a heading, a term, or a control that says what it opens."""
+    before = element.getprevious()
+    if before is None or element.tag == "span" or (before.tail or "").strip():
+        return False
+    return before.tag in _LABELS or _control_in(before) is not None
+
+
+def _control_in(element: Element) -> Element | None:
+    """Return the control that an element is, or that it consists of."""
+    for part in element.iter("button", "a", "div", "span", *_LABELS):
+        if part.get("aria-expanded") is not None or "collapse" in {part.get("data-toggle"), part.get("data-bs-toggle")}:
+            return part if text_length(part) * 2 >= text_length(element) else None
+    return None
+
+
+def _is_rest(element: Element) -> bool:
+    """Return whether an element is the rest of a text, before a control that says so: `Read more`."""
+    after = element.getnext()
+    if after is None and (parent := element.getparent()) is not None:
+        after = parent.getnext()
+    return after is not None and any(
+        _MORE.fullmatch(plain_text(part)) for part in after.iter("button", "a") if text_length(part) <= 40
+    )
+
+
+def _is_menu(element: Element) -> bool:
+    if element.get("role") in _MENU_ROLES or _is_boilerplate(element):
+        return True
+    length = text_length(element)
+    return 2 * prose_length(element) < length or not any(letter.isalpha() for letter in plain_text(element))
+
+
+def _in_frame(element: Element) -> bool:
+    """Return whether an element belongs to the site's frame, a menu or a dialog."""
+    return any(
+        (each.tag in _FRAMES and next(each.iterancestors("article", "main"), None) is None)
+        or each.tag == "nav"
+        or each.get("role") in _MENU_ROLES
+        or _is_boilerplate(each)
+        for each in _with_ancestors(element)
+    )
+
+
+def _with_ancestors(element: Element) -> Iterator[Element]:
+    yield element
+    yield from element.iterancestors()
+
+
+def _is_boilerplate(element: Element) -> bool:
+    return "boilerplate" in {meaning_of_names(element.get(name) or "") for name in ("class", "id")}
+
+
+def _show(element: Element) -> None:
+    """Take away what hides an element, and the elements in it that hold all of its text."""
+    for part in element.iter():
+        if part is element or text_length(part) * 2 > text_length(element):
+            for name in ("hidden", "aria-hidden", "style"):
+                part.attrib.pop(name, None)
+
+
+def _opens_what_follows(control: Element) -> bool:
+    """Return whether an element is the label of what stands behind it: a heading without its tag."""
+    if control.get("aria-expanded") is None and "collapse" not in {
+        control.get("data-toggle"),
+        control.get("data-bs-toggle"),
+    }:
+        return False
+    if control.tag != "button" and control.get("role") != "button":
+        return False
+    if next(control.iterancestors(*_LABELS), None) is not None or _in_frame(control):
+        return False
+    after = control.getnext()
+    if after is None and (parent := control.getparent()) is not None and parent.tag in {"div", "li", "span", "p"}:
+        after = parent.getnext()
+    if after is None or after.tag not in _BLOCKS or _is_menu(after):
+        return False
+    return not _MORE.fullmatch(plain_text(control))
+
+
+def _make_label(control: Element) -> None:
+    text = plain_text(control)
+    if 0 < len(text) <= _LONGEST_LABEL:
+        replace_content(control, "")
+        control.tag = "p"
+        subelement(control, "strong", text)
+
+
+def _label_tabs(body: Element) -> None:
+    """Put the label of each tab before its panel, in place of the row of labels."""
+    for row in [*body.iter("div", "ul", "ol", "nav")]:
+        if row.get("role") == "tablist" or _TABS in (row.get("class") or "").split():
+            labels = [part for part in row.iter("a", "button", "div", "label", "li", "span") if _is_tab(part, row)]
+            panels = _panels(row, labels)
+            if labels and len(labels) == len(panels):
+                for label, panel in zip(labels, panels, strict=True):
+                    text = plain_text(label)
+                    if text and not (len(panel) and plain_text(panel[0]) == text):
+                        _put_label(panel, text)
+                drop(row)
+
+
+def _is_tab(part: Element, row: Element) -> bool:
+    return part.get("role") == "tab" or (part.tag == "label" and row.get("role") != "tablist")
+
+
+def _panels(row: Element, labels: list[Element]) -> list[Element]:
+    """Return the panels of a row of tabs: those that the tabs name, else those in what follows the row."""
+    group = row.getparent()
+    if group is None:
+        return []
+    found = {part.get("id"): part for part in group.iter("div", "section") if part.get("id")}
+    named = [found.get(label.get("aria-controls")) for label in labels]
+    if all(panel is not None for panel in named):
+        return [panel for panel in named if panel is not None]
+    panels = [part for part in group.iter("div", "section") if part.get("role") == "tabpanel"]
+    after = row.getnext()
+    return panels or ([*after] if after is not None else [])
+
+
+def _put_label(panel: Element, text: str) -> None:
+    label = subelement(panel, "p")
+    subelement(label, "strong", text)
+    label.tail = panel.text
+    panel.text = None
+    panel.insert(0, label)
