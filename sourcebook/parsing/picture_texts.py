@@ -65,9 +65,9 @@ def with_picture_texts(
     sizes = [_pixels(content) for content in pictures]
     shown = [number for number, pixels in enumerate(sizes) if pixels is None or pixels]
     texts: dict[int, str] = {}
-    ends = time.monotonic() + settings.timeout.total_seconds() / 2
+    ends = time.process_time() + settings.timeout.total_seconds() / 2
     for place in _chosen(document, sizes, settings):
-        if time.monotonic() > ends:
+        if time.process_time() > ends:
             break
         if (text := _read(pictures[place.number] or b"", settings)) is not None:
             texts[place.number] = text
@@ -186,7 +186,7 @@ def _replaced(document: ParsedDocument, texts: dict[int, str]) -> tuple[str, tup
 def _written(block: Block, text: str, texts: dict[int, str]) -> tuple[str, list[Block]]:
     """Return a block's text with those of its pictures, as blocks of their own where it has nothing else."""
     if without_marks(text).strip():
-        written = _SPACED.sub(lambda mark: _inline(texts.pop(int(mark[1]), ""), block), text).strip()
+        written = _SPACED.sub(lambda mark: _inline(texts.pop(int(mark[1]), ""), block, mark), text).strip()
         title = " ".join(without_marks(block.title).split())
         return written, [replace(block, start=0, end=len(written), title=title)]
     found = [texts.pop(int(mark[1]), "") for mark in MARK.finditer(text)]
@@ -194,7 +194,9 @@ def _written(block: Block, text: str, texts: dict[int, str]) -> tuple[str, list[
     return written, [replace(each, page=block.page) for each in markdown_blocks(written)]
 
 
-def _inline(text: str, block: Block) -> str:
+def _inline(text: str, block: Block, mark: re.Match[str]) -> str:
+    """Return a text as a remark in brackets, apart from the word before its mark."""
     words = " ".join(text.split())
     words = re.sub(r"(?<!\\)\|", r"\\|", words) if block.kind == "table" else words
-    return f" ({LABEL.lower()} {words})" if words and block.kind != "heading" else ""
+    gap = "" if mark.string[: mark.start()][-1:] in {"", " ", "\n", "["} else " "
+    return f"{gap}({LABEL.lower()} {words})" if words and block.kind != "heading" else ""

@@ -57,7 +57,8 @@ _RECOGNITION = ("rapidocr", "onnxruntime")
 
 # fmt: off
 PARSERS = (
-    Parser("markdown", "text.markdown:parse_markdown", (), (media.MARKDOWN,), 6, ("markdown-it-py", *_ENCODINGS)),
+    Parser("markdown", "text.markdown:parse_markdown", (), (media.MARKDOWN,), 7, ("markdown-it-py", *_ENCODINGS),
+           uses_ocr=True),
     Parser("text", "text.plain_text:parse_plain_text", (), (media.PLAIN_TEXT,), 6, _ENCODINGS),
     Parser("csv", "text.comma_separated:parse_csv", (), (media.CSV,), 5, _ENCODINGS),
     Parser("code", "text.fenced:parse_code", ("name", "media_type"), _CODE, 4, ("tree-sitter-language-pack",), False),

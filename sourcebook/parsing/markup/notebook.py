@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
-from urllib.parse import unquote
 
 from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import JsonValue, ParsedDocument
@@ -11,18 +10,15 @@ from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.text.decode import clean, decode
 from sourcebook.parsing.text.joined_blocks import JoinedBlocks
 from sourcebook.parsing.text.markdown import markdown_blocks
+from sourcebook.parsing.text.markdown_pictures import with_picture_marks
 from sourcebook.parsing.text.markdown_writing import code_fence
-from sourcebook.parsing.text.picture_marks import decoded_picture, embedded_picture, picture_mark
+from sourcebook.parsing.text.picture_marks import decoded_picture, picture_mark
 from sourcebook.parsing.text.titles import cut_title, document_title
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 """Escape sequences of terminals: colours, cursor movements and titles."""
 _OVERWRITTEN = re.compile(r"[^\n]*\r(?!\n)")
 """Start of a line that the terminal shows no more, such as the earlier states of a progress bar."""
-_PICTURE = re.compile(r"!\[([^\]\n]{0,1000})\]\(((?:data:|attachment:)[^)\s]*)(?:\s+\"[^\"\n]*\")?\)")
-_PICTURE_ELEMENT = re.compile(
-    r"""(<img\b[^>]{0,1000}?\bsrc\s*=\s*)(?P<quote>["'])(data:[^"']*)(?P=quote)([^>]{0,1000}>)?""", re.IGNORECASE
-)
 _SHOWN_FIRST = ("text/markdown", "text/html", "text/latex", "text/plain", "application/json")
 """Text types of a result, the fullest first: a table is HTML and, less clearly, plain text."""
 _PICTURES = ("image/", "application/pdf")
@@ -166,16 +162,11 @@ def _is_picture(output: Mapping[str, object]) -> bool:
 
 
 def _with_marks(markdown: str, attachments: Mapping[str, object]) -> str:
-    """Return Markdown with the alternative text and the mark of embedded pictures in place of their bytes."""
+    """Return Markdown with the marks of embedded pictures and of a cell's attachments."""
     if "data:" not in markdown and "attachment:" not in markdown:
         return markdown
     held = {f"attachment:{name}": _mark_of(_mapping(forms)) for name, forms in attachments.items()}
-
-    def mark(address: str) -> str:
-        return held.get(unquote(address)) or picture_mark(embedded_picture(address) or b"")
-
-    markdown = _PICTURE.sub(lambda found: f"{found[1]} {mark(found[2])}".strip(), markdown)
-    return _PICTURE_ELEMENT.sub(lambda found: f'{found[1]}""{found[4] or ""}{mark(found[3])}', markdown)
+    return with_picture_marks(markdown, held)
 
 
 def _mark_of(data: Mapping[str, object]) -> str:

@@ -150,7 +150,7 @@ _VTT = f"WEBVTT\n\nNOTE veiled\n\n00:01.000 --> 00:02.000\n{WEAVER}\n"
 
 Case = tuple[str, Callable[[], bytes] | bytes | str, Mapping[str, int]]
 CASES: Mapping[str, Case] = {
-    "markdown": (media.MARKDOWN, WEAVER, {}),
+    "markdown": (media.MARKDOWN, f"{WEAVER}\n\n![A gate](data:image/jpeg;base64,{DATA})\n", {"pictures": 1}),
     "text": (media.PLAIN_TEXT, WEAVER, {}),
     "csv": (media.CSV, f"name,note\nWeaver,{WEAVER}\n", {}),
     "code": ("text/x-python", f"# {WEAVER}\n", {}),
@@ -214,3 +214,4 @@ def test_what_is_not_read_is_counted(name: str, monkeypatch: pytest.MonkeyPatch)
     assert left_out_counts(document.metadata) == counts
     assert {"image": "gates", "archive": "gate", "pdf": "Gate"}.get(name, "weaver") in document.markdown
     assert "veiled" not in document.markdown
+    assert DATA[:50] not in document.markdown

@@ -18,7 +18,11 @@ def passage(anchor: str | None, page: int | None, start: float | None, end: floa
         (passage("spring-tides", 3, None, None), "file:///a.pdf", "file:///a.pdf#page=3"),
         (passage(None, None, 750.2, 854.9), "file:///a.mp3", "file:///a.mp3#t=750,855"),
         (passage(None, None, None, None), "file:///a.md", "file:///a.md"),
-        (passage("spring-tides", None, None, None), "https://example.org/#/a", "https://example.org/#/a?id=spring-tides"),
+        (
+            passage("spring-tides", None, None, None),
+            "https://example.org/#/a",
+            "https://example.org/#/a?id=spring-tides",
+        ),
     ],
 )
 def test_an_address_leads_to_its_place(place: Passage, uri: str, address_of_place: str) -> None:
