@@ -126,7 +126,9 @@ def _places(document: ParsedDocument, sizes: Sequence[int | None]) -> Iterator[_
     for block in document.blocks:
         text = document.markdown[block.start : block.end]
         found = (int(mark[1]) for mark in MARK.finditer(text))
-        numbers = dict.fromkeys((n for n in found if n < len(sizes) and sizes[n]), block.page) | numbers
+        for number in found:
+            if number < len(sizes) and sizes[number]:
+                numbers.setdefault(number, block.page)
         characters[block.page] += 0 if block.kind == "heading" else len(without_marks(text))
     shown = Counter(numbers.values())
     for number, page in sorted(numbers.items()):

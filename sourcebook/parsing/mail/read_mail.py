@@ -3,16 +3,17 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from copy import deepcopy
 from dataclasses import replace
+from html import unescape
 from urllib.parse import unquote
 
 from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import Attachment, Block, BlockKind, JsonValue, ParsedDocument
 from sourcebook.model.left_out import with_left_out
 from sourcebook.parsing.html.cleaner import readable_body, write_everything
+from sourcebook.parsing.html.parts import html_of
 from sourcebook.parsing.html.tidying import mark_images
-from sourcebook.parsing.html.tree import HEADINGS, Element, all_text
+from sourcebook.parsing.html.tree import Element
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.mail.attachments import attachments_of, read_message
 from sourcebook.parsing.mail.internet import CONTENT_ID
@@ -27,7 +28,8 @@ from sourcebook.parsing.text.titles import plain_title
 _MOST_NAMED = 50
 """Recipients or attachments listed by name."""
 _ESCAPED = re.compile(r"([\\`*_\[\]<>#])")
-_BLOCKS = ("blockquote", "br", "dd", "div", "dt", "hr", "li", "p", "pre", "table", "td", "th", "tr", *HEADINGS)
+_BLOCK = re.compile(r"</?(?:blockquote|br|dd|div|dt|h[1-6]|hr|li|p|pre|table|td|th|tr)\b[^>]*>")
+_TAG = re.compile(r"<[^>]*>")
 _QUOTED_LINES = re.compile(r"^(?:[ ]?>[^\n]*(?:\n|\Z))+", re.MULTILINE)
 
 
@@ -133,12 +135,8 @@ def _words(page: Element | None) -> Counter[str]:
     """Return the words of a page, apart where their blocks are, with the descriptions of its pictures."""
     if page is None:
         return Counter()
-    page = deepcopy(page)
-    for block in page.iter(*_BLOCKS):
-        block.tail = f" {block.tail or ''}"
-        if block.tag not in {"br", "hr"}:
-            block.text = f" {block.text or ''}"
-    return word_counts(" ".join((all_text(page), *(picture.get("alt") or "" for picture in page.iter("img")))))
+    text = unescape(_TAG.sub("", _BLOCK.sub(" ", html_of(page))))
+    return word_counts(" ".join((text, *(picture.get("alt") or "" for picture in page.iter("img")))))
 
 
 def _content_id(address: str) -> str:

@@ -9,7 +9,12 @@ from sourcebook.parsing.pdf.layout.words.east_asian import EAST_ASIAN
 _ADDRESS = re.compile(r"(?:https?://|mailto:|www\.|cid:)[^\s<>\]]*", re.IGNORECASE)
 _WORD = re.compile(rf"{EAST_ASIAN.pattern}|[^\W_]+?(?={EAST_ASIAN.pattern}|[\W_]|\Z)")
 
+_PLAIN_WORD = re.compile("[a-z0-9]+")
+
 
 def word_counts(text: str) -> Counter[str]:
     """Return how often each word stands in a text, in one case and one form; addresses of pages are no words."""
-    return Counter(_WORD.findall(normalize("NFKC", _ADDRESS.sub(" ", text)).casefold()))
+    text = _ADDRESS.sub(" ", text)
+    return Counter(
+        _PLAIN_WORD.findall(text.lower()) if text.isascii() else _WORD.findall(normalize("NFKC", text).casefold())
+    )

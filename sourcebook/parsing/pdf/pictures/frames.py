@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import struct
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from io import BytesIO
@@ -36,7 +36,7 @@ def open_picture(content: bytes) -> ImageFile:
     """
     from PIL import Image
 
-    formats: Sequence[str] = _FORMATS
+    formats: tuple[str, ...] = _FORMATS
     if content[4:8] == b"ftyp" and content[8:12] not in {b"avif", b"avis"}:
         _register_heif()
         formats = ("HEIF",)
