@@ -65,6 +65,7 @@ PARTS = {
     "render": "pages that scripts make, in a browser",
     "documentations": "five documentations of Debian's: pages missed, words, anchors, speed beside two other crawlers",
     "documents": "words, order, headings and tables of documents, speed and memory of reading them",
+    "officewords": "words of Word, Excel and PowerPoint files that are neither read nor counted as left out",
     "speech": "word errors, speed and memory of transcribing recordings",
 }
 
@@ -133,8 +134,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--pdfs",
         type=_absolute,
         metavar="FOLDER",
-        help="of `documents`, read the lists of PDFs and of Word files, too, also with other readers; packages and "
-        "what these read stay there",
+        help="of `documents`, read the lists of PDFs and of Word files, too, also with other readers; packages, also "
+        "those of `officewords`, and what these read stay there",
     )
     parser.add_argument(
         "--mutations",

@@ -121,7 +121,9 @@ class _Making:
         )
 
     def _search(self, request: SearchRequest) -> SearchResults:
-        results = run_search(self.resources, replace(request, expand=()))
+        # A text that a program passes on holds dashes and quotation marks by chance.
+        literal = True if request.literal is None else request.literal
+        results = run_search(self.resources, replace(request, expand=(), literal=literal))
         self.next_offset = results.next_offset
         self.rank += len(results)
         return results

@@ -18,6 +18,7 @@ LeftOutKind = Literal[
     "frames",
     "records",
     "plot_points",
+    "prompts",
 ]
 
 NAMES: Mapping[LeftOutKind, tuple[str, str]] = {
@@ -33,6 +34,7 @@ NAMES: Mapping[LeftOutKind, tuple[str, str]] = {
     "frames": ("frame", "frames"),
     "records": ("record", "records"),
     "plot_points": ("point of a plot", "points of plots"),
+    "prompts": ("prompt of an empty field", "prompts of empty fields"),
 }
 """Each kind's name for one and for several."""
 

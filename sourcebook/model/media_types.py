@@ -280,3 +280,5 @@ FORMERLY_TEXT = frozenset({CALENDAR, CONTACTS, DOCBOOK, FICTIONBOOK, MBOX, MHTML
 """Media types that earlier versions recorded as plain text or JSON."""
 CONTAINERS = MESSAGES | ARCHIVES
 """Media types of files in which there are files, each a document of its own."""
+MAY_HOLD_FILES = CONTAINERS | {PDF, DOCX, PPTX, XLSX, ODT, ODP, ODS}
+"""Media types of containers, and of documents in which there may be files."""

@@ -1,10 +1,13 @@
 """Media type of a file: by its content where that has a signature, by its name otherwise."""
 
 import re
+import zlib
+from contextlib import suppress
 
 from sourcebook.model import media_types as media
 from sourcebook.parsing.other_programs import PROGRAMS
 from sourcebook.parsing.text.decode import utf16_without_mark
+from sourcebook.parsing.text_signatures import type_of_text
 
 HEAD_BYTES = 4096
 """Bytes at the start of a file that `detect_media_type` reads."""
@@ -76,16 +79,15 @@ _OLE_MARK = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ZIP_MARKS = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
 _JAVA_ARCHIVE = "application/java-archive"
 _PACKED = "application/x-packed"
-_OFFICE_FOLDERS = {b"word/": media.DOCX, b"ppt/": media.PPTX, b"xl/": media.XLSX}
+_HOLD_FILES = media.CONTAINERS | {media.MHTML}
+_OFFICE_FOLDER = re.compile(rb"\x00(word|ppt|xl)/")
+_OFFICE_TYPES = {b"word": media.DOCX, b"ppt": media.PPTX, b"xl": media.XLSX}
+_PACKED_TYPES = frozenset({media.DOCX, media.PPTX, media.XLSX, media.XLSB, media.ODT, media.ODP, media.ODS})
+_SUCCESSORS = {media.DOC: media.DOCX, media.RTF: media.DOCX, media.PPT: media.PPTX, media.XLS: media.XLSX}
+"""Formats of Office 2007 under the endings of those before them."""
 _OPENDOCUMENT = re.compile(rb"application/(?:epub\+zip|vnd\.oasis\.opendocument\.(?:text|presentation|spreadsheet))")
-_FLAT = re.compile(rb"<office:document\s[^>]*?xmlns:office=[\"']urn:oasis:names:tc:opendocument:")
-"""Beginning of an OpenDocument in one XML file."""
-_FLAT_TYPE = re.compile(rb"office:mimetype=[\"']([^\"']+)")
-_HTML = re.compile(rb"\s*(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html[\s>])", re.IGNORECASE | re.DOTALL)
 _MARKUP = re.compile(rb"\s*<[!?a-z]", re.IGNORECASE)
 """Beginning of HTML and XML, which no signature has; filetype tries some eighty."""
-_MAILBOX = re.compile(rb"From \S{1,200} +(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),? [^\r\n]{8,100}\r?\n[A-Za-z-]{2,40}: ")
-"""Line with a sender and a date before the first header; mail programs give mailboxes names without an ending."""
 _CONTROL = bytes(byte for byte in range(32) if byte not in b"\t\n\f\r\x1b\x08\x00") + b"\x7f"
 _STRAY_NULS = 2
 """NUL characters that do not make a short text binary."""
@@ -110,6 +112,8 @@ def detect_media_type(name: str, head: bytes) -> str:
     if not head:
         return named or media.PLAIN_TEXT
     proven = _of_signature(head, name, named)
+    if proven == "application/gzip" and (packed := _packed_text(name, head)):
+        return packed
     if proven in media.COMPRESSED and named in {media.TAR, media.SVG, media.ABIWORD, media.GNUMERIC}:
         return named
     if proven is not None:
@@ -117,22 +121,11 @@ def detect_media_type(name: str, head: bytes) -> str:
     if not looks_like_text(head):
         is_other = named == media.SQLITE and media.extension_of(name) == "db"  # an ending of many formats
         return media.BINARY if named is None or is_other or media.is_text_type(named) else named
-    if named in {media.ODT, media.ODS, media.ODP, None} and _FLAT.search(head):
-        return _flat_type(head, named)
-    if named == media.ABIWORD:
+    if named == media.ABIWORD or (named is not None and media.is_recording(named)):
         return named
-    if named is not None and (media.is_recording(named) or (media.is_text_type(named) and named != media.PLAIN_TEXT)):
-        return named
-    if _MAILBOX.match(head):
-        return media.MBOX
-    return media.HTML if _HTML.match(head) else media.PLAIN_TEXT
-
-
-def _flat_type(head: bytes, named: str | None) -> str:
-    """Return the media type that an OpenDocument of one XML file states; LibreOffice writes it behind all prefixes."""
-    stated = _FLAT_TYPE.search(head)
-    found = stated[1].decode("ascii", "replace").removesuffix("-template") if stated else named
-    return found if found in {media.ODT, media.ODS, media.ODP} else media.PLAIN_TEXT
+    if (stated := type_of_text(head, named)) is not None:
+        return stated
+    return named if named is not None and media.is_text_type(named) else media.PLAIN_TEXT
 
 
 def looks_like_text(head: bytes) -> bool:
@@ -192,7 +185,17 @@ def _framed(head: bytes, named: str | None) -> str | None:
         return "audio/aiff"
     if head[4:8] == b"ftyp":
         return named if named in _PICTURES else "video/mp4"
-    return media.PDF if named == media.PDF and b"%PDF-" in head[:1024] else None
+    starts = head.lstrip(b"\xef\xbb\xbf \t\r\n\0").startswith(b"%PDF-")
+    return media.PDF if starts or (named == media.PDF and b"%PDF-" in head[:1024]) else None
+
+
+def _packed_text(name: str, head: bytes) -> str | None:
+    """Return the media type of a text that gzip compressed, such as `notes.txt.gz`; None where it is no such text."""
+    with suppress(zlib.error):
+        inner = zlib.decompressobj(wbits=31).decompress(head, HEAD_BYTES)
+        media_type = detect_media_type(name.removesuffix(".gz"), inner) if inner and name else media.BINARY
+        return media_type if media.is_text_type(media_type) and media_type not in _HOLD_FILES else None
+    return None
 
 
 def _audio_frame(head: bytes) -> str | None:
@@ -207,12 +210,11 @@ def _audio_frame(head: bytes) -> str | None:
 def _zip_type(head: bytes, name: str, named: str | None) -> str:
     if head[30:38] == b"mimetype" and (declared := _OPENDOCUMENT.match(head, 38)):
         return declared[0].decode()
-    if named in {media.DOCX, media.PPTX, media.XLSX, media.XLSB, media.ODT, media.ODP, media.ODS}:
-        return named
-    if b"[Content_Types].xml" in head or b"_rels/" in head:
-        for folder, media_type in _OFFICE_FOLDERS.items():
-            if folder in head:
-                return media_type
+    is_office = b"[Content_Types].xml" in head or b"_rels/" in head
+    if is_office and named != media.XLSB and (folder := _OFFICE_FOLDER.search(head)):
+        return _OFFICE_TYPES[folder[1]]
+    if named in _PACKED_TYPES or (is_office and named in _SUCCESSORS):
+        return _SUCCESSORS.get(named, named)
     if named in {media.EPUB, _JAVA_ARCHIVE} or named in PROGRAMS:
         return named or media.ZIP
     # Other endings are those of formats that are packed like a ZIP archive, such as .apk.

@@ -10,7 +10,9 @@ from typing import Protocol, cast
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.errors import FailureClass, MissingDependencyError, ParseError, ParserError, TemporaryParseError
 from sourcebook.model.document import ParsedDocument
+from sourcebook.model.media_types import is_text_type
 from sourcebook.parsing.hidden_errors import note_cause
+from sourcebook.parsing.packed_text import unpacked_text
 from sourcebook.parsing.registry import parser_for, skip_reason
 from sourcebook.parsing.storable_content import storable_content
 from sourcebook.parsing.text.picture_marks import marked_pictures
@@ -62,6 +64,7 @@ def parse(content: bytes, *, name: str, media_type: str, settings: ParsingSettin
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # parsing libraries warn about odd files and their own deprecations
             read = _imported(parser.function)
+            content = unpacked_text(content) if is_text_type(media_type) else content
             with marked_pictures() as pictures:
                 document = read(content, **{argument: known[argument] for argument in parser.arguments})
             if pictures.contents:

@@ -1,6 +1,5 @@
 """The table of formats: the parser of each media type, and the reasons why other types are skipped."""
 
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -71,32 +70,39 @@ PARSERS = (
     Parser("timed text", "text.timed_text:parse_timed_text", (), (media.SUBRIP, media.WEBVTT), 2),
     Parser("html", "html.read_html:parse_html", ("settings",), (media.HTML,), 12, (*_MARKUP, "selectolax"),
            uses_ocr=True),
-    Parser("asciidoc", "markup.asciidoc:parse_asciidoc", ("name",), (media.ASCIIDOC,), 2, ("markdown-it-py",)),
-    Parser("latex", "markup.latex:parse_latex", ("name",), (media.LATEX,), 3, ("markdown-it-py", "pylatexenc")),
-    Parser("rst", "markup.restructuredtext:parse_rst", (), (media.RST,), 5, ("docutils", *_MARKUP, "selectolax")),
+    Parser("asciidoc", "markup.asciidoc:parse_asciidoc", ("name",), (media.ASCIIDOC,), 3, ("markdown-it-py",)),
+    Parser("latex", "markup.latex:parse_latex", ("name",), (media.LATEX,), 4, ("markdown-it-py", "pylatexenc")),
+    Parser("rst", "markup.restructuredtext:parse_rst", (), (media.RST,), 6, ("docutils", *_MARKUP, "selectolax")),
     Parser("org", "markup.org:parse_org", (), (media.ORG,), 1, ("markdown-it-py", *_ENCODINGS)),
-    Parser("xml", "markup.docbook:parse_xml", ("name", "media_type"), (media.DOCBOOK, media.XML), 2,
+    Parser("xml", "markup.docbook:parse_xml", ("name", "media_type"), (media.DOCBOOK, media.XML), 3,
            (*_MARKUP, "selectolax", "tree-sitter-language-pack")),
-    Parser("docx", "office.read_office:parse_office", _OFFICE, (media.DOCX,), 7, (*_DOCLING, "python-docx"),
+    Parser("docx", "office.read_office:parse_office", _OFFICE, (media.DOCX,), 7, (*_DOCLING, "python-docx", "olefile"),
            uses_ocr=True),
-    Parser("pptx", "office.read_office:parse_office", _OFFICE, (media.PPTX,), 7, (*_DOCLING, "python-pptx"),
+    Parser("pptx", "office.read_office:parse_office", _OFFICE, (media.PPTX,), 7, (*_DOCLING, "python-pptx", "olefile"),
            uses_ocr=True),
-    Parser("xlsx", "office.read_office:parse_office", _OFFICE, (media.XLSX,), 6, (*_DOCLING, "openpyxl"),
+    Parser("xlsx", "office.read_office:parse_office", _OFFICE, (media.XLSX,), 6, (*_DOCLING, "openpyxl", "olefile"),
            uses_ocr=True),
     Parser("xls", "office.legacy.read_legacy:parse_legacy", _OFFICE, (media.XLS,), 5, (*_DOCLING, "openpyxl", "xlrd"),
            uses_ocr=True),
-    Parser("legacy", "office.legacy.read_legacy:parse_legacy", _OFFICE, (media.OLE, media.DOC, media.PPT), 6,
-           (*_DOCLING, "firecrawl-anydoc", "olefile"), uses_ocr=True),
+    Parser("legacy", "office.legacy.read_legacy:parse_legacy", _OFFICE, (media.OLE, media.DOC, media.PPT), 7,
+           (*_DOCLING, "firecrawl-anydoc", "olefile"),
+           uses_ocr=True),
     Parser("drawing", "markup.svg:parse_svg", (), (media.SVG,), 2, ("lxml",)),
     Parser("rtf", "office.rtf:parse_rtf", (), (media.RTF,), 4, ("striprtf",)),
     Parser("opendocument", "office.opendocument.read_opendocument:parse_opendocument", _OFFICE,
-           (media.ODT, media.ODP, media.ODS), 5, (*_DOCLING, "odfdo", "lxml"), uses_ocr=True),
-    Parser("epub", "epub:parse_epub", ("name",), (media.EPUB,), 6, _MARKUP, uses_ocr=True),
+           (media.ODT, media.ODP, media.ODS), 5, (*_DOCLING, "odfdo", "lxml"),
+           uses_ocr=True),
+    Parser("epub", "epub:parse_epub", ("name",), (media.EPUB,), 6, _MARKUP,
+           uses_ocr=True),
     Parser("fictionbook", "markup.fictionbook:parse_fictionbook", (), (media.FICTIONBOOK,), 2,
-           (*_MARKUP, "selectolax"), uses_ocr=True),
-    Parser("mail", "mail.read_mail:parse_mail", ("media_type",), (media.EMAIL, media.OUTLOOK), 12,
-           (*_MARKUP, "selectolax", "python-oxmsg", "striprtf"), uses_ocr=True),
-    Parser("mailbox", "mail.mailbox:parse_mailbox", (), (media.MBOX,), 8, (*_MARKUP, "selectolax"), uses_ocr=True),
+           (*_MARKUP, "selectolax"),
+           uses_ocr=True),
+    Parser("mail", "mail.read_mail:parse_mail", ("media_type",), (media.EMAIL, media.OUTLOOK), 13,
+           (*_MARKUP, "selectolax", "python-oxmsg", "striprtf", "pypdfium2"),
+           uses_ocr=True),
+    Parser("mailbox", "mail.mailbox:parse_mailbox", (), (media.MBOX,), 9,
+           (*_MARKUP, "selectolax", "pypdfium2"),
+           uses_ocr=True),
     Parser("archive", "archives.read_archive:parse_archive", ("media_type",), (media.ZIP, media.TAR), 2,
            detects_language=False),
     Parser("database", "tables.sqlite_database:parse_sqlite", (), (media.SQLITE,), detects_language=False),
@@ -107,8 +113,8 @@ PARSERS = (
            (*_MARKUP, "selectolax"), uses_ocr=True),
     Parser("pdf", "pdf.read_pdf:parse_pdf", ("settings",), (media.PDF,), 14,
            ("docling-parse", "docling-core", "pypdfium2"), uses_ocr=True),
-    Parser("docling", "pdf.docling_pipeline:parse_with_models", ("name", "settings"), (), 2,
-           ("docling", "docling-ibm-models", "docling-core"), uses_ocr=True),
+    Parser("docling", "pdf.docling_pipeline:parse_with_models", ("name", "settings"), (), 3,
+           ("docling", "docling-ibm-models", "docling-core", "pypdfium2"), uses_ocr=True),
     Parser("image", "pdf.pictures.read_picture:parse_image", ("settings",), _IMAGES, 9, ("docling-core", "pillow"),
            uses_ocr=True),
     Parser(PAGE, "html.read_html:page_document", revision=2),
@@ -169,11 +175,6 @@ def file_type(name: str, head: bytes) -> FileType:
 
     media_type = detect_media_type(name, head)
     return FileType(media_type, None if is_taken(media_type) else skip_reason(media_type))
-
-
-def libreoffice() -> str | None:
-    """Return the path of the LibreOffice program, or None where it is not installed."""
-    return shutil.which("soffice") or shutil.which("libreoffice")
 
 
 def skip_reason(media_type: str) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import ParsedDocument
-from sourcebook.model.media_types import ARCHIVES
+from sourcebook.model.media_types import ARCHIVES, MESSAGES, PDF
 from sourcebook.parsing.page_seconds import Pages, pages
 from sourcebook.parsing.parse import parse, ran_out_of_memory
 from sourcebook.processes.child import memory_limit
@@ -23,10 +23,10 @@ _is_used = False
 
 @dataclass(frozen=True, slots=True)
 class AttachmentPlace:
-    """The place of an attachment in its message, or of a file in its archive."""
+    """The place of an attachment in its message or PDF, or of a file in its archive."""
 
     media_type: str
-    """Media type of the message or archive."""
+    """Media type of the message, PDF or archive."""
     number: int
     """Number of the attachment, counted from 0."""
     sha256: bytes
@@ -108,11 +108,11 @@ def _attachment(container: bytes, place: AttachmentPlace) -> bytes:
         raise
     except Exception as error:  # a parsing library may raise anything on a broken file
         raise ParseError(
-            "the message that it came with cannot be read; open and save that again", FailureClass.CORRUPT
+            "the file that it came with cannot be read; open and save that again", FailureClass.CORRUPT
         ) from error
     if sha256(content).digest() != place.sha256:
         raise ParseError(
-            f"the {'archive that it is in' if place.media_type in ARCHIVES else 'message that it came with'} has "
+            f"the {'archive that it is in' if place.media_type in ARCHIVES else 'file that it came with'} has "
             "changed; the next ingest reads it again",
             FailureClass.MISSING,
         )
@@ -124,6 +124,14 @@ def _contained(container: bytes, place: AttachmentPlace) -> bytes:
         from sourcebook.parsing.archives.read_archive import member_content
 
         return member_content(container, media_type=place.media_type, number=place.number)
-    from sourcebook.parsing.mail.attachments import attachment_content
+    if place.media_type == PDF:
+        from sourcebook.parsing.pdf import attachments
 
-    return attachment_content(container, media_type=place.media_type, number=place.number)
+        return attachments.attachment_content(container, place.number)
+    if place.media_type in MESSAGES:
+        from sourcebook.parsing.mail.attachments import attachment_content
+
+        return attachment_content(container, media_type=place.media_type, number=place.number)
+    from sourcebook.parsing.office.embedded_files import embedded_content
+
+    return embedded_content(container, number=place.number)

@@ -15,6 +15,11 @@ _CLAUSE: Final = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+_AROUND: Final = "\"'“”„«»‘’,;:!?¿¡….()[]{}<>"
+_WORD: Final = re.compile(r"[^\W\d_][^\W\d_A-Z]*(?:['’-][^\W\d_]+)*|[^\W\d_a-z]+")
+_VOWEL: Final = re.compile("[aeiouy]", re.IGNORECASE)
+_LONGEST_OPTION: Final = 2
+"""Letters of a word after a dash that is taken for an option of a program."""
 _END_OF_SENTENCE: Final = re.compile(r"[.?!…。？！।॥؟۔։።។။][\"'”’»)\]]*\Z")
 _WORDS_OF_A_SENTENCE: Final = 5
 """Words outside phrases and exclusions from which a text that ends like a sentence is prose."""
@@ -78,12 +83,13 @@ class ParsedQuery:
         }
 
 
-def parse_query(query: str, *, literal: bool | None = None) -> ParsedQuery:
+def parse_query(query: str, *, literal: bool | None = None, options: Sequence[str] = ()) -> ParsedQuery:
     """Return the terms of a query; every text is a query.
 
     `"a phrase"` must stand in a passage, `-word` and `-"a phrase"` must not, `title:word` and `title:"a phrase"` must
     stand in the document's title (`-title:` must not). An unpaired quotation mark, an operator without a
-    word, and operators of other query languages (AND, *, ~, ^, brackets) are text.
+    word, and operators of other query languages (AND, *, ~, ^, brackets) are text. So is a dash before what
+    is no word of a language, as in `-Fc`, `-rf` and `-XX:+UseG1GC`, or where no other word stands before it.
 
     In running text, quotation marks and dashes are text. A query without `title:` is running text where at least twelve
     of its words are outside phrases and exclusions, or five and it ends like a sentence.
@@ -91,6 +97,7 @@ def parse_query(query: str, *, literal: bool | None = None) -> ParsedQuery:
     Args:
         query: as a person writes it.
         literal: whether all of it is text; False reads operators in running text, too.
+        options: words that are text with their dashes, because passages hold them so.
     """
     if literal:
         return ParsedQuery(query.strip())
@@ -105,6 +112,9 @@ def parse_query(query: str, *, literal: bool | None = None) -> ParsedQuery:
         content = (phrase or clause["word"] or clause["rest"] or "").strip()
         if not content.strip('"'):
             continue
+        if without and literal is not False and not title and phrase is None:
+            without = bool(texts) and _may_be_excluded(content) and content not in options
+            content = content if without else f"-{content}"
         if not without:
             texts.append(content)
         if without or title:
@@ -126,6 +136,16 @@ def parse_query(query: str, *, literal: bool | None = None) -> ParsedQuery:
         tuple(found[True, False]),
         tuple(found[True, True]),
     )
+
+
+def _may_be_excluded(word: str) -> bool:
+    """Return whether a word is one of a language, as far as its letters tell, and no option of a program.
+
+    Options are short, have signs or capitals within, or no vowel.
+    """
+    letters = word.strip(_AROUND)
+    has_vowel = not letters.isascii() or _VOWEL.search(letters)
+    return bool(_WORD.fullmatch(letters) and has_vowel and (len(letters) > _LONGEST_OPTION or not letters.isascii()))
 
 
 def _is_prose(query: str, plain_words: int) -> bool:

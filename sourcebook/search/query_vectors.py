@@ -52,6 +52,12 @@ CAPACITY: Final = 1_024
 _SCOPES: Final = 64
 """Sets of collections whose model is remembered."""
 _NO_LETTER: Final = re.compile(r"\W+")
+_RUN: Final = re.compile(r"[^\s\d!-@\[-`{-~]+")
+"""Letters with their marks, which are no letters to `re`."""
+_FIRST_BEYOND_LATIN: Final = "\u0250"
+_SHORTEST_WORD: Final = 3
+_LEAST_LETTERS: Final = 20
+"""Letters of a query in Latin script by which its language can be told; of one with fewer, the leg counts whole."""
 _JUDGED_CHARACTERS: Final = 200
 """Characters of a query by which its language is judged; their tokens fit every model's input."""
 _UNLEARNT: Final = 2.0
@@ -278,20 +284,28 @@ def language_weight(text: str, count_tokens: Callable[[str], int] | None) -> flo
 
     A tokenizer cuts a language that its model has not learnt into many short tokens, and the model's vectors for it are
     little better than chance (Rust et al., How Good is Your Tokenizer?, ACL 2021). The weight rises from 0 at 2 bytes
-    of letters per token to 1 at 3.5, and is 0 above 30, where whole sentences are one unknown token.
+    of letters per token to 1 at 3.5, and is 0 above 30, where whole sentences are one unknown token. Words alone
+    are judged, without signs, numbers and abbreviations, which are cut as small in any language; where they are too
+    few, the weight is 1.
 
     Args:
         text: the query.
         count_tokens: returns the number of tokens of a text, special ones included; the weight is 1 where it is None.
     """
-    letters = _NO_LETTER.sub("", text[:_JUDGED_CHARACTERS])
-    if count_tokens is None or not letters:
+    words = [word for word in _RUN.findall(text[:_JUDGED_CHARACTERS]) if not _says_no_language(word)]
+    letters = _NO_LETTER.sub("", "".join(words))
+    if count_tokens is None or (max(letters, default="") < _FIRST_BEYOND_LATIN and len(letters) < _LEAST_LETTERS):
         return 1.0
-    tokens = count_tokens(text[:_JUDGED_CHARACTERS]) - count_tokens("")
+    tokens = count_tokens(" ".join(words)) - count_tokens("")
     bytes_per_token = len(letters.encode("utf-8", "replace")) / max(tokens, 1)
     if bytes_per_token > _UNREAD:
         return 0.0
     return min(max((bytes_per_token - _UNLEARNT) / (_LEARNT - _UNLEARNT), 0.0), 1.0)
+
+
+def _says_no_language(word: str) -> bool:
+    """Return whether a word is an abbreviation, or too short to be told from one, in Latin script."""
+    return word[0] < _FIRST_BEYOND_LATIN and (word.isupper() or len(word) < _SHORTEST_WORD)
 
 
 def _key(generation: ScopedGeneration) -> tuple[str, tuple[str, ...]]:

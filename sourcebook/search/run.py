@@ -6,9 +6,11 @@ from sourcebook.errors import DatabaseConnectionLostError, DatabaseDeadlockError
 from sourcebook.search.observation import SearchObservation
 from sourcebook.search.page.dress import dress_page
 from sourcebook.search.page.report import report
+from sourcebook.search.query_syntax import parse_query
 from sourcebook.search.ranking.find_candidates import find_candidates
 from sourcebook.search.ranking.judge import judge_page
 from sourcebook.search.ranking.order import order_candidates
+from sourcebook.search.ranking.required_terms import options_in_passages
 from sourcebook.search.ranking.state import SearchResources, SearchState
 from sourcebook.search.scope import find_scope
 
@@ -49,9 +51,13 @@ def _open_scope(state: SearchState) -> None:
 
     Providers are asked for the vector of the query here, too: no connection is held while they answer.
     """
-    vectors, request, text = state.resources.vectors, state.request, state.query.text
+    vectors, request = state.resources.vectors, state.request
     while True:
         state.scope = find_scope(state.held.connection, request.collections, request.generation)
+        if state.query.excluded and request.literal is None and state.scope.generations:
+            options = options_in_passages(state.held.connection, state.scope, state.query)
+            state.query = parse_query(request.query, options=options)
+        text = state.query.text
         if state.embeds_query:
             state.scope = state.scope.without_vectors(vectors.awaits_export)
         models = state.scope.by_model().values() if state.embeds_query else ()

@@ -18,7 +18,7 @@ from sourcebook.database.queries import queries
 from sourcebook.model.generation import Generation
 from sourcebook.model.selection import EVERYTHING, Selection
 from sourcebook.model.shard import Shard
-from sourcebook.stages.shards import documents_of_shard, items_of_shard, settle_preparation, settle_shard
+from sourcebook.stages.shards import documents_of_shard, holders_of, items_of_shard, settle_preparation, settle_shard
 
 MOST_MARKED = 20_000
 """Marked rows above which a stage compares all rows: a list of so many keys costs more than it saves."""
@@ -73,7 +73,7 @@ def changed_items(
         return ChangedItems(None, numbers, digest, is_whole=True)
     due = connection.execute(queries["failed_documents"], {**scope, "retry_now": selection.only_failed})
     uris = {uri for _, uri in marks} | {uri for (uri,) in due}
-    return ChangedItems(sorted(uris), numbers, digest)
+    return ChangedItems(sorted(uris | holders_of(uris)), numbers, digest)
 
 
 def settle_items(connection: Connection, collection: str, changed: ChangedItems, shard: Shard | None = None) -> None:

@@ -5,6 +5,7 @@ and with many.
 """
 
 from collections.abc import Iterable
+from itertools import accumulate
 
 from psycopg import Connection
 
@@ -36,7 +37,14 @@ def items_of_shard(
             queries["failed_documents"], {"collection": shard.collection, "retry_now": selection.only_failed}
         )
         uris |= among_shard(connection, shard, [uri for (uri,) in due])
+        uris |= among_shard(connection, shard, holders_of(uris))
     return sorted(uris), [number for number, _ in marks], parsers, is_whole
+
+
+def holders_of(uris: Iterable[str]) -> set[str]:
+    """Return the URIs above some items: an attachment alone, of a PDF in a message, would seem to be in nothing."""
+    files = (uri for uri in uris if not uri.startswith(("http://", "https://")))
+    return {above for uri in files for above in accumulate(uri.split("/")[:-1], "{}/{}".format)}
 
 
 def among_shard(connection: Connection, shard: Shard, uris: Iterable[str]) -> set[str]:

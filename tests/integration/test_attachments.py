@@ -10,7 +10,10 @@ from fsspec.implementations.memory import MemoryFile
 from sourcebook.admin.removal import remove_items, restore_items
 from sourcebook.errors import QueryError, SourcebookError
 from tests.integration.stages import Stages
+from tests.unit.parsing.archives.archive_writer import zipped
+from tests.unit.parsing.office.office_files import with_embedded, workbook_file
 from tests.unit.parsing.pdf.pdf_writer import Shown, pdf
+from tests.unit.parsing.pdf.test_attachments import holding
 
 ARCHIVE = b"PK\x03\x04" + bytes(200)
 
@@ -53,7 +56,7 @@ def test_what_is_wrong_with_an_attachment_is_told_of_it(mail: Stages) -> None:
     skipped = mail.item("minutes.eml/old.zip")
     assert (skipped["state"], skipped["error"]) == (
         "skipped",
-        "archives within messages are not opened; save it beside the message",
+        "archives within messages and documents are not opened; save it beside them",
     )
     assert mail.item("minutes.eml")["state"] == "ready"
 
@@ -90,6 +93,23 @@ def test_a_message_that_cannot_be_read_any_more_keeps_what_came_with_it(mail: St
     mail.run()
     assert mail.item("minutes.eml")["state"] == "failed"
     assert mail.found("fathoms") == {"note.md"}
+
+
+def test_files_in_a_document_are_documents(stages: Stages) -> None:
+    """A workbook in a Word file is found by its own words; one in an attached Word file is counted as left out."""
+    stages.configure()
+    document = with_embedded({"pressures.xlsx": workbook_file("Kaldfjord")})
+    stages.write("boilers.docx", document)
+    stages.write("minutes.eml", message("We spoke of the mast.", {"copy.docx": document + b"PK"}))
+    stages.run()
+    assert stages.found("Kaldfjord") == {"pressures.xlsx"}
+    assert stages.document("boilers.docx/pressures.xlsx")["kind"] == "file"
+    assert stages.document("minutes.eml/copy.docx")["metadata"]["left_out"] == {"attachments": 1}
+    assert not stages.pending().work
+    stages.write("boilers.docx", with_embedded({}))
+    stages.run()
+    assert stages.document("boilers.docx/pressures.xlsx")["removed_at"] is not None
+    assert not stages.pending().work
 
 
 def test_a_renamed_message_takes_its_attachments_along(mail: Stages) -> None:
@@ -225,3 +245,25 @@ def test_the_attachments_of_a_mailbox_are_documents(stages: Stages) -> None:
     stages.run()
     assert stages.found("sand") == {"note.md"}
     assert stages.found("clay") == {"note%20%282%29.md"}
+
+
+def test_the_attachments_of_a_pdf_are_documents(stages: Stages) -> None:
+    """They come and go with it, an attached PDF's own among them, also where a message has the PDF."""
+    stages.configure()
+    invoice = holding({"factur-x.xml": b"<Invoice><Total>318.50 crowns for the mast</Total></Invoice>"})
+    stages.write("invoice.pdf", invoice)
+    letter = message("The invoice is attached.", {"mast.pdf": invoice})
+    stages.write("letter.eml", letter)
+    stages.write("old.zip", zipped({"letter.eml": letter}))
+    stages.run()
+    assert stages.document("invoice.pdf/factur-x.xml")["media_type"] == "text/x-xml"
+    assert stages.found("318.50") == {"factur-x.xml"}
+    assert stages.item("letter.eml/factur-x.xml")["state"] == "ready"
+    assert not stages.pending().work
+    for uri in ("invoice.pdf/factur-x.xml", "letter.eml/factur-x.xml"):
+        with stages.knowledge.original(stages.uri(uri)) as original:
+            assert b"318.50" in original.stream.read()
+    stages.write("invoice.pdf", holding({}))
+    stages.run()
+    assert stages.document("invoice.pdf/factur-x.xml")["removed_at"] is not None
+    assert stages.item("letter.eml/mast.pdf")["state"] == stages.item("old.zip/letter.eml")["state"] == "ready"

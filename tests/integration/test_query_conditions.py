@@ -19,6 +19,8 @@ def knowledge(server: EmbeddedServer) -> Iterator[KnowledgeBase]:
                 1: Written(("a wooden pole and salt",)),
                 2: Written(("salt and gravel",)),
                 3: Written(("gravel and gravel and gravel and a pole",)),
+                4: Written(("the option -Wall of sieve warns of stones",)),
+                5: Written(("the option -O2 of sieve runs quickly",)),
             }
         )
         yield KnowledgeBase(database)
@@ -43,6 +45,16 @@ def test_pages_of_a_relaxed_query_go_on_from_one_another(knowledge: KnowledgeBas
     first = knowledge.search('"salt pole"', mode="keyword", limit=2)
     second = knowledge.search('"salt pole"', mode="keyword", limit=2, offset=first.next_offset or 0)
     assert sorted(numbers(first) + numbers(second)) == [1, 2, 3]
+
+
+def test_a_word_that_passages_have_with_its_dash_is_an_option_and_no_exclusion(knowledge: KnowledgeBase) -> None:
+    """An exclusion is said in a note; `literal=False` makes one of every dash."""
+    assert numbers(knowledge.search("sieve -Wall", mode="keyword"))[0] == 4
+    assert not knowledge.search("sieve -Wall", mode="keyword").notes
+    hits = knowledge.search("sieve -stones", mode="keyword")
+    assert numbers(hits) == [5]
+    assert any("passages with 'stones' are left out" in note for note in hits.notes)
+    assert numbers(knowledge.search("sieve -Wall", mode="keyword", literal=False)) == [5]
 
 
 def test_filters_are_never_given_up(knowledge: KnowledgeBase) -> None:

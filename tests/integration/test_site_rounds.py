@@ -31,7 +31,9 @@ class Outage:
         if request.path == "/robots.txt":
             return web.Response(text="", content_type="text/plain")
         links = [f"/{number}" for number in range(PAGES)] if request.path == "/" else []
-        return web.Response(text=html("Page", f"It holds {hash(request.path)} sacks.", links=links), content_type="text/html")
+        return web.Response(
+            text=html("Page", f"It holds {hash(request.path)} sacks.", links=links), content_type="text/html"
+        )
 
 
 def dead(request: web.BaseRequest) -> web.Response:

@@ -16,7 +16,6 @@ from sourcebook.config.parsing import ParsingSettings
 from sourcebook.errors import MissingDependencyError, ParseError, ParserError
 from sourcebook.installation import install_command
 from sourcebook.model.media_types import DOCX, PDF
-from sourcebook.parsing.registry import libreoffice
 
 if TYPE_CHECKING:
     from sourcebook.config.loading import Configuration
@@ -45,7 +44,6 @@ def check_parsing(configuration: Configuration | None) -> list[Check]:
             _check("parser of office files", lambda: _converted(pool, _docx(), "try.docx", DOCX, ParsingSettings())),
             _check("OCR", lambda: _converted(pool, _png(), "try.png", "image/png", ParsingSettings())),
             *_check_docling(pool, with_models),
-            _check_libreoffice(),
         ]
 
 
@@ -94,14 +92,6 @@ def _no_hub() -> Iterator[None]:
             del os.environ[_OFFLINE]
         else:
             os.environ[_OFFLINE] = before
-
-
-def _check_libreoffice() -> Check:
-    found = libreoffice()
-    if found is None:
-        detail = "LibreOffice was not found; .doc and .ppt files are read without their layout"
-        return warn("parser of old office files", detail, "install LibreOffice for tables of slides and page numbers")
-    return ok("parser of old office files", found)
 
 
 def _pdf() -> bytes:

@@ -110,7 +110,7 @@ ORDER BY CASE WHEN item.size > 262144 THEN item.size ELSE 0 END,
 -- name: parsed_contents
 -- Return the sound parsed contents that exist for given pairs of sha256 and parser.
 SELECT parsed.sha256, parsed.parser, parsed.title, parsed.language, parsed.metadata, parsed.content_hash,
-       parsed.markdown <> '' AS has_text, parsed.nothing_to_read,
+       parsed.markdown <> '' AS has_text, parsed.nothing_to_read, parsed.attachments,
        EXISTS (
            SELECT FROM document
            WHERE document.content_sha256 = parsed.sha256 AND document.content_parser = parsed.parser) AS has_document

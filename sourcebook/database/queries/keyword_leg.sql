@@ -26,6 +26,19 @@ GROUP BY term.place
 HAVING sum(known.entries) FILTER (WHERE phrase.query IS NOT NULL) * 2 >= sum(known.entries)
 ORDER BY term.place;
 
+-- name: words_with_dash
+-- Return those words of a list that a passage in scope matches by a pattern, among the first that hold them.
+SELECT asked.word
+FROM unnest(%(words)s::text[], %(lexemes)s::text[], %(patterns)s::text[]) AS asked (word, lexemes, pattern)
+WHERE EXISTS (
+    SELECT FROM (
+        SELECT entry.chunk_id FROM search_entry entry
+        WHERE entry.generation_id = ANY(%(generations)s) AND entry.lexemes @@ asked.lexemes::tsquery
+        LIMIT 200
+    ) held
+    JOIN chunk ON chunk.id = held.chunk_id
+    WHERE chunk.text ~ asked.pattern);
+
 -- name: best_keyword_entries
 -- Return the entries with the highest BM25 scores.
 -- Entries in no block are scored one by one, entries in blocks where they can be among the best. It is one statement

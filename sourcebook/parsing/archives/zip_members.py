@@ -9,10 +9,10 @@ from zipfile import BadZipFile, ZipFile, ZipInfo
 from zlib import error as ZlibError  # noqa: N812 # zlib names its exception in lower case
 
 from sourcebook.errors import FailureClass, ParseError
+from sourcebook.parsing.archives.member_names import member_names
 from sourcebook.parsing.archives.members import Budget, Member, Unread, damaged
 from sourcebook.parsing.archives.paths import member_path
 
-_UTF_8 = 0x800
 _ENCRYPTED = 0x1
 _LOCKED = "it is encrypted in its archive; unpack that with its password"
 _DAMAGES = (BadZipFile, ZlibError, EOFError, OSError, ValueError, IndexError)
@@ -28,15 +28,16 @@ def zip_members(content: bytes, budget: Budget, kept: ExitStack) -> Iterator[Mem
         archive = kept.enter_context(ZipFile(BytesIO(content)))
     except (*_DAMAGES, NotImplementedError, UnicodeError) as error:
         raise damaged("the archive is damaged or cut off; copy it again, or pack it anew") from error
+    names = member_names(archive.infolist())
     for entry in archive.infolist():
         if not entry.is_dir():
-            yield _member(archive, entry, budget)
+            yield _member(archive, entry, names[id(entry)], budget)
 
 
-def _member(archive: ZipFile, entry: ZipInfo, budget: Budget) -> Member | Unread:
+def _member(archive: ZipFile, entry: ZipInfo, name: str, budget: Budget) -> Member | Unread:
     if stat.S_IFMT(entry.external_attr >> 16) not in {0, stat.S_IFREG}:
         return Unread("that are links or devices")
-    path = member_path(_name(entry))
+    path = member_path(name)
     if isinstance(path, Unread):
         return path
     refused = budget.refusal(entry.file_size, entry.compress_size)
@@ -67,13 +68,3 @@ def _content(archive: ZipFile, entry: ZipInfo) -> bytes:
     if len(content) != entry.file_size:
         raise damaged()
     return content
-
-
-def _name(entry: ZipInfo) -> str:
-    """Return the name of an entry; programs of macOS and Linux write UTF-8 without saying so."""
-    if entry.flag_bits & _UTF_8 or entry.orig_filename.isascii():
-        return entry.filename
-    try:
-        return entry.filename.encode("cp437").decode("utf-8")
-    except UnicodeError:
-        return entry.filename

@@ -29,8 +29,6 @@ class TableSerializer(MarkdownTableSerializer):
         doc: DoclingDocument,
         **kwargs: Any,  # docling's signature
     ) -> SerializationResult:
-        if kwargs.get("_nested_in_table"):
-            return super().serialize(item=item, doc_serializer=doc_serializer, doc=doc, **kwargs)
         rich: dict[int, str] = {}
         for cell in item.data.table_cells:
             if isinstance(cell, RichTableCell):
@@ -38,7 +36,9 @@ class TableSerializer(MarkdownTableSerializer):
                 rich[id(cell)] = doc_serializer.serialize(
                     item=node, **{**kwargs, "_nested_in_table": True, "in_table_cell": True}
                 ).text
-        return create_ser_result(text=table_text(item.data, rich), span_source=item)
+        nested = kwargs.get("_nested_in_table")
+        text = _pairs(_rows(item.data, rich)[0]) if nested else table_text(item.data, rich)
+        return create_ser_result(text=text, span_source=item)
 
 
 class PictureSerializer(MarkdownPictureSerializer):
@@ -81,6 +81,14 @@ def table_text(data: TableData, rich: dict[int, str]) -> str:
         data: docling's table.
         rich: markdown of the cells with more than plain text, by `id` of the cell.
     """
+    rows, headers = _rows(data, rich)
+    if headers > 1:
+        rows[:headers] = [_joined(rows[:headers])]
+    return markdown_table(rows)
+
+
+def _rows(data: TableData, rich: dict[int, str]) -> tuple[list[list[str]], int]:
+    """Return the texts of the rows that are not empty, and the number of header rows."""
     rows: list[list[str]] = []
     headers = 0
     for number, row in enumerate(data.grid):
@@ -90,9 +98,25 @@ def table_text(data: TableData, rich: dict[int, str]) -> str:
         if headers == len(rows) and any(cell.column_header and cell.start_row_offset_idx == number for cell in row):
             headers += 1
         rows.append(texts)
-    if headers > 1:
-        rows[:headers] = [_joined(rows[:headers])]
-    return markdown_table(rows)
+    return rows, headers
+
+
+def _pairs(rows: Sequence[Sequence[str]]) -> str:
+    """Return a table in a cell as a line, such as `Jar: blue, Litres: 9; Jar: red, Litres: 4`."""
+    columns = max(map(len, rows), default=0)
+    if columns > 1 and len(rows) > 1 and (columns > 2 or _has_header(rows)):
+        pairs = ([f"{name}: {text}" for name, text in zip(rows[0], row, strict=True) if text] for row in rows[1:])
+        return "; ".join(", ".join(row) for row in pairs)
+    between = " " if len(rows) == 1 else ": " if columns == 2 else ", "
+    return "; ".join(between.join(text for text in row if text) for row in rows)
+
+
+def _has_header(rows: Sequence[Sequence[str]]) -> bool:
+    """Tell whether the first of two columns holds things, and no names of what stands beside them."""
+    (name, unit), *below = rows
+    things = name[:1].isupper() and not any(first[:1].isupper() for first, _ in below)
+    numbers = len(below) > 1 and not unit[:1].isdigit() and all(second[:1].isdigit() for _, second in below)
+    return things or numbers
 
 
 def _row_texts(number: int, row: Sequence[TableCell], rich: dict[int, str]) -> list[str]:

@@ -20,6 +20,7 @@ from sourcebook.parsing.html.head import PageHead, is_site_name, page_address, p
 from sourcebook.parsing.html.left_out import number_of_words, unreadable_parts
 from sourcebook.parsing.html.links import base_url, links, next_pages
 from sourcebook.parsing.html.markdown import WrittenPage, write_markdown
+from sourcebook.parsing.html.raised_parts import write_raised_parts
 from sourcebook.parsing.html.scripts import has_scripts, lacks_text
 from sourcebook.parsing.html.tidying import mark_images, unwrap_local_links
 from sourcebook.parsing.html.tree import Element, body_of, drop, parse_page, plain_text, subelement
@@ -201,6 +202,7 @@ def write_everything(body: Element, *, base_url: str | None) -> WrittenPage:
             chapter or a message, keeps only their text.
     """
     if base_url is None:
+        write_raised_parts(body, local_links=False)
         unwrap_local_links(body)
     return _write_part(body, _Source("", "", base_url or "", {}, "everything"), "everything", split_dates=False)
 
@@ -209,6 +211,7 @@ def _write_part(body: Element, source: _Source, part: HtmlPart, *, split_dates: 
     """Convert a body, without its site frame where only that is wanted."""
     if part == "body":
         drop_site_frame(body)
+    write_raised_parts(body)
     flatten_code(body)
     return write_markdown(body, base_url=source.base, split_dates=split_dates, page_url=source.url)
 
@@ -231,6 +234,7 @@ def _write_more(written: WrittenPage, source: _Source, *, split_dates: bool) -> 
 def _main_content(body: Element, head: PageHead, source: _Source) -> WrittenPage:
     root = main_content(body)
     headings = list(_page_headings(body, head))
+    write_raised_parts(root)
     flatten_code(root)
     prune(root)
     _drop_banner(root, head)

@@ -2,6 +2,8 @@
 
 import re
 
+from sourcebook.parsing.html.code_lines import drop_numbers_beside, gather_code_lines, is_line_number
+from sourcebook.parsing.html.confluence import write_macros
 from sourcebook.parsing.html.tree import CODE_NEWLINE, Element, all_text, drop, replace_content, subelement
 
 _LANGUAGE = re.compile(
@@ -22,10 +24,9 @@ _NO_LANGUAGE = frozenset(
         "text",
     }
 )
-_NOT_CODE = re.compile(
-    r"\b(?:linenos?|line-?numbers?(?!-?mode)|gutter|copy-?(?:button|btn)|copybtn|sr-only|visually-?hidden)\b",
-    re.IGNORECASE,
-)
+_NOT_CODE = re.compile(r"\b(?:copy-?(?:button|btn)|copybtn|sr-only|visually-?hidden)\b", re.IGNORECASE)
+_LINE = re.compile(r"(?<!\S)(?:[\w-]*-)?line(?!\S)")
+_BLOCK_STYLE = re.compile(r"display\s*:\s*(?:block|flex|grid|table-row)")
 _BLOCKS_OF_LINES = frozenset({"div", "li", "p", "tr"})
 
 
@@ -34,10 +35,12 @@ def flatten_code(root: Element) -> None:
 
     Line ends within code become `CODE_NEWLINE`, which distinguishes them from other line ends.
     """
+    write_macros(root)
+    gather_code_lines(root)
     for pre in list(root.iter("pre")):
         if pre.getparent() is None or any(ancestor.tag == "pre" for ancestor in pre.iterancestors()):
             continue
-        if any(_NOT_CODE.search(cell.get("class") or "") for cell in pre.iterancestors("td")):
+        if any(map(is_line_number, pre.iterancestors("td"))):
             drop(pre)  # the column of line numbers
             continue
         language = _language(pre)
@@ -46,6 +49,7 @@ def flatten_code(root: Element) -> None:
         if not text.strip():
             drop(pre)
             continue
+        drop_numbers_beside(pre, text.count("\n") + 1)
         code = subelement(pre, "code", text.replace("\n", CODE_NEWLINE))
         if language:
             code.set("class", f"language-{language}")
@@ -53,14 +57,29 @@ def flatten_code(root: Element) -> None:
 
 
 def _text(pre: Element) -> str:
-    for element in list(pre.iter())[1:]:
+    for element in reversed(list(pre.iter())[1:]):  # a line that holds another ends once
         if element.tag == "br":
             element.tail = "\n" + (element.tail or "")
-        elif element.tag == "button" or _NOT_CODE.search(element.get("class") or ""):
+        elif element.tag == "button" or is_line_number(element) or _NOT_CODE.search(element.get("class") or ""):
             drop(element)
-        elif element.tag in _BLOCKS_OF_LINES and not all_text(element).endswith("\n"):
+        elif _is_line(element) and not all_text(element).endswith("\n"):
             element.tail = "\n" + (element.tail or "")
     return all_text(pre)
+
+
+def _is_line(element: Element) -> bool:
+    """Tell whether an element is a line by its tag or style, or by its name where the next line follows at once."""
+    if element.tag in _BLOCKS_OF_LINES or _BLOCK_STYLE.search(element.get("style") or ""):
+        return True
+    following = element.getnext()
+    names = element.get("class") or ""
+    return (
+        bool(names)
+        and following is not None
+        and not element.tail
+        and _LINE.search(names) is not None
+        and following.get("class") == names
+    )
 
 
 def _language(pre: Element) -> str:

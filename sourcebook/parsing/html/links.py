@@ -47,9 +47,9 @@ def links(tree: Element, base: str) -> tuple[str, ...]:
         href = element.get("href")
         if href is None or "nofollow" in (element.get("rel") or "").lower():
             continue
-        reference = href if _is_route(href) else href.partition("#")[0]
-        if not reference:
+        if href.startswith("#") and not _is_route(href):
             continue
+        reference = href if _is_route(href) else href.partition("#")[0]
         if reference not in resolved:
             resolved[reference] = absolute(base, reference)
         target = resolved[reference]

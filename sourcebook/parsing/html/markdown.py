@@ -11,6 +11,7 @@ from sourcebook.parsing.html.anchors import anchor_of
 from sourcebook.parsing.html.conversion import convert_tree
 from sourcebook.parsing.html.left_out import number_of_words
 from sourcebook.parsing.html.links import mark_own_links
+from sourcebook.parsing.html.list_marks import write_list_marks
 from sourcebook.parsing.html.tables import tidy_tables
 from sourcebook.parsing.html.tidying import (
     is_permalink,
@@ -87,6 +88,7 @@ def write_markdown(root: Element, *, base_url: str, split_dates: bool, page_url:
     """
     words = number_of_words(root)
     tidy_images(root)
+    write_list_marks(root)
     tidy_tables(root)
     unwrap_section_lists(root)
     headings = _mark_headings(root)

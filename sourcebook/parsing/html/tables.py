@@ -4,10 +4,13 @@ from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from itertools import islice
 
-from sourcebook.parsing.html.tree import HEADINGS, Element, drop, plain_text, subelement
+from sourcebook.parsing.html.list_marks import prefix_item
+from sourcebook.parsing.html.tree import HEADINGS, Element, drop, plain_text, replace_content, subelement
 from sourcebook.parsing.text.markdown_writing import LONGEST_REPEATED
+from sourcebook.parsing.text.nested_table import nested_table
 
 _PARTS = ("table", "tbody", "thead", "tfoot", "tr", "td", "th", "caption", "colgroup", "col", "center")
+_ARRANGES = frozenset({"presentation", "none"})
 _MOST_FILLED = 8
 _SMALL = 10_000
 """Spans are filled in a table that then has at most 8 times its cells and 10,000 more."""
@@ -25,6 +28,7 @@ def tidy_tables(root: Element) -> None:
     such as a listing beside the numbers of its lines. In a data table, a cell that spans rows or columns is repeated in
     each, rows without text go, and several header rows become one with texts such as `price - adult`.
     """
+    _write_nested_tables(root)
     for table in list(root.iter("table")):
         if _is_layout(table):
             for part in _own_parts(table):
@@ -33,8 +37,47 @@ def tidy_tables(root: Element) -> None:
             _fill_spans(table)
 
 
+def _write_nested_tables(root: Element) -> None:
+    """Write small tables in the cells of data tables as lines of pairs, from the inside."""
+    grids: dict[Element, bool] = {}
+    for table in reversed(list(root.iter("table"))):
+        outer = next(table.iterancestors("table"), None)
+        if outer is not None and outer not in grids:
+            grids[outer] = _is_grid(outer)
+        if outer is None or not grids[outer] or next(table.iter("table", "pre", *HEADINGS), table) is not table:
+            continue
+        rows = [[plain_text(cell) for cell in cells] for cells in _own_cells(table)]
+        header = {cell.tag for cell in next(table.iter("tr"), table)}
+        says_so = next(table.iter("th"), None) is not None
+        text = nested_table([row for row in rows if any(row)], has_header=header == {"th"} if says_so else None)
+        replace_content(table, text)
+        table.tag = "span"
+
+
+def _own_cells(table: Element) -> list[list[Element]]:
+    """Return the cells of a table by row, without those of the tables in it."""
+    rows = [row for row in table.iter("tr") if next(row.iterancestors("table"), None) is table]
+    return [[cell for cell in row if cell.tag in {"td", "th"}] for row in rows]
+
+
+def _is_grid(table: Element) -> bool:
+    """Tell whether a table that holds others is one of data, and does not arrange the page.
+
+    It has rows of as many cells, most of which hold a short text and no table.
+    """
+    rows = _own_cells(table)
+    cells = [cell for row in rows for cell in row]
+    plain = [cell for cell in cells if next(cell.iter("table"), None) is None]
+    if len(rows) < 2 or len({len(row) for row in rows}) > 1 or len(rows[0]) < 2 or table.get("role") in _ARRANGES:
+        return False
+    if any(len(plain_text(cell)) > LONGEST_REPEATED for cell in plain) or next(table.iter(*HEADINGS), None) is not None:
+        return False
+    says_so = any(cell.tag == "th" for cell in cells) or (table.get("border") or "0") != "0"
+    return says_so or sum(bool(plain_text(cell)) for cell in plain) * 4 >= len(cells) * 3
+
+
 def _is_layout(table: Element) -> bool:
-    if table.get("role") in {"presentation", "none"}:
+    if table.get("role") in _ARRANGES:
         return True
     if next((inner for inner in table.iter("table", *HEADINGS) if inner is not table), None) is not None:
         return True
@@ -57,11 +100,7 @@ def _own_parts(table: Element) -> list[Element]:
 
 def _fill_spans(table: Element) -> None:
     rows = list(table.iter("tr"))
-    for item in list(table.iter("li")):
-        # A cell is one line of Markdown, so its list items are marked within the line.
-        item.tag = "span"
-        item.text = f"- {item.text or ''}"
-        item.tail = f" {item.tail or ''}"
+    _write_items(table)
     slots = _slots(rows)
     repeated = {id(cell): _template(cell) for cells in slots for cell, begins in cells if begins and _spans(cell)}
     written: list[Element] = []
@@ -77,6 +116,21 @@ def _fill_spans(table: Element) -> None:
         written.append(row)
     if headers > 1:
         _join(written[:headers])
+
+
+def _write_items(table: Element) -> None:
+    """Mark the items of lists within the line of Markdown that a cell is."""
+    for item in list(table.iter("li")):
+        previous, parent = item.getprevious(), item.getparent()
+        if parent is None or parent.tag != "ol":
+            prefix_item(item, "- ")
+            item.tag = "span"
+        elif previous is None or previous.tag != "li":
+            for number, each in enumerate(parent.iterchildren("li"), start=_span(parent, "start")):
+                prefix_item(each, f"{number}. ")
+        item.tail = f" {item.tail or ''}"
+    for item in list(table.iter("li")):
+        item.tag = "span"
 
 
 def _slots(rows: Sequence[Element]) -> list[_Slots]:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, MutableMapping
 from functools import cache, partial
+from html import escape
 from typing import Protocol
 
 from sourcebook.parsing.html.html5 import as_browsers_read, is_misread
@@ -25,6 +26,7 @@ _UNWANTED_REFERENCE = re.compile(r"&#(?:x0*e00[0-4]|0*5734[4-8])(?:;|(?![0-9a-f]
 # libxml2 puts content after these tags outside <body> or drops it.
 _DOCTYPE_START = re.compile("<!DOCTYPE", re.IGNORECASE)
 _DOCTYPE = re.compile(r"<!DOCTYPE[^<>\[]*(?:\[.*?\]\s*)?>", re.IGNORECASE | re.DOTALL)
+_CDATA = "<![CDATA["
 _PAGE_END = re.compile(r"</(?:body|html)\s*>", re.IGNORECASE)
 _IN_HEAD = frozenset({"base", "link", "meta", "noscript", "object", "script", "style", "template", "title"})
 # Elements kept where deeply nested elements are flattened; the others only group or format.
@@ -69,6 +71,7 @@ class Element(Protocol):
     def insert(self, index: int, element: "Element") -> None: ...
     def items(self) -> list[tuple[str, str]]: ...
     def iter(self, *tags: str) -> Iterator["Element"]: ...
+    def iterchildren(self, *tags: str) -> Iterator["Element"]: ...
     def iterancestors(self, *tags: str) -> Iterator["Element"]: ...
     def itersiblings(self, tag: str, *, preceding: bool = False) -> Iterator["Element"]: ...
     def itertext(self) -> Iterator[str]: ...
@@ -90,7 +93,7 @@ def parse_page(text: str, *, xml: bool = False) -> Element | None:
             and such elements always is.
     """
     xml = xml or (text.lstrip().startswith("<?xml") and _WHOLE.search(text) is not None)
-    text = _PAGE_END.sub("", _without_doctype(_without_unwanted(text)))
+    text = _PAGE_END.sub("", _without_doctype(_with_character_data(_without_unwanted(text))))
     if len(text) > _LONG_PAGE:
         text = _with_fewer_attributes(text)
     tree, complete, has_errors = _parse(text)
@@ -178,6 +181,16 @@ def _without_unwanted(text: str) -> str:
     if "&#" in text and any(digits in text for digits in _DIGITS_OF_MARKS):
         text = _UNWANTED_REFERENCE.sub("", text)
     return text
+
+
+def _with_character_data(text: str) -> str:
+    """Write the text of XML's CDATA sections as that of HTML, which knows none."""
+    pieces: list[str] = []
+    end = 0
+    while (start := text.find(_CDATA, end)) >= 0 and (after := text.find("]]>", start)) >= 0:
+        pieces += (text[end:start], escape(text[start + len(_CDATA) : after], quote=False))
+        end = after + 3
+    return "".join((*pieces, text[end:])) if pieces else text
 
 
 def _without_doctype(text: str) -> str:

@@ -14,6 +14,7 @@ from sourcebook.model.document import ParsedDocument
 from sourcebook.model.left_out import with_left_out
 from sourcebook.parsing.html.cleaner import clean_page
 from sourcebook.parsing.html.read_html import page_document
+from sourcebook.parsing.html.saved_workbook import is_frameset, workbook_document
 from sourcebook.parsing.text.picture_marks import embedded_picture
 
 _PAGES = frozenset({"text/html", "application/xhtml+xml"})
@@ -37,10 +38,11 @@ def parse_web_archive(content: bytes, *, settings: ParsingSettings) -> ParsedDoc
     page = page or next(iter(pages), None)
     if page is None:
         raise ParseError("it is no saved page: it holds no HTML; save the page again", FailureClass.CORRUPT)
+    body = _payload(page) or b""
     address = next(filter(_is_address, (_header(page, "content-location"), _header(archive, _SNAPSHOT))), "")
     pictures = {name: part for part in parts for name in _names(part) if part.get_content_maintype() == "image"}
     cleaned = clean_page(
-        _payload(page) or b"",
+        body,
         url=address,
         load=lambda source: (
             embedded_picture(source) or _payload(pictures.get(source) or pictures.get(urljoin(address, source)))
@@ -48,6 +50,13 @@ def parse_web_archive(content: bytes, *, settings: ParsingSettings) -> ParsedDoc
         content_type=_content_type(page),
         keep=SAVED_PAGE if settings.html == "auto" else settings.html,
     )
+    if is_frameset(body) and not cleaned.markdown.strip():
+        others = (part for part in pages if part is not page)
+        held = [
+            (_header(part, "content-location"), part.get_payload(decode=True), _content_type(part)) for part in others
+        ]
+        sheets = [(address, html, kind) for address, html, kind in held if isinstance(html, bytes)]
+        return workbook_document(sheets, title=cleaned.title)
     document = page_document(cleaned.markdown, cleaned.blocks, title=cleaned.title, language=cleaned.language)
     found = {**cleaned.metadata, "canonical": cleaned.canonical, "saved_from": address}
     metadata = {name: value for name, value in found.items() if value}

@@ -14,9 +14,10 @@ from html import escape
 from io import BytesIO
 from itertools import islice
 
+from sourcebook.parsing.attached_files import DEEPEST
 from sourcebook.parsing.html.charset import decode_page
 from sourcebook.parsing.mail.headers import addresses, decoded, header, sent_date
-from sourcebook.parsing.mail.message import DEEPEST, Body, MailFile, MailMessage, first_files
+from sourcebook.parsing.mail.message import Body, MailFile, MailMessage, first_files
 from sourcebook.parsing.mail.transport_neutral import FILE_NAME, MEDIA_TYPES, PackedFile, read_packed_message
 
 MESSAGE = "message/rfc822"

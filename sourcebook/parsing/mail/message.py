@@ -3,12 +3,11 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from itertools import islice
 
-MOST_ATTACHMENTS = 1000
-"""Attachments read of a message, those of nested messages included."""
-DEEPEST = 10
-"""Levels of nested messages whose attachments are read."""
+from sourcebook.model.media_types import PDF
+from sourcebook.parsing.attached_files import MOST_ATTACHMENTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +51,7 @@ class MailMessage:
     bodies: tuple[Body, ...] = ()
     """In reading order."""
     files: tuple[MailFile, ...] = ()
-    """The first 1,000 attachments in order; a nested message is followed by its own attachments."""
+    """The first 1,000 attachments in order; a nested message or PDF is followed by its own attachments."""
     more_files: int = 0
     """Attachments that are not read: those behind the first 1,000, and all in messages nested more than ten deep."""
     pictures: Mapping[str, Callable[[], bytes]] = field(default_factory=dict)
@@ -72,7 +71,21 @@ def first_files(files: Iterator[MailFile | None]) -> tuple[tuple[MailFile, ...],
                 deep += 1
             else:
                 yield file
+                yield from _in_pdf(file)
 
     found = readable()
     first = tuple(islice(found, MOST_ATTACHMENTS))
     return first, sum(1 for _ in found) + deep
+
+
+def _in_pdf(file: MailFile) -> Iterator[MailFile]:
+    """Yield the attachments of an attached PDF, such as the data of an invoice."""
+    if file.media_type != PDF and not file.name.lower().endswith(".pdf"):
+        return
+    from sourcebook.parsing.pdf.attachments import PdfFiles, attachment_content  # few messages need PDFium
+
+    def read(number: int) -> bytes:
+        return attachment_content(file.read(), number)
+
+    for number, inner in enumerate(PdfFiles(file.read())):
+        yield MailFile(inner.name, inner.media_type, partial(read, number))

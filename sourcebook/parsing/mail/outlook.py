@@ -15,9 +15,10 @@ from typing import Final
 from olefile import OleFileIO  # type: ignore[import-untyped] # its stubs are a package of their own
 from oxmsg.storage import Storage
 
+from sourcebook.parsing.attached_files import DEEPEST
 from sourcebook.parsing.mail.headers import address_text, addresses, header, one_line
 from sourcebook.parsing.mail.internet import MESSAGE
-from sourcebook.parsing.mail.message import DEEPEST, Body, MailFile, MailMessage, first_files
+from sourcebook.parsing.mail.message import Body, MailFile, MailMessage, first_files
 from sourcebook.parsing.mail.outlook_properties import OutlookProperties, with_rich_text
 
 _HEADER_OF_MESSAGE, _HEADER_OF_EMBEDDED, _HEADER_OF_PART = 32, 24, 8

@@ -2,20 +2,21 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from html import unescape
 from urllib.parse import unquote
 
 from sourcebook.errors import FailureClass, ParseError
-from sourcebook.model.document import Attachment, Block, BlockKind, JsonValue, ParsedDocument
+from sourcebook.model.document import Block, BlockKind, JsonValue, ParsedDocument
 from sourcebook.model.left_out import with_left_out
+from sourcebook.parsing.attached_files import attachments_line, attachments_of, more_than
 from sourcebook.parsing.html.cleaner import readable_body, write_everything
 from sourcebook.parsing.html.parts import html_of
 from sourcebook.parsing.html.tidying import mark_images
 from sourcebook.parsing.html.tree import Element
 from sourcebook.parsing.language import detect_language
-from sourcebook.parsing.mail.attachments import attachments_of, read_message
+from sourcebook.parsing.mail.attachments import read_message
 from sourcebook.parsing.mail.internet import CONTENT_ID
 from sourcebook.parsing.mail.message import Body, MailMessage
 from sourcebook.parsing.mail.word_counts import word_counts
@@ -26,7 +27,7 @@ from sourcebook.parsing.text.spans import trimmed
 from sourcebook.parsing.text.titles import plain_title
 
 _MOST_NAMED = 50
-"""Recipients or attachments listed by name."""
+"""Recipients listed by name."""
 _ESCAPED = re.compile(r"([\\`*_\[\]<>#])")
 _BLOCK = re.compile(r"</?(?:blockquote|br|dd|div|dt|h[1-6]|hr|li|p|pre|table|td|th|tr)\b[^>]*>")
 _TAG = re.compile(r"<[^>]*>")
@@ -60,7 +61,7 @@ def mail_document(content: bytes, *, media_type: str, taken: set[str]) -> Parsed
         raise ParseError(
             f"the message is {message.sealed}; save it from the mail program as plain text", FailureClass.PASSWORD
         )
-    attachments = tuple(attachments_of(message, taken))
+    attachments = tuple(attachments_of(message.files, taken))
     writer = _Writer()
     subject = _ESCAPED.sub(r"\\\1", message.subject)
     title = plain_title(subject)
@@ -72,7 +73,7 @@ def mail_document(content: bytes, *, media_type: str, taken: set[str]) -> Parsed
     lost = sum(writer.add_body(body, message.pictures) for body in message.bodies)
     prose = writer.blocks[before:]
     if attachments:
-        writer.add(_named(attachments, message.more_files), "paragraph")
+        writer.add(attachments_line(attachments, message.more_files), "paragraph")
     if not writer.blocks:
         raise ParseError("it holds no message: neither headers nor text; check its file name", FailureClass.EMPTY)
     markdown = writer.markdown()
@@ -164,7 +165,7 @@ def _block(text: str, kind: BlockKind, start: int, end: int) -> Iterator[Block]:
 def _head_lines(message: MailMessage) -> Iterator[str]:
     for name, people in (("From", (message.sender,)), ("To", message.to), ("Cc", message.cc)):
         if line := ", ".join(people[:_MOST_NAMED]):
-            yield f"{name}: {line}{_more(people)}"
+            yield f"{name}: {line}{more_than(_MOST_NAMED, people)}"
     if message.sent is not None:
         yield f"Date: {message.sent.isoformat(sep=' ', timespec='minutes')}"
     for name, moment in (("Begins", message.starts), ("Ends", message.ends)):
@@ -172,17 +173,6 @@ def _head_lines(message: MailMessage) -> Iterator[str]:
             yield f"{name}: {moment.isoformat(sep=' ', timespec='minutes')}"
     if message.place:
         yield f"Place: {message.place}"
-
-
-def _named(attachments: tuple[Attachment, ...], more: int) -> str:
-    names = [attachment.name for attachment in attachments]
-    unread = f". Of {len(names) + more:,} attachments only these {len(names):,} are read" if more else ""
-    return f"Attachments: {', '.join(names[:_MOST_NAMED])}{_more(names)}{unread}"
-
-
-def _more(names: Sequence[str]) -> str:
-    left = len(names) - _MOST_NAMED
-    return f" and {left:,} more" if left > 0 else ""
 
 
 def _metadata(message: MailMessage) -> dict[str, JsonValue]:

@@ -17,7 +17,8 @@ from sourcebook.parsing.text.titles import cut_title, document_title
 
 _HTML = {
     "p": "p", "subtitle": "p", "text-author": "p", "date": "p", "stanza": "p", "v": "span", "emphasis": "em",
-    "strong": "strong", "code": "code", "cite": "blockquote", "epigraph": "blockquote", "table": "table", "tr": "tr",
+    "strong": "strong", "sup": "sup", "sub": "sub", "code": "code",
+    "cite": "blockquote", "epigraph": "blockquote", "table": "table", "tr": "tr",
     "th": "th", "td": "td", "section": "div", "body": "div", "poem": "div", "annotation": "div", "title": "p",
     "image": "img",
 }  # fmt: skip

@@ -1,7 +1,6 @@
 """Drawings (.svg, .svgz): their title, descriptions and text."""
 
 import re
-import zlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,9 +21,6 @@ _LINES = frozenset({"br", "dd", "div", "dt", "h1", "h2", "h3", "h4", "h5", "h6",
 
 _GRAPHVIZ_CLASSES = frozenset({"cluster", "graph", "node"})
 
-_GZIP = b"\x1f\x8b"
-_MOST_BYTES = 64 << 20
-"""Bytes that a compressed drawing may unpack to."""
 _HIDDEN = re.compile(r"(?:^|;)\s*display\s*:\s*none\b")
 
 
@@ -36,7 +32,7 @@ def parse_svg(content: bytes) -> ParsedDocument:
     Raises:
         ParseError: the file is no drawing, or it is damaged.
     """
-    root = xml_root(_unpacked(content))
+    root = xml_root(content)
     if local_name(root) != "svg":
         raise ParseError("it is no SVG drawing; check its file name", FailureClass.CORRUPT)
     title = next((_words(child) for child in elements(root) if local_name(child) == "title"), "")
@@ -61,20 +57,6 @@ def _hidden_texts(root: Any) -> Iterator[str]:
             yield " ".join(element.itertext())
         else:
             waiting.extend(elements(element))
-
-
-def _unpacked(content: bytes) -> bytes:
-    """Return the XML of a drawing, also of a compressed one (.svgz)."""
-    if not content.startswith(_GZIP):
-        return content
-    unpacking = zlib.decompressobj(wbits=31)
-    try:
-        unpacked = unpacking.decompress(content, _MOST_BYTES)
-    except zlib.error as error:
-        raise ParseError("it is damaged or cut off; open and save it again", FailureClass.CORRUPT) from error
-    if unpacking.unconsumed_tail:
-        raise ParseError(f"it unpacks to more than {_MOST_BYTES >> 20} MiB; split it", FailureClass.TOO_LARGE)
-    return unpacked
 
 
 def _texts(root: Any) -> Iterator[str]:

@@ -18,6 +18,8 @@ from docling_core.types.doc import (  # type: ignore[attr-defined] # exported, t
     TitleItem,
 )
 
+from sourcebook.parsing.text.remarks import remark_sentence
+
 _HEADINGS = (TitleItem, SectionHeaderItem)
 _REFERENCE = re.compile(r"\[\^(\d+)\]")
 _NOTE = re.compile(r"\[\^(\d+)\]: ")
@@ -52,10 +54,8 @@ def comment_sentence(text: str) -> str:
     """Return docling's `[author: A (I), time: T]: text` as `Comment by A, 2024-05-06: text`."""
     head = _COMMENT.match(text)
     if head is None:
-        return f"Comment: {text}"
-    author = f" by {head['author']}" if head["author"] else ""
-    day = f", {head['day']}" if head["day"] else ""
-    return f"Comment{author}{day}: {text[head.end() :]}"
+        return remark_sentence(text, author="", day="")
+    return remark_sentence(text[head.end() :], author=head["author"] or "", day=head["day"] or "")
 
 
 def _remarks_by_item(document: DoclingDocument) -> Iterator[tuple[DocItem, list[NodeItem]]]:

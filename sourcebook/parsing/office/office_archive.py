@@ -1,5 +1,6 @@
 """Checks of .docx, .pptx and .xlsx files before they are parsed: integrity, size after unpacking, and format."""
 
+import posixpath
 import re
 import zlib
 from collections.abc import Iterator, Mapping
@@ -8,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from typing import Final, Literal
+from urllib.parse import unquote
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from sourcebook.errors import FailureClass, ParseError
@@ -45,6 +47,8 @@ _VARIANTS = re.compile(
     rb"|openxmlformats-officedocument\.(wordprocessingml|presentationml)\.(?:template|slideshow))\.main\+xml",
     re.IGNORECASE,
 )
+_RELATIONSHIP: Final = re.compile(rb"<Relationship\b[^>]*/>")
+_TARGET: Final = re.compile(rb"""\bTarget\s*=\s*["']([^"']*)""")
 _MAIN_TYPE = b"application/vnd.openxmlformats-officedocument.%s.main+xml"
 _MARK: Final = b"http://purl.oclc.org/ooxml/"
 _NAME: Final = re.compile(re.escape(_MARK) + rb"(\w+)/(\w+)((?:/\w+)?)")
@@ -87,6 +91,9 @@ def open_office_archive(content: bytes, *, named: str) -> OfficeArchive:
         if main and is_strict(archive.read(main)):
             named_as_xml = (name for name in names if name.endswith((".xml", ".rels", ".vml")))
             parts |= {name: as_transitional(parts.get(name) or archive.read(name)) for name in named_as_xml}
+        for name in names:
+            if name.endswith(".rels") and (kept := _without_lost(parts.get(name) or archive.read(name), name, names)):
+                parts[name] = kept
         types = parts.get(_CONTENT_TYPES) or archive.read(_CONTENT_TYPES)
         plain_types = _VARIANTS.sub(_plain_type, types)
         if plain_types != types:
@@ -221,6 +228,24 @@ def _without_comments(xml: bytes) -> bytes:
         return xml
     written: bytes = etree.tostring(root, xml_declaration=True, encoding="UTF-8", standalone=True)
     return written
+
+
+def _without_lost(relations: bytes, name: str, names: AbstractSet[str]) -> bytes | None:
+    """Return relationships without those to parts that the archive lacks; None where it lacks none.
+
+    Programs leave them behind, and the libraries would refuse the whole file.
+    """
+    folder = posixpath.dirname(posixpath.dirname(name))
+
+    def kept(found: re.Match[bytes]) -> bytes:
+        target = _TARGET.search(found[0])
+        if target is None or b"External" in found[0] or target[1].startswith((b"#", b"NULL")):
+            return found[0]
+        path = posixpath.normpath(posixpath.join("/", folder, unquote(target[1].decode("utf-8", "replace"))))
+        return found[0] if path[1:] in names else b""
+
+    known = _RELATIONSHIP.sub(kept, relations)
+    return None if known == relations else known
 
 
 def is_strict(xml: bytes) -> bool:

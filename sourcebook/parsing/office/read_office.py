@@ -3,10 +3,13 @@
 import re
 
 from sourcebook.model.document import ParsedDocument
+from sourcebook.model.left_out import with_left_out
 from sourcebook.model.media_types import DOCX, PPTX, XLSX
 from sourcebook.parsing.docling.backends import import_without_models
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.office.core_properties import read_core_properties
+from sourcebook.parsing.office.embedded_files import attachments_within
+from sourcebook.parsing.office.flat_package import archive_of_flat
 from sourcebook.parsing.office.office_archive import OfficeArchive, open_office_archive
 from sourcebook.parsing.text.left_out import LeftOut
 from sourcebook.parsing.text.markdown_writing import WrittenDocument
@@ -32,10 +35,11 @@ def parse_office(content: bytes, *, name: str, media_type: str) -> ParsedDocumen
         ParseError: the file is damaged, protected, too large, or no office document.
     """
     named = _EXTENSIONS[media_type]
-    archive = open_office_archive(content, named=named)
+    archive = open_office_archive(archive_of_flat(content), named=named)
     properties = dict(read_core_properties(archive.content, named=named))
     title = properties.pop("title", None)
-    written, pages, left_out = _read(archive, name)
+    written, pages, left_out, prompts = _read(archive, name)
+    written, attachments, objects = attachments_within(content, written)
     markdown, blocks = written.markdown, written.blocks
     if not isinstance(title, str):
         title = None if archive.office_format == "xlsx" else document_title(blocks, markdown)
@@ -46,26 +50,27 @@ def parse_office(content: bytes, *, name: str, media_type: str) -> ParsedDocumen
         title=title,
         page_count=pages,
         language=detect_language(markdown, blocks),
-        metadata=properties | left_out.metadata(),
+        metadata=with_left_out(properties | left_out.metadata(), {"prompts": prompts, "objects": objects}),
+        attachments=attachments,
         nothing_to_read="it has no slides" if archive.office_format == "pptx" and pages is None else None,
     )
 
 
-def _read(archive: OfficeArchive, name: str) -> tuple[WrittenDocument, int | None, LeftOut]:
-    """Return the Markdown with its blocks, the number of pages, and the account of what is left out."""
+def _read(archive: OfficeArchive, name: str) -> tuple[WrittenDocument, int | None, LeftOut, int]:
+    """Return the Markdown with its blocks, the number of pages, what is left out, and the number of empty fields."""
     import_without_models()
     match archive.office_format:
         case "xlsx":
             from sourcebook.parsing.office.workbook import read_workbook
 
-            return read_workbook(archive.content, name=name)
+            return *read_workbook(archive.content, name=name), 0
         case "docx":
             from sourcebook.parsing.office.word import read_word
 
-            written, left_out = read_word(archive.content, name=name)
-            return written, None, left_out
+            written, left_out, prompts = read_word(archive.content, name=name)
+            return written, None, left_out, prompts
         case "pptx":
             from sourcebook.parsing.office.slides import read_slides
 
             written, slides, left_out = read_slides(archive.content, name=name)
-            return written, slides or None, left_out
+            return written, slides or None, left_out, 0

@@ -38,6 +38,9 @@ def without_extras(content: bytes) -> bytes:
             for element in [child for child in root if isinstance(child.tag, str)]:
                 if etree.QName(element).localname in extras or element.get("Type", "").endswith("/pivotTable"):
                     root.remove(element)
+            for fill in root.iter("{*}fill"):
+                if len(fill) == 0:  # a fill that says nothing, as some libraries write it
+                    etree.SubElement(fill, fill.tag.replace("}fill", "}patternFill"))
             parts[name] = etree.tostring(root, encoding="utf-8", xml_declaration=True)
         return with_parts(archive, parts)
 

@@ -7,24 +7,26 @@ from typing import Final
 
 from striprtf.striprtf import charset_map, destinations, specialchars
 
-HEADING, CELL, ROW, NOTE, NOTE_END, ROW_START, REMARK = (
-    "\ue000", "\ue010", "\ue011", "\ue012", "\ue013", "\ue014", "\ue015"
+from sourcebook.parsing.text.raised_text import LEVEL, LOWERED, RAISED
+
+HEADING, CELL, ROW, NOTE, NOTE_END, ROW_START, REMARK, ITEM, ITEM_END, DEPTH = (
+    "\ue000", "\ue010", "\ue011", "\ue012", "\ue013", "\ue014", "\ue015", "\ue019", "\ue01a", "\ue030"
 )  # fmt: skip
-"""Marks, from Unicode's private use area: the heading levels 1 to 9 are U+E000 to U+E008."""
-MARKS: Final = re.compile("[\ue000-\ue015]")
+"""Marks, from Unicode's private use area: levels of headings are U+E000 to U+E008, those of lists U+E030 to U+E038."""
+MARKS: Final = re.compile("[\ue000-\ue038]")
 
 _TOKEN: Final = re.compile(r"\\([a-zA-Z]{1,32})(-?\d{1,10})? ?|\\'([0-9a-fA-F]{2})|\\([^a-zA-Z])|([{}])|([^\\{}\r\n]+)")
 _FORMULA: Final = (
     "mmath moMath moMathPara mr mt macc mbar mborderBox mbox md mdeg mden me meqArr mf mfName mfunc mgroupChr mlim"
     " mlimLow mlimUpp mm mnary mnum mphant mrad msPre msSub msSubSup msSup msub msup"
 )
-_TRANSPARENT: Final = frozenset(
-    f"rtf field fldrslt shp shpinst shpgrp do object result listtext pntext {_FORMULA}".split()
-)
+_TRANSPARENT: Final = frozenset(f"rtf field fldrslt shp shpinst shpgrp do object result {_FORMULA}".split())
 """Groups whose text belongs to the text around them."""
 _BOXES: Final = frozenset({"shptxt", "dptxbxtext"})
 _HEADS: Final = frozenset(f"{place}{pages}" for place in ("header", "footer") for pages in ("", "l", "r", "f"))
-_OWN: Final = _BOXES | _HEADS | {"footnote", "annotation", "atnauthor", "fonttbl", "stylesheet", "ud"}
+_IN_LINE: Final = {"footnote": (NOTE, NOTE_END), "listtext": (ITEM, ITEM_END), "pntext": (ITEM, ITEM_END)}
+"""Groups whose text stays in the line, each with the marks around it."""
+_OWN: Final = _BOXES | _HEADS | {*_IN_LINE, "annotation", "atnauthor", "fonttbl", "stylesheet", "ud"}
 _LISTS: Final = frozenset({"fonttbl", "stylesheet"})
 _NO_TEXT: Final = (
     "upr shprslt nonesttables sp sn sv objdata objclass objname mmathPict fldinst datafield formfield atnid ftnsep"
@@ -38,14 +40,18 @@ _SHOWN: Final[dict[str, str]] = specialchars | {
     "trowd": ROW_START,
     "nestcell": "\n",
     "\r": "\n",
+    "-": "",  # a place where a word may be divided
 }
 _ENDS: Final = frozenset({"par", "sect", "page", "row", "\n", "\r"})
+_HEADING_STYLE: Final = re.compile(rb"heading ([1-9])|title", re.IGNORECASE)
+_RAISES: Final = {"super": RAISED, "up": RAISED, "sub": LOWERED, "dn": LOWERED, "nosupersub": ""}
 _SYMBOL: Final = "symbol"
 _BULLETS: Final = {"\uf0b7": "•", "\uf0a7": "▪"}
-_GREEK: Final = str.maketrans(
-    "abgdezhqiklmnxoprstufcywABGDEZHQIKLMNXOPRSTUFCYW", "αβγδεζηθικλμνξοπρστυφχψωΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩ"
+SYMBOLS: Final = str.maketrans(
+    "abgdezhqiklmnxoprstufcywABGDEZHQIKLMNXOPRSTUFCYW£³´·¥¹»®¬Ö",
+    "αβγδεζηθικλμνξοπρστυφχψωΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩ≤≥×•∞≠≈→←√",
 )
-"""Letters that the font Symbol shows as Greek ones."""
+"""Characters that the font Symbol shows as Greek letters and as other signs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +84,8 @@ class _Group:
     font: str = ""
     hidden: bool = False
     deleted: bool = False
+    raised: str = ""
+    """Mark before raised or lowered text."""
     signs: int = 1
     """Signs behind a Unicode character that stand for it in old programs."""
 
@@ -93,6 +101,7 @@ class _Reader:
         self._default_font = self._font = ""
         self._symbols = ""  # number of the last font that says it holds symbols
         self._levels: dict[str, int] = {}  # of headings, by the number of their style
+        self._based_on: dict[str, str] = {}
         self._style = "0"
         self._level: int | None = None
         self._in_row = False
@@ -152,7 +161,11 @@ class _Reader:
                 self._font = number or ""
                 return replace(group, font=self._font)
             case "plain":
-                return replace(group, hidden=False, deleted=False, font=self._default_font)
+                return replace(group, hidden=False, deleted=False, raised="", font=self._default_font)
+            case "super" | "sub" | "up" | "dn" | "nosupersub":
+                return replace(group, raised="" if number == "0" else _RAISES[word])
+            case "ilvl" if number and number.isdecimal() and len(number) == 1 and group.sink is self._body:
+                self._add(group, chr(ord(DEPTH) + min(int(number), 8)))
             case "v":
                 return replace(group, hidden=number != "0")
             case "deleted":
@@ -171,15 +184,15 @@ class _Reader:
             return replace(group, sink=group.outside)
         if word in _LISTS:
             return replace(group, sink=None, kind=word)
-        if group.sink is None or word != "footnote":
-            return replace(group, sink=None if group.sink is None else [], kind=word)
-        self._add(group, NOTE)
-        return replace(group, kind=word)
+        if group.sink is None or word not in _IN_LINE:
+            return replace(group, sink=None if group.sink is None else [], kind=word, raised="")
+        self._add(group, _IN_LINE[word][0])
+        return replace(group, kind=word, raised="")
 
     def _close(self, group: _Group) -> None:
         """Bring the text of a group to its place."""
-        if group.kind == "footnote":
-            self._add(group, NOTE_END)
+        if group.kind in _IN_LINE:
+            self._add(replace(group, hidden=False), _IN_LINE[group.kind][1])
         elif group.kind in _OWN and group.sink is not None:
             self._flush()
             text = "".join(group.sink).strip("\n")
@@ -202,7 +215,7 @@ class _Reader:
             case "intbl":
                 self._in_row = True
             case "s":
-                self._level = self._levels.get(number or "0")
+                self._level = self._level_of(number or "0")
             case "outlinelevel":
                 self._level = int(number) if number and len(number) == 1 and number != "9" else None
             case _:
@@ -218,8 +231,18 @@ class _Reader:
             self._fonts[self._font] = _known(f"cp{number}", self._page)
         elif word == "s" and group.kind == "stylesheet":
             self._style = number or "0"
+        elif word == "sbasedon" and group.kind == "stylesheet":
+            self._based_on[self._style] = number or "0"
         elif word == "outlinelevel" and group.kind == "stylesheet" and number and len(number) == 1 and number != "9":
             self._levels[self._style] = int(number)
+
+    def _level_of(self, style: str) -> int | None:
+        """Return the level of a style's headings, which it may have from the style that it is based on."""
+        for _ in self._based_on:
+            if style in self._levels or style not in self._based_on:
+                break
+            style = self._based_on[style]
+        return self._levels.get(style)
 
     def _add(self, group: _Group, text: str, *, ends: bool = False) -> None:
         """Add text to what the group belongs to; at the end of a paragraph or row, what waits for it."""
@@ -232,6 +255,9 @@ class _Reader:
         if group.sink is self._body and self._level is not None and text.strip() and not MARKS.match(text):
             self._body.append(chr(ord(HEADING) + self._level))
             self._level = None
+        if group.raised and text.strip() and not MARKS.match(text):
+            is_same = group.sink and group.sink[-1].endswith(LEVEL) and group.sink[-1].startswith(group.raised)
+            text = f"{group.sink.pop()[:-1] if is_same else group.raised}{text}{LEVEL}"
         group.sink.append(text)
         if ends and group.sink is self._body and (text == ROW or not self._in_row):
             self._in_row = False
@@ -244,11 +270,15 @@ class _Reader:
         if group.sink is None:
             if self._font == self._symbols and group.kind == "fonttbl" and held.strip(b" ;").lower() == b"symbol":
                 self._fonts[self._font] = _SYMBOL
+            named = _HEADING_STYLE.fullmatch(held.strip(b" ;\r\n")) if group.kind == "stylesheet" else None
+            if named is not None:
+                self._levels.setdefault(self._style, int(named[1] or 1) - 1)
             return
         if group.deleted or not held:
             return
         before = self._bytes_of
-        if (group.sink, group.font, group.hidden) != (before.sink, before.font, before.hidden):
+        now, then = ((each.sink, each.font, each.hidden, each.raised) for each in (group, before))
+        if now != then:
             self._flush()
         self._bytes_of = group
         self._bytes += held
@@ -261,7 +291,7 @@ class _Reader:
             page = self._fonts.get(group.font, self._page)
             symbols = page == _SYMBOL
             text = held.decode("cp1252" if symbols else page, "replace")
-            self._add(group, text.translate(_GREEK) if symbols else text)
+            self._add(group, text.translate(SYMBOLS) if symbols else text)
 
 
 def _character(code: int) -> str:

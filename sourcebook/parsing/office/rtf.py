@@ -9,7 +9,10 @@ from sourcebook.model.document import JsonValue, ParsedDocument
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.office.rich_text import (
     CELL,
+    DEPTH,
     HEADING,
+    ITEM,
+    ITEM_END,
     MARKS,
     NOTE,
     NOTE_END,
@@ -23,6 +26,7 @@ from sourcebook.parsing.text.joined_blocks import JoinedBlocks
 from sourcebook.parsing.text.left_out import left_out_of
 from sourcebook.parsing.text.markdown_writing import markdown_table
 from sourcebook.parsing.text.picture_marks import count_pictures
+from sourcebook.parsing.text.raised_text import without_marks
 from sourcebook.parsing.text.titles import document_title, is_title
 
 _PICTURE: Final = re.compile(r"(?:[0-9a-fA-F]{2}\s*){256,}")
@@ -35,6 +39,8 @@ _BACKSLASH: Final = "\\'5c"
 """A backslash of the text, written as its code."""
 _PROPERTY: Final = re.compile(r"\{\\(title|author|subject|keywords)(?![a-z])((?:[^{}\\]|\\[^{}])*)\}")
 _ITEM: Final = re.compile(r"\s*(?:([•·▪◦‣–-])|(\d{1,3}|[a-z])([.)]))\t\s*")
+_LISTED: Final = re.compile(f"[^{ITEM}]*{ITEM}([^{ITEM_END}]*){ITEM_END}")
+_PLAIN_NUMBER: Final = re.compile(r"\d{1,9}[.)]")
 _CODE_PAGE: Final = re.compile(r"\\ansicpg(\d{3,5})")
 _INFO_BYTES: Final = 20_000
 """Characters at the start that hold the properties."""
@@ -54,7 +60,7 @@ def parse_rtf(content: bytes) -> ParsedDocument:
     count_pictures(len(_RASTER.findall(written)))
     read = read_rich_text(_PICTURE.sub("", written))
     joined = JoinedBlocks()
-    _write(joined, read.text)
+    _write(joined, without_marks(read.text))
     markdown, blocks = joined.markdown(), tuple(joined.blocks)
     properties = _properties(written)
     title = properties.pop("title", None)
@@ -88,45 +94,80 @@ def _write(joined: JoinedBlocks, text: str) -> None:
 
     text = re.sub(f"{NOTE}([^{NOTE_END}]*){NOTE_END}", place, text)
     rows: list[list[str]] = []
-    items: list[str] = []
+    items: list[tuple[int, str]] = []
     for kind, line in _lines(text):
         if kind != "row" and rows:
             joined.add(markdown_table(rows), "table")
             rows = []
-        item = _ITEM.match(line) if kind == "line" else None
+        item = _item(line) if kind in {"item", "line"} else None
         if not item and items:
-            joined.add("\n".join(items), "list")
+            joined.add(_nested(items), "list")
             items = []
         if kind == "row":
-            rows.append([" ".join(cell.split()) for cell in line.split(CELL)[:-1]])
+            cells = [" ".join(cell.split()) for cell in line.split(CELL)[:-1]]
+            rows += [cells] if any(cells) else []  # a row that was deleted has no text
         elif item:
-            mark = f"{item[2]}{item[3]}" if item[2] and item[2].isdecimal() else "-"
-            items.append(f"{mark} {clean(' '.join(line[item.end() :].split()))}")
+            items.append(item)
         elif kind == "remark":
             joined.add(f"> {clean(' '.join(line.split()))}", "quote")
-        elif kind == "line":
-            joined.add(clean(" ".join(line.split())), "paragraph")
+        elif kind in {"item", "line"}:
+            joined.add(clean(" ".join(MARKS.sub("", line).split())), "paragraph")
         else:
             joined.add_heading(clean(line), min(int(kind) + 1, 6))
     if rows:
         joined.add(markdown_table(rows), "table")
     if items:
-        joined.add("\n".join(items), "list")
+        joined.add(_nested(items), "list")
     for note in notes:
         joined.add(clean(note), "paragraph")
 
 
+def _item(line: str) -> tuple[int, str] | None:
+    """Return the level of a list item, from 0, and its Markdown; None for another line."""
+    if listed := _LISTED.match(line):
+        mark = MARKS.sub("", listed[1]).strip()
+        text = " ".join(MARKS.sub("", line[listed.end() :]).split())
+        depth = next((ord(sign) - ord(DEPTH) for sign in line if DEPTH <= sign <= "\ue038"), 0)
+        is_bullet = len(mark) < 2 and not mark.isdecimal()
+        shown = "-" if is_bullet else mark if _PLAIN_NUMBER.fullmatch(mark) else f"- {mark}"
+        return (depth, f"{shown} {clean(text)}") if text else None
+    if typed := _ITEM.match(line):
+        mark = (
+            f"{typed[2]}{typed[3]}"
+            if typed[2] and typed[2].isdecimal()
+            else f"- {typed[2]}{typed[3]}"
+            if typed[2]
+            else "-"
+        )
+        return 0, f"{mark} {clean(' '.join(line[typed.end() :].split()))}"
+    return None
+
+
+def _nested(items: list[tuple[int, str]]) -> str:
+    """Return the Markdown of a list; an item is at most one level deeper than the one before it."""
+    lines: list[str] = []
+    above: list[int] = []
+    for depth, text in items:
+        while above and above[-1] >= depth:
+            above.pop()
+        lines.append(f"{'    ' * len(above)}{text}")
+        above.append(depth)
+    return "\n".join(lines)
+
+
 def _lines(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the lines of a text, each with its kind: `row`, `remark`, `line`, or the level of a heading, from 0."""
+    """Yield the lines of a text, each with its kind: `row`, `remark`, `item`, `line`, or a heading's level, from 0."""
     for line in _rows_on_lines(text).split("\n"):
         if CELL in line:
             yield "row", line
         elif (bare := MARKS.sub("", line)).strip():
+            level = next((sign for sign in line if HEADING <= sign <= "\ue008"), None)
             if line.startswith(REMARK):
                 yield "remark", bare
-                continue
-            level = next((character for character in line if "\ue000" <= character <= "\ue008"), None)
-            yield ("line" if level is None else str(ord(level) - ord(HEADING))), bare
+            elif level is not None:
+                yield str(ord(level) - ord(HEADING)), bare
+            else:
+                yield ("item", line) if ITEM in line else ("line", bare)
 
 
 def _rows_on_lines(text: str) -> str:

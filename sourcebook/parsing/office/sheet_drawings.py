@@ -9,7 +9,8 @@ from lxml import etree  # type: ignore[import-untyped] # its stubs are a package
 from openpyxl.packaging.relationship import get_dependents, get_rels_path  # type: ignore[import-untyped]
 
 from sourcebook.parsing.office.diagrams import DATA, REFERENCE, texts_of_data
-from sourcebook.parsing.text.picture_marks import description, picture_mark
+from sourcebook.parsing.text.descriptions import is_decorative, picture_words
+from sourcebook.parsing.text.picture_marks import picture_mark
 
 _MAIN: Final = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _SHEET_DRAWING: Final = "{http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing}"
@@ -73,17 +74,18 @@ def _texts(archive: ZipFile, drawing: str) -> Iterator[str]:
         return
     targets = _targets(archive, drawing)
     for anchor in sorted(root, key=_place):
-        for element in anchor.iter(f"{_SHEET_DRAWING}sp", f"{_SHEET_DRAWING}pic", REFERENCE):
+        for element in anchor.iter(f"{_SHEET_DRAWING}sp", REFERENCE, f"{_SHEET_DRAWING}pic"):
             if any(above.tag == f"{_COMPATIBILITY}Fallback" for above in element.iterancestors()):
                 continue  # the same shape again, for older programs
-            if element.tag == REFERENCE:
-                data = _root(archive, targets.get(element.get(DATA), ("", ""))[1])
-                yield from (text for _, text in (texts_of_data(data) if data is not None else ()))
-            elif element.tag == f"{_SHEET_DRAWING}pic":
-                named = next(element.iter(f"{_SHEET_DRAWING}cNvPr"), None)
-                yield description(None if named is None else named.get("descr"))
+            if element.tag == f"{_SHEET_DRAWING}pic":
+                described = element.find(f".//{_SHEET_DRAWING}cNvPr")
+                words = "" if described is None else picture_words(described.get("descr"), name=described.get("name"))
+                yield from [words] if words and not is_decorative(described) else ()
                 for picture in element.iter(f"{_MAIN}blip"):
                     yield picture_mark(_bytes(archive, targets.get(picture.get(f"{{{_OFFICE}}}embed"), ("", ""))[1]))
+            elif element.tag == REFERENCE:
+                data = _root(archive, targets.get(element.get(DATA), ("", ""))[1])
+                yield from (text for _, text in (texts_of_data(data) if data is not None else ()))
             elif not element.get("textlink"):
                 yield from _paragraphs(element)
 

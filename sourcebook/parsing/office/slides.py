@@ -24,9 +24,10 @@ from sourcebook.parsing.docling.markdown_serializer import texts_left_out, write
 from sourcebook.parsing.office.diagrams import REFERENCE, diagram_texts
 from sourcebook.parsing.office.notes_and_comments import comment_sentence
 from sourcebook.parsing.office.picture_parts import mark_of_pictures
+from sourcebook.parsing.text.descriptions import is_decorative, picture_words
 from sourcebook.parsing.text.left_out import LeftOut, left_out_of
 from sourcebook.parsing.text.markdown_writing import WrittenDocument
-from sourcebook.parsing.text.picture_marks import MARK, description
+from sourcebook.parsing.text.picture_marks import MARK
 
 _COMMENT = "comment-slide"
 _ALTERNATIVES = "{http://schemas.openxmlformats.org/markup-compatibility/2006}AlternateContent"
@@ -98,14 +99,19 @@ def _write_out_pictures(slide: Slide) -> None:
             named = next(holder.iter(qn("p:cNvPr")), None)
             if named is not None and named.get("hidden") == "1":
                 continue
-            described = description(None if named is None else named.get("descr"))
-            held[holder] = [described, mark_of_pictures(holder, slide.part)]
+            held[holder] = [_described(named), mark_of_pictures(holder, slide.part)]
     for holder, texts in held.items():
         if any(texts):
             box = slide.shapes.add_textbox(*_place(holder))
             box.text_frame.text = "\n".join(filter(None, texts))
             if holder.tag != qn("p:bg"):
                 holder.addnext(box.element)
+
+
+def _described(properties: Any) -> str:
+    if properties is None or is_decorative(properties):
+        return ""
+    return picture_words(properties.get("descr"), name=properties.get("name"))
 
 
 def _place(frame: Any) -> tuple[Length, Length, Length, Length]:

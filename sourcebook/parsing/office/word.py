@@ -25,7 +25,7 @@ from sourcebook.parsing.office.diagrams import REFERENCE, diagram_texts
 from sourcebook.parsing.office.notes_and_comments import place_remarks
 from sourcebook.parsing.office.picture_parts import mark_pictures
 from sourcebook.parsing.office.word_chunks import write_out_chunks
-from sourcebook.parsing.office.word_markup import write_plain_markup
+from sourcebook.parsing.office.word_markup import PlainMarkup
 from sourcebook.parsing.text.left_out import LeftOut, left_out_of
 from sourcebook.parsing.text.markdown_writing import WrittenDocument
 
@@ -49,7 +49,8 @@ class WordBackend(MsWordDocumentBackend):
         self._numbers: dict[tuple[str, str], int] = {}
         if self.docx_obj is not None:
             self.unread_chunks = write_out_chunks(self.docx_obj)
-            write_plain_markup(self.docx_obj)
+            self._markup = PlainMarkup(self.docx_obj)
+            self.empty_fields = self._markup.write_document()
             mark_pictures(self.docx_obj.element.body, self.docx_obj.part)
             self.hidden_texts = tuple(self._hidden_texts(self.docx_obj)) if self._uses_hidden_text else ()
             self._number_notes(self.docx_obj)
@@ -91,7 +92,7 @@ class WordBackend(MsWordDocumentBackend):
     def _add_footnotes_and_endnotes(self, docx_obj: Document, doc: DoclingDocument) -> None:
         texts: dict[int, str] = {}
         for part, tag in _NOTES.values():
-            for note in _notes(docx_obj, part, tag):
+            for note in self._notes(docx_obj, part, tag):
                 number = self._numbers.get((part, note.get(qn("w:id"), "")))
                 if number is not None and number not in texts:
                     texts[number] = self._note_text(note, docx_obj)
@@ -99,17 +100,18 @@ class WordBackend(MsWordDocumentBackend):
             if text:
                 doc.add_text(label=DocItemLabel.FOOTNOTE, text=f"[^{number}]: {text}")
 
+    def _notes(self, document: Document, part: str, tag: str) -> Iterator[Any]:
+        """Yield the XML elements of the notes; a missing or external part has none."""
+        for relationship in document.part.rels.values():
+            if relationship.reltype == _RELATIONSHIPS + part and not relationship.is_external:
+                root = parse_xml(relationship.target_part.blob)
+                self.empty_fields += self._markup.write(root)
+                yield from root.iter(tag)
+
     def _note_text(self, note: Any, docx_obj: Document) -> str:
         paragraphs = (Paragraph(element, docx_obj) for element in note.iter(qn("w:p")))
         shown = (self._get_paragraph_text(paragraph) for paragraph in paragraphs)
         return " ".join(" ".join(shown).split())
-
-
-def _notes(document: Document, part: str, tag: str) -> Iterator[Any]:
-    """Yield the XML elements of the notes; a missing or external part has none."""
-    for relationship in document.part.rels.values():
-        if relationship.reltype == _RELATIONSHIPS + part and not relationship.is_external:
-            yield from parse_xml(relationship.target_part.blob).iter(tag)
 
 
 def _write_reference(reference: Any, mark: str) -> None:
@@ -137,11 +139,12 @@ def _write_out_diagrams(document: Document) -> None:
             before = own
 
 
-def read_word(content: bytes, *, name: str) -> tuple[WrittenDocument, LeftOut]:
+def read_word(content: bytes, *, name: str) -> tuple[WrittenDocument, LeftOut, int]:
     """Read a Word document, with its notes and comments next to the text they belong to.
 
     Returns:
-        The Markdown, and the account of headers, footers and hidden text, which are left out.
+        The Markdown, the account of headers, footers and hidden text, which are left out, and the number of empty
+        fields.
 
     Raises:
         ParseError: docling or python-docx refuses the file.
@@ -150,6 +153,5 @@ def read_word(content: bytes, *, name: str) -> tuple[WrittenDocument, LeftOut]:
     document = backend.convert()
     place_remarks(document)
     written = write_markdown(document)
-    return written, left_out_of(
-        [*texts_left_out(document), *backend.hidden_texts, *backend.unread_chunks], kept=len(written.markdown)
-    )
+    unread = [*texts_left_out(document), *backend.hidden_texts, *backend.unread_chunks]
+    return written, left_out_of(unread, kept=len(written.markdown)), backend.empty_fields

@@ -1,51 +1,187 @@
-"""Markup of Word documents that docling does not read, rewritten in markup that it reads."""
+"""Markup of Word documents that docling does not read, rewritten in markup that it reads.
 
+What Word may wrap around words, rows and cells is unwrapped first, so that every place has one reader of a paragraph.
+"""
+
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
 from docx.document import Document
+from docx.opc.part import XmlPart
 from docx.oxml import OxmlElement
 from docx.oxml.ns import qn
 
-_WRAPPERS: Final = tuple(qn(f"w:{name}") for name in ("moveTo", "ins", "customXml", "bdo", "dir"))
-"""Elements whose content is text like any other: moved and inserted text, markup of other programs, directions."""
-_CONTROL, _CONTENT = qn("w:sdt"), qn("w:sdtContent")
+from sourcebook.parsing.office.rich_text import SYMBOLS
+from sourcebook.parsing.office.word_controls import CHECKBOX, Controls, run_of
+from sourcebook.parsing.office.word_fields import number_of, read_fields, remove, write_form_fields
+from sourcebook.parsing.text.descriptions import is_decorative, picture_words
+
+_COMPATIBILITY: Final = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+_CONTROL, _ALTERNATIVES = qn("w:sdt"), f"{_COMPATIBILITY}AlternateContent"
+_WRAPPERS: Final = tuple(
+    qn(f"w:{name}") for name in ("ins", "moveTo", "customXml", "smartTag", "fldSimple", "bdo", "dir")
+)
+"""Elements around words, paragraphs, rows or cells that are text like any other."""
+_UNDERSTOOD: Final = ("http://schemas.microsoft.com/office/", "http://schemas.openxmlformats.org/")
 _TABLE, _ROW, _CELL, _GRID = qn("w:tbl"), qn("w:tr"), qn("w:tc"), qn("w:tblGrid")
-_PARAGRAPH, _RUN, _RUBY = qn("w:p"), qn("w:r"), qn("w:ruby")
-_TEXT_PATH: Final = "{urn:schemas-microsoft-com:vml}textpath"
-_FALLBACK: Final = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
+_PARAGRAPH, _RUN, _RUBY, _TEXT = qn("w:p"), qn("w:r"), qn("w:ruby"), qn("w:t")
+_WORDS: Final = (_TEXT, qn("m:t"), qn("a:t"))
+_STORIES: Final = frozenset(qn(f"w:{name}") for name in ("document", "hdr", "ftr", "comments"))
+_DRAWN: Final = (
+    qn("wp:docPr"),
+    *(f"{{urn:schemas-microsoft-com:vml}}{name}" for name in ("textpath", "shape", "rect")),
+)
+_SAID: Final = ("descr", "string", "alt")
+"""Attributes with the description of a picture, and the words of drawn letters (WordArt)."""
+_RAISED: Final = re.compile(r"\s*(?:[a-z]?[-+−–])?\d")
+_SCRIPTS: Final = {"superscript": "^", "subscript": "_"}
+_DINGBATS: Final = {0xA8: "☐", 0x6F: "☐", 0xFB: "✗", 0xFC: "✓", 0xFD: "☒", 0xFE: "☑", 0xE0: "→", 0xDF: "←"}
+"""Signs of Wingdings that stand for words."""
+_HEXADECIMAL: Final = re.compile(r"[0-9A-Fa-f]{1,5}")
+_OF_SYMBOL_FONT: Final = re.compile("[\uf020-\uf0ff]")
 _MOST_COLUMNS: Final = 256
 """Columns that a table gets at the most: Word allows 63."""
 
 
-def write_plain_markup(document: Document) -> None:
-    """Change the body of a document so that docling finds all that Word shows, and nothing that was deleted."""
-    body = document.element.body
-    _remove(list(body.iter(qn("w:moveFrom"))))
-    _remove([row for row in body.iter(_ROW) if row.find(f"{qn('w:trPr')}/{qn('w:del')}") is not None])
-    _remove([table for table in body.iter(_TABLE) if next(table.iter(_ROW), None) is None])
-    for wrapper in reversed(list(body.iter(*_WRAPPERS))):
-        _unwrap(wrapper, wrapper)
-    for control in reversed(list(body.iter(_CONTROL))):
-        if control.getparent().tag in {_TABLE, _ROW} and (content := control.find(_CONTENT)) is not None:
-            _unwrap(control, content)
-    for table in body.iter(_TABLE):
-        _complete_grid(table)
-    _write_readings(body)
-    _write_form_fields(body)
-    _write_text_paths(body)
+class PlainMarkup:
+    """The parts of a document, changed so that docling finds all that Word shows, and nothing that was deleted."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._controls = Controls(document)
+        styles = document.styles.element.iterfind(f"{qn('w:style')}/{qn('w:rPr')}/{qn('w:vertAlign')}")
+        self._scripts = {style.getparent().getparent().get(qn("w:styleId")): style.get(qn("w:val")) for style in styles}
+
+    def write_document(self) -> int:
+        """Rewrite all parts but the notes, which python-docx does not parse; return the number of empty fields."""
+        parts = (part for part in self._document.part.package.iter_parts() if isinstance(part, XmlPart))
+        return sum(self.write(part.element) for part in parts if part.element.tag in _STORIES)
+
+    def write(self, root: Any) -> int:
+        """Rewrite a part from its outermost element; return the number of empty fields in it."""
+        remove(list(_deleted(root)))
+        empty = 0
+        for choice in reversed(list(root.iter(_ALTERNATIVES))):
+            _unwrap(choice, _branch(choice))
+        for control in reversed(list(root.iter(_CONTROL))):
+            empty += self._controls.write_value(control)
+            for box in control.iterfind(f"{qn('w:sdtPr')}/{CHECKBOX}"):
+                control.addprevious(box)
+            _unwrap(control, control.find(qn("w:sdtContent")))
+        for wrapper in reversed(list(root.iter(*_WRAPPERS))):
+            _unwrap(wrapper, wrapper)
+        _choose_tasks(root)
+        remove([table for table in root.iter(_TABLE) if next(table.iter(_ROW), None) is None])
+        for table in root.iter(_TABLE):
+            _complete_grid(table)
+        _join_paragraphs(root)
+        read_fields(root, self._document)
+        _write_readings(root)
+        write_form_fields(root)
+        _write_symbols(root)
+        self._write_scripts(root)
+        _write_drawn(root)
+        return empty
+
+    def _write_scripts(self, root: Any) -> None:
+        """Write `^` before raised numbers, which are exponents or marks of notes, and no digits of what they follow."""
+        before, last, script_before = "", None, None
+        raised: list[list[Any]] = []
+        for run in root.iter(_RUN):
+            texts = [text for text in run.iterchildren(_TEXT) if text.text]
+            if not texts:
+                continue
+            script = self._script(run)
+            if script in _SCRIPTS and _paragraph(last) is _paragraph(run):
+                if script == script_before:
+                    raised[-1][1] += texts[0].text
+                else:
+                    follows = before.isdigit() if script == "subscript" else before.strip()
+                    raised.append([texts[0], texts[0].text if follows else "", _SCRIPTS[script]])
+            before, last, script_before = texts[-1].text[-1], run, script
+        for first, shown, sign in raised:
+            if _RAISED.match(shown):
+                first.text = sign + first.text.lstrip()
+
+    def _script(self, run: Any) -> str | None:
+        """Return `superscript` or `subscript`, and take the format away: it parts words in docling's text."""
+        properties = run.find(qn("w:rPr"))
+        own = style = None
+        if properties is not None:
+            own, style = properties.find(qn("w:vertAlign")), properties.find(qn("w:rStyle"))
+        script = None if style is None else self._scripts.get(style.get(qn("w:val")))
+        if own is not None:
+            script = own.get(qn("w:val"))
+            properties.remove(own)
+        return script
 
 
-def _remove(elements: list[Any]) -> None:
-    for element in elements:
-        element.getparent().remove(element)
+def _paragraph(run: Any) -> Any:
+    return None if run is None else next(run.iterancestors(_PARAGRAPH), None)
+
+
+def _deleted(root: Any) -> Iterator[Any]:
+    """Yield what was deleted, or moved to another place, while changes were tracked."""
+    yield from root.iter(qn("w:moveFrom"))
+    for mark in root.iter(qn("w:del"), qn("w:cellDel")):
+        above = mark.getparent()
+        if above.tag in {qn("w:trPr"), qn("w:tcPr")}:
+            yield above.getparent()
+        elif above.tag != qn("w:rPr"):
+            yield mark
+
+
+def _branch(wrapper: Any) -> Any:
+    """Return the first form of a content that is known and has words, else the first one; None where there is none."""
+    choices = [each for each in wrapper.iterchildren(f"{_COMPATIBILITY}Choice") if _is_understood(each)]
+    choices += wrapper.iterchildren(f"{_COMPATIBILITY}Fallback")
+    return next((each for each in choices if next(each.iter(*_WORDS), None) is not None), next(iter(choices), None))
+
+
+def _is_understood(choice: Any) -> bool:
+    needed = (choice.nsmap.get(prefix) or "" for prefix in choice.get("Requires", "").split())
+    return all(namespace.startswith(_UNDERSTOOD) for namespace in needed)
+
+
+def _choose_tasks(root: Any) -> None:
+    """Leave the sign of a check box where a paragraph begins with its only one: docling makes a task of it."""
+    for box in list(root.iter(CHECKBOX)):
+        paragraph = box.getparent()
+        before = box.itersiblings(_RUN, preceding=True)
+        alone = paragraph.tag == _PARAGRAPH and len(list(paragraph.iterchildren(CHECKBOX))) == 1
+        if not alone or any(before) or next(paragraph.iterancestors(_CELL), None) is not None:
+            paragraph.remove(box)
 
 
 def _unwrap(wrapper: Any, content: Any) -> None:
     """Put the elements of the content in the wrapper's place."""
-    for child in content:
+    for child in list(content) if content is not None else ():
         wrapper.addprevious(child)
     wrapper.getparent().remove(wrapper)
+
+
+def _join_paragraphs(root: Any) -> None:
+    """Move the words of a drop cap, and those before a deleted mark of a paragraph, to the paragraph behind."""
+    for paragraph in list(root.iter(_PARAGRAPH)):
+        properties = paragraph.find(qn("w:pPr"))
+        following = paragraph.getnext()
+        while following is not None and following.tag not in {_PARAGRAPH, _TABLE, qn("w:sectPr")}:
+            following = following.getnext()
+        if properties is None or following is None or following.tag != _PARAGRAPH or not _is_part(properties):
+            continue
+        own = following.find(qn("w:pPr"))
+        for child in reversed([child for child in paragraph if child is not properties]):
+            following.insert(0, child) if own is None else own.addnext(child)
+        paragraph.getparent().remove(paragraph)
+
+
+def _is_part(properties: Any) -> bool:
+    frame, marks = properties.find(qn("w:framePr")), properties.find(qn("w:rPr"))
+    if frame is not None and frame.get(qn("w:dropCap"), "none") != "none":
+        return True
+    deleted = marks is not None and any(marks.find(qn(f"w:{name}")) is not None for name in ("del", "moveFrom"))
+    return deleted and properties.find(qn("w:sectPr")) is None
 
 
 def _complete_grid(table: Any) -> None:
@@ -67,21 +203,16 @@ def _width(row: Any) -> int:
     """Return the number of columns of a row, with those that it leaves free at its ends."""
     properties = row.find(qn("w:trPr"))
     free = (
-        _number(properties.find(qn(f"w:{name}")) if properties is not None else None)
+        number_of(properties.find(qn(f"w:{name}")) if properties is not None else None)
         for name in ("gridBefore", "gridAfter")
     )
     spans = (cell.find(f"{qn('w:tcPr')}/{qn('w:gridSpan')}") for cell in row.iterchildren(_CELL))
-    return sum(free) + sum(max(_number(span), 1) for span in spans)
+    return sum(free) + sum(max(number_of(span), 1) for span in spans)
 
 
-def _number(element: Any) -> int:
-    value = "" if element is None else element.get(qn("w:val"), "")
-    return int(value) if value.isascii() and value.isdecimal() else 0
-
-
-def _write_readings(body: Any) -> None:
+def _write_readings(root: Any) -> None:
     """Write the readings over words (ruby) in brackets behind the words, as in web pages."""
-    runs = [run for run in body.iter(_RUN) if run.find(_RUBY) is not None]
+    runs = [run for run in root.iter(_RUN) if run.find(_RUBY) is not None]
     readings: list[Any] = []
     for run in runs:
         following = run.getnext()
@@ -89,7 +220,7 @@ def _write_readings(body: Any) -> None:
             for base in ruby.iterfind(f"{qn('w:rubyBase')}/{_RUN}"):
                 run.addprevious(base)
             shown = "".join(text.text or "" for text in ruby.iterfind(f"{qn('w:rt')}//{qn('w:t')}"))
-            readings += [_run_of(f"({shown})")] if shown else []
+            readings += [run_of(f"({shown})")] if shown else []
             run.remove(ruby)
         if following is None or following.tag != _RUN or following.find(_RUBY) is None:
             for reading in reversed(readings):
@@ -97,48 +228,35 @@ def _write_readings(body: Any) -> None:
             readings = []
 
 
-def _write_form_fields(body: Any) -> None:
-    """Write the state of check boxes, and the chosen entry of lists, of forms in the old style as text."""
-    for data in body.iter(qn("w:ffData")):
-        box, choices = data.find(qn("w:checkBox")), data.find(qn("w:ddList"))
-        run = next(data.iterancestors(_RUN), None)
-        if run is None:
-            continue
-        if box is not None:
-            run.addnext(_run_of("☒" if _is_checked(box) else "☐"))
-        elif choices is not None:
-            entries = [entry.get(qn("w:val"), "") for entry in choices.iterfind(qn("w:listEntry"))]
-            chosen = choices.find(qn("w:result"))
-            number = _number(chosen if chosen is not None else choices.find(qn("w:default")))
-            if number < len(entries):
-                run.addnext(_run_of(entries[number]))
+def _write_symbols(root: Any) -> None:
+    """Write the characters of symbol fonts as letters and signs of other fonts."""
+    for symbol in list(root.iter(qn("w:sym"))):
+        code = symbol.get(qn("w:char"), "")
+        number = int(code, 16) if _HEXADECIMAL.fullmatch(code) else 0
+        sign = _sign(symbol.get(qn("w:font"), ""), number)
+        symbol.getparent().replace(symbol, run_of(sign if sign.isprintable() else "")[0])
+    for text in root.iter(_TEXT):
+        if _OF_SYMBOL_FONT.search(text.text or ""):
+            fonts = text.getparent().find(f"{qn('w:rPr')}/{qn('w:rFonts')}")
+            font = "" if fonts is None else fonts.get(qn("w:ascii"), fonts.get(qn("w:hAnsi"), ""))
+            letters = (_sign(font, ord(each)) if _OF_SYMBOL_FONT.match(each) else each for each in text.text)
+            text.text = "".join(letters)
 
 
-def _is_checked(box: Any) -> bool:
-    state = box.find(qn("w:checked"))
-    state = box.find(qn("w:default")) if state is None else state
-    return state is not None and state.get(qn("w:val"), "1") not in {"0", "false", "off"}
+def _sign(font: str, number: int) -> str:
+    name = font.casefold()
+    if name == "symbol":
+        return chr(number & 0xFF).translate(SYMBOLS)
+    return _DINGBATS.get(number & 0xFF, "") if name.startswith("wingdings") else chr(number)
 
 
-def _write_text_paths(body: Any) -> None:
-    """Write the words of drawn letters (WordArt) as a paragraph behind the one that shows them."""
-    for place, text in reversed(list(_text_paths(body))):
-        paragraph = OxmlElement("w:p")
-        paragraph.append(_run_of(text))
-        place.addnext(paragraph)
-
-
-def _text_paths(body: Any) -> Iterator[tuple[Any, str]]:
-    for path in body.iter(_TEXT_PATH):
-        above = list(path.iterancestors(_PARAGRAPH, _FALLBACK))
-        text = path.get("string", "").strip()
-        if text and above and not any(each.tag == _FALLBACK for each in above):
-            yield above[-1], text
-
-
-def _run_of(text: str) -> Any:
-    run = OxmlElement("w:r")
-    words = OxmlElement("w:t")
-    words.text = text
-    run.append(words)
-    return run
+def _write_drawn(root: Any) -> None:
+    """Write the descriptions of pictures, and the words of drawn letters, as paragraphs behind the one with them."""
+    for drawn in reversed(list(root.iter(*_DRAWN))):
+        words = (picture_words(drawn.get(name), name=drawn.get("name")) for name in _SAID)
+        text = next((each for each in words if each), "")
+        above = list(drawn.iterancestors(_PARAGRAPH))
+        if text and above and not is_decorative(drawn):
+            paragraph = OxmlElement("w:p")
+            paragraph.append(run_of(text))
+            above[-1].addnext(paragraph)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.errors import FailureClass, MissingDependencyError, ParseError, ParserError
 from sourcebook.model.document import JsonValue, ParsedDocument
+from sourcebook.model.left_out import with_left_out
 
 if TYPE_CHECKING:
     from docling.datamodel.document import ConversionResult
@@ -47,11 +48,15 @@ def parse_with_models(content: bytes, *, name: str, settings: ParsingSettings) -
     converter = load_converter(settings.models, ocr=settings.ocr)
     result = _convert(converter, content, name)
 
+    from sourcebook.parsing.attached_files import attachments_of
     from sourcebook.parsing.docling.markdown_serializer import write_markdown
     from sourcebook.parsing.language import detect_language
+    from sourcebook.parsing.pdf.attachments import PdfFiles
     from sourcebook.parsing.text.titles import document_title
 
     written = write_markdown(result.document, boxes=True)
+    files = PdfFiles(content)
+    attachments = tuple(attachments_of(files, set()))
     metadata = {key: value for key, value in properties.metadata.items() if key != "title"}
     title = properties.metadata.get("title")
     return ParsedDocument(
@@ -60,7 +65,8 @@ def parse_with_models(content: bytes, *, name: str, settings: ParsingSettings) -
         title=title if isinstance(title, str) and " " in title else document_title(written.blocks),
         page_count=properties.page_count,
         language=detect_language(written.markdown, written.blocks),
-        metadata={**metadata, **_page_facts(result)},
+        metadata=with_left_out({**metadata, **_page_facts(result)}, {"attachments": files.unread}),
+        attachments=attachments,
         nothing_to_read=None if written.blocks else _why_empty(ocr=settings.ocr),
     )
 

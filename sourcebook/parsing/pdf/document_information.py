@@ -11,6 +11,7 @@ from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import JsonValue
 from sourcebook.parsing.pdf.layout.page_parts import OutlineEntry
 from sourcebook.parsing.pdf.nesting import refuse_endless_nesting
+from sourcebook.parsing.pdf.xfa import XfaForm, xfa_form
 from sourcebook.parsing.text.json_values import json_mapping
 
 _NAMES = {
@@ -35,6 +36,9 @@ class PdfProperties:
     page_count: int
     metadata: Mapping[str, JsonValue]
     outline: Sequence[OutlineEntry]
+    has_files: bool = False
+    """Whether files are attached to the document; further ones may be attached to its pages."""
+    xfa: XfaForm | None = None
 
 
 def read_information(content: bytes) -> PdfProperties:
@@ -43,6 +47,8 @@ def read_information(content: bytes) -> PdfProperties:
     Raises:
         ParseError: the file needs a password, is no PDF that can be opened, or has drawings that contain themselves.
     """
+    from pypdfium2 import raw  # type: ignore[import-untyped] # has no stubs
+
     with _opened(content) as document:
         refuse_endless_nesting(content, document)
         found: dict[object, object] = {}
@@ -50,12 +56,13 @@ def read_information(content: bytes) -> PdfProperties:
             text = " ".join(value.split())
             if key in _NAMES and text:
                 found[_NAMES[key]] = _iso_date(text) if key.endswith("Date") else text
-        return PdfProperties(len(document), json_mapping(found), _outline(document))
+        has_files = raw.FPDFDoc_GetAttachmentCount(document) > 0
+        return PdfProperties(len(document), json_mapping(found), _outline(document), has_files, xfa_form(document))
 
 
 @contextmanager
 def _opened(content: bytes) -> Iterator[Any]:  # pypdfium2 has no stubs
-    from pypdfium2 import PdfDocument, PdfiumError  # type: ignore[import-untyped] # has no stubs
+    from pypdfium2 import PdfDocument, PdfiumError
 
     try:
         document = PdfDocument(content)

@@ -4,13 +4,16 @@ from collections.abc import Mapping, Sequence
 
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.errors import FailureClass, ParseError
-from sourcebook.model.document import Block, JsonValue, ParsedDocument
-from sourcebook.model.left_out import with_left_out
+from sourcebook.model.document import Attachment, Block, JsonValue, ParsedDocument
+from sourcebook.model.left_out import LeftOutKind, with_left_out
+from sourcebook.parsing.attached_files import attachments_line, attachments_of
 from sourcebook.parsing.language import detect_language
+from sourcebook.parsing.pdf.attachments import PdfFiles, is_portfolio
 from sourcebook.parsing.pdf.damaged_streams import damaged_streams
 from sourcebook.parsing.pdf.document_information import read_information
 from sourcebook.parsing.pdf.readable_pages import readable_pages
 from sourcebook.parsing.pdf.text_pages import TextPage, read_pages
+from sourcebook.parsing.text.joined_blocks import JoinedBlocks
 from sourcebook.parsing.text.titles import document_title, is_title
 
 _FILE_ENDINGS = (".doc", ".docx", ".indd", ".tex", ".ppt", ".pptx", ".qxd", ".xls", ".xlsx", ".odt")
@@ -40,7 +43,21 @@ def parse_pdf(content: bytes, *, settings: ParsingSettings) -> ParsedDocument:
     readable = readable_pages(content, found, ocr=settings.ocr, languages=settings.ocr_languages)
     body = without_running_heads(readable.pages)
     written = write_markdown(build_document(body.pages, outline=properties.outline, heads=body.kept), boxes=True)
-    empty = not written.markdown.strip()
+    left_out: dict[LeftOutKind, int] = {"unseen_words": sum(one.unseen for one in found)}
+    attachments, left_out["attachments"] = _attachments(content, found, has_files=properties.has_files)
+    joined = JoinedBlocks()
+    xfa = None if any(one.page.fields for one in found) else properties.xfa
+    if attachments and properties.page_count == 1 and is_portfolio(content):
+        left_out["unseen_words"] += len(written.markdown.split())  # viewers show the list of files and not this cover
+    elif xfa is None or not xfa.replaces_pages:
+        joined.add_blocks(written.markdown.rstrip("\n"), written.blocks)
+    more = [] if xfa is None else [*xfa.lines]
+    if attachments or left_out["attachments"]:
+        more.append(attachments_line(attachments, left_out["attachments"]))
+    for line in more:
+        joined.add_blocks(line, [Block("paragraph", 0, len(line), page=1)])
+    markdown, blocks = joined.markdown(), tuple(joined.blocks)
+    empty = not markdown.strip()
     if empty and (
         any(one.layer == "unreadable" for one in found) or (settings.ocr and "unread_pages" in readable.metadata)
     ):
@@ -53,17 +70,27 @@ def parse_pdf(content: bytes, *, settings: ParsingSettings) -> ParsedDocument:
     if damaged := damaged_streams(content):
         metadata["damaged_streams"] = damaged
     return ParsedDocument(
-        markdown=written.markdown,
-        blocks=written.blocks,
-        title=_title(properties.metadata, written.blocks, written.markdown),
+        markdown=markdown,
+        blocks=blocks,
+        title=_title(properties.metadata, blocks, markdown),
         page_count=properties.page_count,
-        language=detect_language(written.markdown, written.blocks),
+        language=detect_language(markdown, blocks),
         metadata=with_left_out(
             {**metadata, **readable.metadata, **body.left_out.metadata()},
-            {"plot_points": points, "words_beyond_page": beyond},
+            {**left_out, "plot_points": points, "words_beyond_page": beyond},
         ),
+        attachments=attachments,
         nothing_to_read=_why_empty(found, ocr=settings.ocr) if empty else None,
     )
+
+
+def _attachments(content: bytes, found: Sequence[TextPage], *, has_files: bool) -> tuple[tuple[Attachment, ...], int]:
+    """Return the attachments of a PDF, and the number of those that are not read."""
+    pages = [one.page.number for one in found if one.has_files or one.layer == "unreadable"]
+    if not has_files and not pages:
+        return (), 0
+    files = PdfFiles(content, pages)
+    return tuple(attachments_of(files, set())), files.unread
 
 
 def _why_empty(found: Sequence[TextPage], *, ocr: bool) -> str:

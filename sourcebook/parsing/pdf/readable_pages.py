@@ -1,7 +1,7 @@
 """Choice between the text layer of a page and the OCR of its picture."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sourcebook.model.document import JsonValue
 from sourcebook.parsing.pdf.layout.page_parts import Page
@@ -34,6 +34,7 @@ def readable_pages(
         languages: tesseract's names of languages whose letters RapidOCR does not know.
     """
     chosen = {one.page.number: one.page for one in found if one.layer in ("usable", "damaged")}
+    by_number = {one.page.number: one.page for one in found}
     damaged = {one.page.number for one in found if one.layer == "damaged"}
     wanting = [one.page.number for one in found if one.layer not in ("usable", "blank")]
     confidence: dict[str, JsonValue] = {}
@@ -47,7 +48,7 @@ def readable_pages(
             own = chosen.get(number)
             if own is not None and _letters(one.page) < _LEAST_RECOGNISED * _letters(own):
                 continue
-            chosen[number] = one.page
+            chosen[number] = _with_marks(one.page, by_number[number])
             damaged.discard(number)
             recognised.append(number)
             if one.recognised.confidence is not None:
@@ -55,6 +56,9 @@ def readable_pages(
             if one.recognised.unread:
                 unread_lines[str(number)] = one.recognised.unread
     unread = [number for number in wanting if number not in chosen]
+    for number, page in by_number.items():  # somebody filled in a scan, or commented on it
+        if number not in chosen and (page.fields or page.remarks):
+            chosen[number] = replace(page, lines=())
     facts: dict[str, JsonValue] = {
         "recognised_pages": [*recognised],
         "recognition_confidence": confidence,
@@ -67,6 +71,18 @@ def readable_pages(
         by_text=frozenset(chosen).difference(recognised),
         metadata={name: fact for name, fact in facts.items() if fact},
     )
+
+
+def _with_marks(page: Page, own: Page) -> Page:
+    """Return a recognised page with its fields and comments, without the lines that show what is in the fields."""
+    if not (own.fields or own.remarks):
+        return page
+    lines = [
+        line
+        for line in page.lines
+        if not any(one.left <= line.centre <= one.right and one.top <= line.middle <= one.bottom for one in own.fields)
+    ]
+    return replace(page, lines=tuple(lines), fields=own.fields, remarks=own.remarks)
 
 
 def _letters(page: Page) -> int:

@@ -1,9 +1,10 @@
 """Words of pages as PDFium reads them, for pages whose fonts docling-parse decodes wrongly."""
 
+import logging
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import pypdfium2  # type: ignore[import-untyped] # has no stubs
@@ -12,6 +13,7 @@ from sourcebook.parsing.pdf.beyond_page import WholeLines, with_lines_beyond, wo
 from sourcebook.parsing.pdf.bidirectional import has_right_to_left
 from sourcebook.parsing.pdf.decoded_pages import DecodedPage
 from sourcebook.parsing.pdf.glued_words import with_parted_words
+from sourcebook.parsing.pdf.marks.page_marks import PageMarks, page_marks
 from sourcebook.parsing.pdf.pdfium_words import pdfium_words
 from sourcebook.parsing.pdf.presentation_forms import as_letters
 from sourcebook.parsing.pdf.tight_boxes import TightBoxes
@@ -44,6 +46,8 @@ _DIVIDED = "\ufffe"
 """PDFium's sign for the hyphen of a word that is divided at the end of a line."""
 _PLAIN = re.compile(r"\W*[^\W\d_]+(?:['’-][^\W\d_]+)*\W*")
 _TWO_LETTERS = re.compile(r"[^\W\d_]{2}")
+_BAND = 2
+"""Height of the bands in which words are looked up, in points."""
 _MOST_MOVED = 250_000_000
 """Letters beyond a page times letters behind them in the file, at 10 ns each: 2.5 seconds."""
 
@@ -87,6 +91,23 @@ class SecondReading:
             return is_crowded(*self._page(number))
         except pypdfium2.PdfiumError:
             return False
+
+    def marks(self, words: Sequence[Word], page: DecodedPage, number: int) -> tuple[Sequence[Word], PageMarks]:
+        """Return the words of a page's content, and the form fields and annotations that lie on it.
+
+        Args:
+            words: words of the first reading, those of fields and annotations included.
+            page: the decoded page.
+            number: number of the page, counted from 1.
+        """
+        if self._document is None or number > len(self._document):
+            return words, PageMarks()
+        try:
+            opened, text = self._page(number)
+            found = page_marks(opened, text, self._document.formenv, page)
+            return found.without_appearances(words, page, opened, text), found
+        except pypdfium2.PdfiumError:
+            return words, PageMarks()
 
     def only_words(self, page: DecodedPage, number: int, boxes: TightBoxes) -> WholeLines:
         """Return the words of a page that PDFium alone reads; arguments as for `better_words`."""
@@ -140,13 +161,25 @@ def _better_words(
         return words  # PDFium parts and turns words from right to left at brackets and Latin letters
     read = list(pdfium_words(text, page))
     shown = Counter(word.text for word in read)
+    alone = _seen_by_one(words, read)
+    first -= Counter(word.text for word in alone)  # what PDFium cannot see speaks for neither
     if not (
         _is_better(second, first)
         or _is_fuller(shown, first)
         or (torn and not _torn(read) and _fills_holes(shown, first))
     ):
         return _with_second_words(words, second, page, text)  # what the first reading lacks is beyond the page
-    return boxes.corrected(read)
+    return [*boxes.corrected(read), *alone]
+
+
+def _seen_by_one(words: Sequence[Word], others: Sequence[Word]) -> list[Word]:
+    """Return the readable words in lines of which another reading has nothing; wrong letters run over their place."""
+    taken = {band for other in others for band in _bands(other)}
+    return [word for word in words if not word.unmapped and taken.isdisjoint(_bands(word))]
+
+
+def _bands(word: Word) -> range:
+    return range(int(max(word.top, 0.0) // _BAND), int(min(word.bottom, _FAR) // _BAND) + 1)
 
 
 def _with_second_words(words: Sequence[Word], second: Counter[str], page: DecodedPage, text: Any) -> Sequence[Word]:
@@ -168,6 +201,9 @@ def second_reading(content: bytes) -> Iterator[SecondReading]:
     except pypdfium2.PdfiumError:
         yield SecondReading(None)
         return
+    with suppress(pypdfium2.PdfiumError):
+        logging.getLogger("pypdfium2").setLevel(logging.ERROR)  # it warns of every XFA form
+        document.init_forms()
     reading = SecondReading(document)
     try:
         yield reading

@@ -9,6 +9,8 @@ from sourcebook.parsing.pdf.decoded_pages import DecodedPage, Point, decoded_pag
 from sourcebook.parsing.pdf.drawn_underscores import with_drawn_underscores
 from sourcebook.parsing.pdf.east_asian_words import EastAsianFonts
 from sourcebook.parsing.pdf.layout.page_parts import Page, Rule
+from sourcebook.parsing.pdf.marks.drawn_fields import without_blanks, without_frames
+from sourcebook.parsing.pdf.marks.page_marks import PageMarks
 from sourcebook.parsing.pdf.meaningless_fonts import without_meaningless
 from sourcebook.parsing.pdf.painted_letters import painted_letters, without_single_marks
 from sourcebook.parsing.pdf.plot_points import without_plot_points
@@ -42,6 +44,10 @@ class TextPage:
     """Points of plots that are not among its lines, by the sign that shows them."""
     beyond: int = 0
     """Words beyond the right edge of the page, which go on none of its lines."""
+    unseen: int = 0
+    """Words of fields and annotations that no viewer shows."""
+    has_files: bool = False
+    """Whether files are attached to places of the page."""
 
 
 def read_pages(content: bytes) -> Iterator[TextPage]:
@@ -63,7 +69,8 @@ def read_pages(content: bytes) -> Iterator[TextPage]:
             if page is None or not (0 < page.width < _LARGEST_SIDE and 0 < page.height < _LARGEST_SIDE):
                 yield TextPage(Page(number, 612.0, 792.0, ()), "unreadable")
             else:
-                found = fonts.corrected(with_single_lines(page_words(page), page), page)
+                content_words, marks = second.marks(page_words(page), page, number)
+                found = fonts.corrected(with_single_lines(content_words, page), page)
                 first = without_single_marks(heights.corrected(boxes.corrected(found)))
                 if number in alone:
                     whole = second.only_words(page, number, boxes)
@@ -72,20 +79,29 @@ def read_pages(content: bytes) -> Iterator[TextPage]:
                 words = whole.words if whole.words is first else fonts.corrected(whole.words, page)
                 shown, points = without_plot_points(with_drawn_underscores(words, page))
                 readable, lacks_letters = without_meaningless(shown)
-                text = _text_page(page, number, readable)
+                text = _text_page(page, number, readable, marks)
                 if lacks_letters:
                     text = replace(text, layer="damaged" if text.layer == "usable" else "garbage")
-                yield replace(text, points=points, beyond=whole.left_out)
+                yield replace(
+                    text,
+                    points=points,
+                    beyond=whole.left_out,
+                    unseen=marks.unseen_words,
+                    has_files=marks.has_files,
+                )
 
 
-def _text_page(page: DecodedPage, number: int, words: Sequence[Word]) -> TextPage:
+def _text_page(page: DecodedPage, number: int, words: Sequence[Word], marks: PageMarks) -> TextPage:
     layer = text_layer(words, page)
-    turned = upright(words, _page_rules(page), page.width, page.height)
+    fields = marks.finished()
+    words, page = without_blanks(words, fields), replace(page, shapes=without_frames(page.shapes, fields))
+    turned = upright(words, _page_rules(page), page.width, page.height, fields, marks.remarks)
     letters = painted_letters(words, page) if turned.words is words else ()
     lines = runs(turned.words, turned.rules, letters)
     if turned.words is words:  # the page is upright, and so are its shapes
         lines = with_drawn_bullets(lines, page)
-    return TextPage(Page(number, turned.width, turned.height, tuple(lines), turned.rules), layer)
+    upright_page = Page(number, turned.width, turned.height, tuple(lines), turned.rules, turned.fields, turned.remarks)
+    return TextPage(upright_page, layer)
 
 
 def _page_rules(page: DecodedPage) -> tuple[Rule, ...]:

@@ -3,13 +3,17 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from sourcebook.model.document import Box
-from sourcebook.parsing.pdf.layout.page_parts import Rule
+from sourcebook.parsing.pdf.layout.page_parts import Field, Remark, Rule
 from sourcebook.parsing.pdf.words import Word
 
 _MOST = 0.8
 """Share of a page's letters in one direction above which the page is rotated."""
+
+
+Mark = TypeVar("Mark", Word, Field, Remark)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,16 +24,25 @@ class UprightPage:
     rules: tuple[Rule, ...]
     width: float
     height: float
+    fields: tuple[Field, ...] = ()
+    remarks: tuple[Remark, ...] = ()
 
 
-def upright(words: Sequence[Word], rules: Sequence[Rule], width: float, height: float) -> UprightPage:
+def upright(
+    words: Sequence[Word],
+    rules: Sequence[Rule],
+    width: float,
+    height: float,
+    fields: Sequence[Field] = (),
+    remarks: Sequence[Remark] = (),
+) -> UprightPage:
     """Rotate the page by 90, 180 or 270 degrees where most of its letters have that angle."""
     letters = Counter[int]()
     for word in words:
         letters[word.angle] += len(word.text)
     angle, most = letters.most_common(1)[0] if letters else (0, 0)
     if angle == 0 or most < _MOST * letters.total():
-        return UprightPage(words, tuple(rules), width, height)
+        return UprightPage(words, tuple(rules), width, height, tuple(fields), tuple(remarks))
 
     def turned(left: float, top: float, right: float, bottom: float) -> Box:
         match angle:
@@ -40,12 +53,11 @@ def upright(words: Sequence[Word], rules: Sequence[Rule], width: float, height: 
             case _:
                 return top, width - right, bottom, width - left
 
-    new_words = []
-    for word in words:
-        left, top, right, bottom = turned(word.left, word.top, word.right, word.bottom)
-        new_words.append(
-            replace(word, left=left, top=top, right=right, bottom=bottom, angle=(word.angle - angle) % 360)
-        )
+    def moved(one: Mark) -> Mark:
+        left, top, right, bottom = turned(one.left, one.top, one.right, one.bottom)
+        return replace(one, left=left, top=top, right=right, bottom=bottom)
+
+    new_words = [replace(moved(word), angle=(word.angle - angle) % 360) for word in words]
     new_rules = tuple(Rule(*turned(rule.left, rule.top, rule.right, rule.bottom)) for rule in rules)
     size = (width, height) if angle == 180 else (height, width)
-    return UprightPage(new_words, new_rules, *size)
+    return UprightPage(new_words, new_rules, *size, tuple(map(moved, fields)), tuple(map(moved, remarks)))

@@ -17,6 +17,8 @@ _MOST_FILLED = 8
 """Cells of the filled table per cell of the rows, above which short rows are not filled."""
 _SMALL = 10_000
 """Cells up to which short rows are always filled."""
+_SOFT_HYPHEN = "\u00ad"
+"""Place where a program may divide a word."""
 _BACKTICKS = re.compile("`{3,}")
 _NEWLINES = re.compile(r"\s*\n\s*")
 
@@ -46,7 +48,7 @@ def write_pieces(pieces: Iterable[Piece]) -> WrittenDocument:
     blocks: list[Block] = []
     length = 0
     for piece in pieces:
-        text = _without_false_heading(piece.kind, clean(piece.text).strip())
+        text = _without_false_heading(piece.kind, clean(piece.text).replace(_SOFT_HYPHEN, "").strip())
         if not text:
             continue
         heading = _HEADING.match(text) if piece.kind == "heading" else None

@@ -1,5 +1,6 @@
 """Required terms: the conditions that the operators of a query set for every passage, whichever leg finds it."""
 
+import re
 from collections.abc import Iterator
 
 from psycopg import Connection, sql
@@ -42,6 +43,21 @@ def required_terms(
         condition = "entry.lexemes @@ {}::tsquery" if wanted else "NOT entry.lexemes @@ {}::tsquery"
         conditions.append(EntryCondition(sql.SQL(condition).format(sql.Placeholder(name)), {name: found[place]}))
     return conditions, notes
+
+
+def options_in_passages(connection: Connection, scope: SearchScope, query: ParsedQuery) -> list[str]:
+    """Return the excluded words that passages hold with a dash before them: options of programs, and no exclusions."""
+    words = list(query.excluded)
+    terms = {"texts": words, "labels": [""] * len(words), "generations": scope.ids}
+    found: dict[int, str] = dict(connection.execute(queries["required_terms"], terms).fetchall())
+    looked = [(words[place - 1], lexemes) for place, lexemes in found.items()]
+    scoped = {
+        "words": [word for word, _ in looked],
+        "lexemes": [lexemes for _, lexemes in looked],
+        "patterns": [rf"(^|[\s`'\"(\[,;|])-{re.escape(word)}(?!\w)" for word, _ in looked],
+        "generations": scope.ids,
+    }
+    return [word for (word,) in connection.execute(queries["words_with_dash"], scoped)]
 
 
 def _terms(query: ParsedQuery) -> Iterator[tuple[tuple[str, ...], str, bool]]:

@@ -47,6 +47,8 @@ class DocumentMaker:
         self._run = run
         self._parsers = parsers
         self._marks = marks
+        self.attachments = 0
+        """Files in the documents that were made."""
 
     def make(self, items: Sequence[StaleDocument]) -> Iterator[int]:
         """Parse and record stale items; yield the number of items after each transaction."""
@@ -127,6 +129,7 @@ class DocumentMaker:
                 content_hash(document.markdown, document.blocks, document.title),
                 bool(document.blocks),
                 document.nothing_to_read,
+                attachments=len(document.attachments),
                 title_in_reports=self._run.texts.title(document.title or name_as_title(item.uri), document.markdown),
             )
             making.document, making.parse = document, None
@@ -160,6 +163,7 @@ class DocumentMaker:
                     report.fail(uri, reason, FailureClass.TOO_LARGE)
                 reading.making.document = None
             if content is not None:
+                self.attachments += content.attachments or 0
                 self._count(item, content)
             if content is not None and item.content_hash != content.content_hash:
                 title = content.title_in_reports or texts.title(content.title or name_as_title(item.uri))

@@ -12,6 +12,7 @@ from sourcebook.database.queries import queries
 from sourcebook.files.listing import LONGEST_URI, too_long
 from sourcebook.files.reading import name_as_title
 from sourcebook.model.document import Attachment, ParsedDocument
+from sourcebook.model.left_out import with_left_out
 from sourcebook.model.media_types import ARCHIVES, CONTAINERS, is_recording, media_type_of_name
 from sourcebook.parsing.registry import parser_for, skip_reason
 from sourcebook.stages.documents.reader import Reading
@@ -68,10 +69,13 @@ def _record_contents(cursor: Cursor[Any], readings: Sequence[Reading]) -> None:
 
 def _row(run: DocumentsRun, item: StaleDocument, content: Content) -> dict[str, Any]:
     nothing = content.nothing_to_read or _NOTHING_TO_READ[item.kind]
+    # The files in a file that is itself in another one are no items.
+    unread = content.attachments or 0 if item.container is not None else 0
+    metadata = with_left_out(content.metadata, {"attachments": unread})
     return {
         **_identity(run, item, content.title),
         "language": content.language,
-        "metadata": Jsonb(content.metadata if item.metadata is None else item.metadata),
+        "metadata": Jsonb(metadata if item.metadata is None else item.metadata),
         "content_hash": content.content_hash,
         "skip_reason": None if content.has_text else nothing,
     }
@@ -95,7 +99,7 @@ def _identity(run: DocumentsRun, item: StaleDocument, title: str | None = None) 
 def record_attachments(
     cursor: Cursor[Any], key: ContentKey, attachments: Sequence[Attachment], *, in_archive: bool
 ) -> None:
-    """Record the attachments of a message, or the files of an archive, in place of those that it had.
+    """Record the attachments of a message or PDF, or the files of an archive, in place of those that it had.
 
     Args:
         cursor: in the transaction that records the document.
@@ -136,11 +140,11 @@ def _skip_reason(attachment: Attachment, *, in_archive: bool) -> str | None:
         return (
             "recordings within archives are not transcribed; unpack it into the source"
             if in_archive
-            else "recordings within messages are not transcribed; save it beside the message"
+            else "recordings within messages and documents are not transcribed; save it beside them"
         )
     if attachment.media_type in ARCHIVES:
         if not in_archive:
-            return "archives within messages are not opened; save it beside the message"
+            return "archives within messages and documents are not opened; save it beside them"
         if media_type_of_name(attachment.name) not in ARCHIVES:
             return "an archive in an archive is opened by its ending, such as .zip; give it that, or unpack it"
     return None if parser_for(attachment.media_type) is not None else skip_reason(attachment.media_type)

@@ -76,6 +76,8 @@ class Content:
     """Reason why it holds no text, where the parser knows one."""
     has_document: bool = False
     """Whether a document, of any collection, has this content."""
+    attachments: int | None = None
+    """Number of the files in it; None where it is not known."""
     title_in_reports: str | None = None
     """Its title, redacted where its collection redacts; None where it was not parsed now."""
 

@@ -19,7 +19,7 @@ from sourcebook.database.stage_runs import refresh_statistics
 from sourcebook.files.reading import name_as_title
 from sourcebook.indexing.damage import find_suspicion, heightened
 from sourcebook.indexing.mending import mend_contents
-from sourcebook.model.media_types import CONTAINERS
+from sourcebook.model.media_types import CONTAINERS, MAY_HOLD_FILES
 from sourcebook.model.progress import Progress, silent
 from sourcebook.model.report import StageReport
 from sourcebook.model.selection import EVERYTHING, Selection
@@ -29,7 +29,7 @@ from sourcebook.parsing.registry import page_identity
 from sourcebook.redaction.ingestion import with_identity
 from sourcebook.stages.changes import ChangedItems, changed_items, count_unsettled_items, kept_count, settle_items
 from sourcebook.stages.documents.maker import DocumentMaker
-from sourcebook.stages.documents.rows import stale_documents
+from sourcebook.stages.documents.rows import StaleDocument, stale_documents
 from sourcebook.stages.documents.run import DocumentsRun, documents_run
 from sourcebook.stages.ingest_redaction import forget_whole_contents, redact_stored_facts
 from sourcebook.stages.observed_stage import observed_stage
@@ -50,7 +50,7 @@ def update_documents(
 ) -> StageReport:
     """Bring the documents of a collection up to date with its items.
 
-    Messages are parsed first, because their attachments are items too.
+    Messages and archives are parsed first, because the files in them are items too; files in documents follow these.
 
     Args:
         connection: in autocommit mode.
@@ -82,20 +82,20 @@ def update_documents(
         processing(connection, collection, "documents", shares=shard is not None) as marks,
     ):
         maker = DocumentMaker(run, parsers, marks)
-        containers = [item for item in stale if item.media_type in CONTAINERS]
-        if containers:
-            for number in maker.make(containers):
+        read: set[str] = set()
+        batch = [item for item in stale if item.media_type in CONTAINERS] or stale
+        while batch:
+            attachments = maker.attachments
+            for number in maker.make(batch):
                 done += number
-                progress(done, len(stale), report.failed)
-                recorded(len(stale))
+                progress(done, len(read) + len(stale), report.failed)
+                recorded(len(read) + len(stale))
+            read |= {item.uri for item in batch}
+            if len(batch) == len(stale) and maker.attachments == attachments and not any(map(_had_files, batch)):
+                break
             changed = _follow_items(run)
-            read = {item.uri for item in containers}
             found = stale_documents(connection, collection, run.identities, selection, changed.uris)
-            stale = [item for item in found if item.uri not in read]
-        for number in maker.make(stale):
-            done += number
-            progress(done, len(containers) + len(stale), report.failed)
-            recorded(len(containers) + len(stale))
+            batch = stale = [item for item in found if item.uri not in read]
     if changed.is_whole:
         page = with_identity(page_identity(), run.redaction)
         with in_turn(connection, shard, "pages"):
@@ -113,6 +113,11 @@ def update_documents(
     report.unchanged = max(live - report.added - report.changed - report.failed, 0)
     refresh_statistics(connection, queries["analyze_documents"], report)
     return report.finish(version)
+
+
+def _had_files(item: StaleDocument) -> bool:
+    """Tell whether there may be documents of files that the item no longer holds."""
+    return item.media_type in CONTAINERS or (item.document_id is not None and item.media_type in MAY_HOLD_FILES)
 
 
 def _leaves_nothing(run: DocumentsRun, changed: ChangedItems) -> bool:

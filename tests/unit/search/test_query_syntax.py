@@ -18,7 +18,14 @@ from sourcebook.search.query_syntax import ParsedQuery, parse_query
         ('TITLE:"tide gauge"', ParsedQuery("tide gauge", titles=("tide gauge",))),
         ("tide -title:draft", ParsedQuery("tide", excluded_titles=("draft",))),
         ('tide -title:"first draft"', ParsedQuery("tide", excluded_titles=("first draft",))),
-        ("-gauge", ParsedQuery("", excluded=("gauge",))),
+        ("-gauge", ParsedQuery("-gauge")),
+        ("pg_dump -Fc mydb", ParsedQuery("pg_dump -Fc mydb")),
+        ("tar -xvf archive", ParsedQuery("tar -xvf archive")),
+        ("java -XX:+UseG1GC heap", ParsedQuery("java -XX:+UseG1GC heap")),
+        ("rm -rf", ParsedQuery("rm -rf")),
+        ("gcc -std=c99 -Wno-unused file", ParsedQuery("gcc -std=c99 file", excluded=("Wno-unused",))),
+        ("Pumpe -Motor", ParsedQuery("Pumpe", excluded=("Motor",))),
+        ("насос -мотор", ParsedQuery("насос", excluded=("мотор",))),
         ('" tide  gauge "', ParsedQuery("tide  gauge", phrases=("tide  gauge",))),
     ],
 )
@@ -114,11 +121,11 @@ def test_taken_literally_all_is_text() -> None:
 def test_how_it_was_understood_is_shown() -> None:
     shown = str(parse_query('tide "well ice" -salt title:gauge'))
     assert shown == "'tide well ice gauge'; phrases: well ice; titles: gauge; excluded: salt"
-    assert parse_query("tide -x").as_dict() == {
+    assert parse_query("tide -ebb").as_dict() == {
         "text": "tide",
         "phrases": [],
         "titles": [],
-        "excluded": ["x"],
+        "excluded": ["ebb"],
         "excluded_titles": [],
     }
 

@@ -58,13 +58,13 @@ class Embedder:
 def test_a_query_is_embedded_once_until_it_is_forgotten(tmp_path: Path) -> None:
     embedder = Embedder()
     vectors = QueryVectors(tmp_path, embedder)
-    first, second = vectors.embed(GENERATION, "tide"), vectors.embed(GENERATION, "tide")
-    assert embedder.asked == ["tide"]
+    first, second = vectors.embed(GENERATION, "прилив"), vectors.embed(GENERATION, "прилив")
+    assert embedder.asked == ["прилив"]
     assert np.array_equal(first.vector, second.vector)
     assert (first.language_weight, first.note) == (0.0, None), "a token a letter: the model does not know the language"
     vectors.forget()
-    vectors.embed(GENERATION, "tide")
-    assert embedder.asked == ["tide", "tide"]
+    vectors.embed(GENERATION, "прилив")
+    assert embedder.asked == ["прилив", "прилив"]
 
 
 def test_a_query_without_a_finite_vector_names_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,9 +79,9 @@ def test_the_tokens_of_a_query_are_counted_once(tmp_path: Path) -> None:
     """For the metrics and the language weight together, and not again while the vector is kept."""
     embedder = Embedder()
     vectors = QueryVectors(tmp_path, embedder)
-    weights = {vectors.embed(GENERATION, "tide").language_weight for _ in range(2)}
+    weights = {vectors.embed(GENERATION, "прилив").language_weight for _ in range(2)}
     assert weights == {0.0}
-    assert embedder.counted == ["tide", ""]
+    assert embedder.counted == ["прилив", ""]
 
 
 def test_an_embedder_that_was_given_stays_its_owners(tmp_path: Path) -> None:
@@ -115,6 +115,9 @@ def test_the_real_tokenizer_knows_english_and_not_russian(tmp_path: Path) -> Non
     assert russian < 0.5
     assert language_weight("สถานีวัดระดับน้ำทำงานด้วยแบตเตอรี่", count) == 0, "one unknown token"
     assert language_weight("Internationalization", count) == 1
+    for text in ("GPU vs CPU", "what is R&D?", "TLS 1.3 vs 1.2", "how do I use && in bash?", "GDPR DPO",
+                 "why does 10.0.3.14 not answer?", "How is a kayak booked?"):  # fmt: skip
+        assert language_weight(text, count) == 1, f"{text}: no sign and no abbreviation tells a language"
 
 
 def opened(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, embedder: Embedder) -> QueryVectors:

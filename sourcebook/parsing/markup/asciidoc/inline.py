@@ -2,6 +2,8 @@
 
 import re
 
+from sourcebook.parsing.text.raised_text import LEVEL, LOWERED, RAISED, without_marks
+
 _CODE = re.compile(r"(?<![`\w])`{1,2}\+?([^`\n]{1,1000}?)\+?`{1,2}(?![`\w])")
 _QUOTED = re.compile(r'"`([^`\n]{1,1000})`"')
 _QUOTED_ONCE = re.compile(r"'`([^`\n]{1,1000})`'")
@@ -39,7 +41,8 @@ _REPLACED = tuple(
         (r"(?<![\w#&])#{1,2}([^\s#](?:[^#\n]{0,500}[^\s#])?)#{1,2}(?![\w#])", r"\1"),
         (r"(?<![\w*\\])\*([^\s*](?:[^*\n]{0,500}[^\s*])?)\*(?![\w*])", r"**\1**"),
         (r"__([^\s_][^_\n]{0,500})__", r"*\1*"),
-        (r"~([^~\s]{1,50})~", r"\1"),
+        (r"~([^~\s]{1,50})~", rf"{LOWERED}\1{LEVEL}"),
+        (r"\^([^^\s]{1,50})\^", rf"{RAISED}\1{LEVEL}"),
         (r"(?<![\w+])\+{1,3}([^\s+](?:[^+\n]{0,500}[^\s+])?)\+{1,3}(?![\w+])", r"\1"),
         (r"[ ]\+$", "  "),
     )
@@ -80,7 +83,7 @@ class Inline:
         text = self.substituted(text)
         for pattern, replacement in _REPLACED:
             text = pattern.sub(replacement, text)
-        return text
+        return without_marks(text)
 
     def _value(self, reference: re.Match[str]) -> str:
         value = self._attributes.get(reference[1].lower())

@@ -35,6 +35,7 @@ HTML = {
     "formalpara": "div", "abstract": "div", "mediaobject": "div", "textobject": "div", "caption": "div",
     "equation": "div", "informalequation": "div", "qandaentry": "div", "question": "div", "answer": "div",
     "address": "div", "stepalternatives": "ul", "highlights": "div", "partintro": "div",
+    "superscript": "sup", "subscript": "sub",
     "emphasis": "em", "citetitle": "em", "firstterm": "em", "foreignphrase": "em", "replaceable": "em",
     **dict.fromkeys(
         ("classname", "code", "command", "computeroutput", "constant", "envar", "exceptionname", "filename", "function",

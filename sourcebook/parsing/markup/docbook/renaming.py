@@ -92,6 +92,10 @@ class Renaming:
                     child.tail = " — " if local_name(child.getnext()) == "refpurpose" else ", "
             case "emphasis":
                 element.tag = "strong" if attributes.get("role") in {"bold", "strong"} else "em"
+            case "orderedlist":
+                element.tag = "ol"
+                element.set("class", attributes.get("numeration", ""))
+                element.set("start", attributes.get("startingnumber", "1"))
             case "ulink" | "link" | "uri":
                 self._link(element, attributes)
             case "xref":

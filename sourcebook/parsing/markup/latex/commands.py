@@ -4,6 +4,8 @@ import unicodedata
 from functools import cache
 from typing import Protocol, cast
 
+from sourcebook.parsing.text.raised_text import LOWERED, RAISED
+
 SECTIONS = ("part", "chapter", "section", "subsection", "subsubsection", "paragraph", "subparagraph")
 LISTS = frozenset(
     {"itemize", "enumerate", "description", "compactitem", "compactenum", "compactdesc", "inparaenum", "tasks"}
@@ -21,7 +23,8 @@ THEOREMS = frozenset(
     {"theorem", "lemma", "proposition", "corollary", "definition", "remark", "example", "proof", "claim", "conjecture",
      "note", "exercise", "solution", "problem", "axiom"}
 )  # fmt: skip
-STYLES = {"textbf": "**", "textit": "*", "emph": "*", "textsl": "*", "bm": "**"}
+STYLES = {"textbf": "**", "textit": "*", "emph": "*", "textsl": "*", "bm": "**", "textsuperscript": RAISED,
+          "textsubscript": LOWERED}  # fmt: skip
 CODES = frozenset({"texttt", "lstinline", "mintinline", "path", "code"})
 REFERENCES = frozenset({"ref", "eqref", "autoref", "cref", "Cref", "pageref", "nameref", "vref"})
 SHOWN = frozenset({"input", "include", "subfile", "subfileinclude"})

@@ -2,6 +2,8 @@
 
 import re
 
+from sourcebook.parsing.text.raised_text import without_marks
+
 _LABEL = re.compile(r"\\label\s*\{[^{}]*\}|\\nonumber\b|\\notag\b")
 _BREAK = re.compile(r"[ \t]*[ ]{2}\n\s*")
 
@@ -45,7 +47,7 @@ class Flow:
 
     def end_paragraph(self) -> None:
         """Make a block of the current paragraph."""
-        parts = _BREAK.split("".join(self._paragraph).strip())
+        parts = _BREAK.split(without_marks("".join(self._paragraph)).strip())
         text = "  \n".join(part for part in (" ".join(part.split()) for part in parts) if part)
         self._paragraph = []
         if text:

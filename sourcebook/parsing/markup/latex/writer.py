@@ -8,6 +8,7 @@ from sourcebook.parsing.markup.latex.flow import Flow
 from sourcebook.parsing.markup.latex.macros import VERBATIM
 from sourcebook.parsing.markup.latex.structure import Structure
 from sourcebook.parsing.text.markdown_writing import code_fence, markdown_table
+from sourcebook.parsing.text.raised_text import LEVEL, LOWERED, RAISED
 
 _TOKEN = re.compile(
     r"\\(?P<verb>verb)\*?(?P<quote>[^a-zA-Z\s*])|\\(?P<edge>begin|end)\s*\{(?P<environment>[^{}\n]{1,100})\}"
@@ -186,7 +187,8 @@ class LatexWriter:
             start, stop, after = self._structure.argument_after_option(at, end)
             inner = self.inline(start, stop)
             mark = commands.STYLES.get(name, "`")
-            flow.write(f"{mark}{inner}{mark}" if inner else "")
+            end_mark = LEVEL if mark in {RAISED, LOWERED} else mark
+            flow.write(f"{mark}{inner}{end_mark}" if inner else "")
             return after
         for _ in range(commands.SKIPPED_FIRST.get(name, 0)):
             at = self._structure.argument_after_option(at, end)[2]

@@ -1,1 +1,1 @@
-"""Old office formats: .xls by xlrd, .doc and .ppt by LibreOffice, or by anydoc where that is not installed."""
+"""Old office formats: .xls by xlrd, .doc and .ppt by anydoc."""

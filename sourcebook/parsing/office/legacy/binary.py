@@ -1,4 +1,4 @@
-"""Documents (.doc) and presentations (.ppt) of the old binary formats, read without LibreOffice by anydoc."""
+"""Documents (.doc) and presentations (.ppt) of the old binary formats, read by anydoc."""
 
 import re
 from collections.abc import Sequence
@@ -8,8 +8,11 @@ import anydoc
 
 from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import Block, ParsedDocument
+from sourcebook.model.media_types import DOC, PPT
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.office.legacy.excel import ole_properties
+from sourcebook.parsing.office.legacy.powerpoint_97_slides import with_slides
+from sourcebook.parsing.office.legacy.word_97_changes import shown_document
 from sourcebook.parsing.office.legacy.word_97_parts import OtherParts, parts_beside
 from sourcebook.parsing.office.legacy.word_before_97 import text_before_97
 from sourcebook.parsing.office.legacy.word_pieces import word_streams
@@ -19,46 +22,56 @@ from sourcebook.parsing.text.markdown import markdown_blocks
 from sourcebook.parsing.text.picture_marks import count_embedded_pictures
 from sourcebook.parsing.text.titles import document_title
 
+_ENDINGS: Final[dict[str, Literal["doc", "ppt"]]] = {DOC: "doc", PPT: "ppt"}
 _BREAK_IN_CELL: Final = re.compile(r"(?<!\\)<br>(?=.*\|$)", re.MULTILINE)
+_EMPTY_HEADER: Final = re.compile(r"^\|(?: *\|)+\n(\|(?: -+ \|)+\n)(\|.*\n)", re.MULTILINE)
+"""Header that anydoc gives a table without one; the first row is taken for it, as of every other table."""
+_SLIDE_NUMBER: Final = re.compile(r"^>\n> \\\*\n", re.MULTILINE)
+"""Paragraph of a slide's notes that shows the slide's number."""
 _PANIC: Final = "PanicException"
 """Name of the error, no `Exception`, that a fault of anydoc's compiled code raises."""
 
 
-def parse_binary(content: bytes, *, ending: Literal["doc", "ppt"], target: str) -> ParsedDocument:
+def parse_binary(content: bytes, *, media_type: str) -> ParsedDocument:
     """Parse a document or presentation: headings, lists, tables, links, notes; the titles of slides are headings.
 
     Documents from before Word 97 are paragraphs only.
 
     Args:
         content: the whole file.
-        ending: ending of the file's format.
-        target: ending of the format that a person may save it in.
+        media_type: that of a document or of a presentation.
 
     Raises:
         ParseError: the file is damaged, protected or too large.
     """
+    ending = _ENDINGS[media_type]
     old = text_before_97(content) if ending == "doc" else None
     if old is None:
-        text = _markdown(content, ending, target)
+        content, hidden = shown_document(content) if ending == "doc" else (content, [])
+        text = _markdown(content, ending)
         parts = parts_beside(content, text) if ending == "doc" else OtherParts()
         text = "\n\n".join([text.rstrip(), *parts.kept]) + "\n" if parts.kept else text
         blocks = tuple(markdown_blocks(text))
-        left_out = left_out_of(parts.headers, kept=len(text))
+        left_out = left_out_of([*parts.headers, *hidden], kept=len(text))
     else:
         text, blocks = _paragraphs(old.paragraphs)
         left_out = left_out_of(old.headers, kept=len(text))
     if not text.strip() and ending == "ppt" and _is_before_97(content):
         raise ParseError(
-            f"it was written by PowerPoint 95 or an older one; open it in LibreOffice and save it as .{target}",
+            f"it was written by PowerPoint 95 or an older one; open it in LibreOffice and save it as .{ending}x",
             FailureClass.UNSUPPORTED,
         )
     count_embedded_pictures(content)
+    slides = None
+    if ending == "ppt":
+        blocks, slides = with_slides(content, text, blocks)
     properties = ole_properties(content)
     title = properties.pop("title", None)
     return ParsedDocument(
         markdown=text,
         blocks=blocks,
         title=title if isinstance(title, str) else document_title(blocks, text),
+        page_count=slides,
         language=detect_language(text, blocks),
         metadata=properties | left_out.metadata(),
         nothing_to_read=None if text.strip() else "it has no text",
@@ -78,10 +91,10 @@ def _paragraphs(texts: Sequence[str]) -> tuple[str, tuple[Block, ...]]:
     return joined.markdown(), tuple(joined.blocks)
 
 
-def _markdown(content: bytes, ending: Literal["doc", "ppt"], target: str) -> str:
-    damaged = f"the file is damaged or cut off; open it in its program or in LibreOffice and save it as .{target}"
+def _markdown(content: bytes, ending: Literal["doc", "ppt"]) -> str:
+    damaged = f"the file is damaged or cut off; open it in its program or in LibreOffice and save it as .{ending}x"
     try:
-        return _BREAK_IN_CELL.sub(" ", anydoc.to_markdown_bytes(content, ending))
+        text = _BREAK_IN_CELL.sub(" ", anydoc.to_markdown_bytes(content, ending))
     except anydoc.EncryptedError as error:
         raise ParseError("it is protected by a password; save a copy without one", FailureClass.PASSWORD) from error
     except anydoc.ResourceLimitError as error:
@@ -92,3 +105,4 @@ def _markdown(content: bytes, ending: Literal["doc", "ppt"], target: str) -> str
         if type(error).__name__ != _PANIC:
             raise
         raise ParseError(damaged, FailureClass.CORRUPT) from error
+    return _SLIDE_NUMBER.sub("", _EMPTY_HEADER.sub(r"\2\1", text))

@@ -23,11 +23,11 @@ from sourcebook.parsing.text.titles import is_title
 # Errors of xlrd for a damaged file, apart from its own.
 _DAMAGED: Final = (ValueError, LookupError, TypeError, AttributeError, AssertionError, OSError, struct.error)
 _VISIBILITY: Final = ("visible", "hidden", "veryHidden")
-_LONGEST_CELL: Final = 32_767
+LONGEST_CELL: Final = 32_767
 """Characters that Excel stores in a cell."""
-_MOST_MERGED: Final = 10_000
+MOST_MERGED: Final = 10_000
 """Merged cells of one range beyond which the range ends with the last cell that has a value; it costs memory."""
-_NOT_IN_NAMES: Final = re.compile(r"[\\*?:/\[\]]")
+NOT_IN_NAMES: Final = re.compile(r"[\\*?:/\[\]]")
 """Characters that Excel refuses in the name of a sheet, and other programs write."""
 _PROPERTIES: Final = {
     "title": "title",
@@ -57,7 +57,7 @@ def xlsx_of_xls(content: bytes) -> bytes:
             written.remove(written.active)
         written.epoch = MAC_EPOCH if book.datemode else WINDOWS_EPOCH
         for sheet in book.sheets():
-            _copy(book, sheet, written.create_sheet(_NOT_IN_NAMES.sub(" ", _printable(sheet.name))))
+            _copy(book, sheet, written.create_sheet(NOT_IN_NAMES.sub(" ", printable(sheet.name))))
         target = BytesIO()
         written.save(target)
     except (xlrd.XLRDError, xlrd.compdoc.CompDocError, *_DAMAGED) as error:
@@ -106,7 +106,7 @@ def _copy(book: Any, sheet: Any, target: Any) -> None:
         written = target.cell(row + 1, column + 1)
         match cell.ctype:
             case xlrd.XL_CELL_TEXT:
-                written.value = _printable(cell.value)[:_LONGEST_CELL]
+                written.value = printable(cell.value)[:LONGEST_CELL]
                 written.data_type = "s"  # also where it begins with "="
             case xlrd.XL_CELL_ERROR:
                 written.value = xlrd.error_text_from_code.get(cell.value, "#VALUE!")
@@ -117,12 +117,12 @@ def _copy(book: Any, sheet: Any, target: Any) -> None:
                 written.number_format = book.format_map[book.xf_list[cell.xf_index].format_key].format_str
         link = sheet.hyperlink_map.get((row, column))
         if link is not None and link.url_or_path and isinstance(link.url_or_path, str):
-            written.hyperlink = _printable(link.url_or_path)
+            written.hyperlink = printable(link.url_or_path)
     for (row, column), note in sheet.cell_note_map.items():
-        target.cell(row + 1, column + 1).comment = Comment(_printable(note.text), _printable(note.author or ""))
+        target.cell(row + 1, column + 1).comment = Comment(printable(note.text), printable(note.author or ""))
     last_row, last_column = target.max_row, target.max_column
     for top, bottom, left, right in sheet.merged_cells:
-        if (bottom - top) * (right - left) > _MOST_MERGED:
+        if (bottom - top) * (right - left) > MOST_MERGED:
             bottom, right = max(min(bottom, last_row), top + 1), max(min(right, last_column), left + 1)
         target.merge_cells(start_row=top + 1, end_row=bottom, start_column=left + 1, end_column=right)
 
@@ -135,6 +135,6 @@ def _cells(sheet: Any) -> Iterator[tuple[int, int, Any]]:
                 yield row, column, cell
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     printable: str = ILLEGAL_CHARACTERS_RE.sub("", text)
     return printable

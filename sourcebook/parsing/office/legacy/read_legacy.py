@@ -1,26 +1,14 @@
-"""Old binary office files: rewritten in the newer format and read by the office parser, or read as they are."""
+"""Old binary office files: workbooks are rewritten in the newer format, all others read as they are."""
 
-from dataclasses import dataclass, replace
-from typing import Final, Literal
+from dataclasses import replace
 
 from sourcebook.errors import FailureClass, ParseError
-from sourcebook.model.document import ParsedDocument
-from sourcebook.model.media_types import DOC, DOCX, OLE, OUTLOOK, PPT, PPTX, XLS, XLSX
-from sourcebook.parsing.office.office_archive import OfficeFormat
+from sourcebook.model.document import JsonValue, ParsedDocument
+from sourcebook.model.media_types import DOC, DOCX, OLE, OUTLOOK, PPT, XLS, XLSX
+from sourcebook.parsing.markup.xml_tree import xml_root
+from sourcebook.parsing.office.legacy.office_2003 import is_xml, xml_properties
 from sourcebook.parsing.text.picture_marks import count_embedded_pictures
 
-
-@dataclass(frozen=True, slots=True)
-class _Kind:
-    ending: Literal["doc", "ppt"]
-    target: OfficeFormat
-
-
-_KINDS: Final = {
-    DOC: _Kind("doc", "docx"),
-    PPT: _Kind("ppt", "pptx"),
-}
-_TARGETS: Final[dict[OfficeFormat, str]] = {"docx": DOCX, "pptx": PPTX, "xlsx": XLSX}
 _OLE_MARK = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _PROTECTED = "it is protected by a password; save a copy without one"
 
@@ -28,11 +16,10 @@ _PROTECTED = "it is protected by a password; save a copy without one"
 def parse_legacy(content: bytes, *, name: str, media_type: str) -> ParsedDocument:
     """Parse a document in an older format; the streams of an OLE file decide its format.
 
-    Workbooks (.xls) are read by xlrd, all others are converted by LibreOffice, or read by anydoc where that is not
-    installed.
+    Workbooks (.xls) are read by xlrd, all others by anydoc: no program of this machine decides on the text.
 
     Raises:
-        ParseError: libreOffice takes too long or refuses the file, or the file is damaged, protected or no document.
+        ParseError: the file is damaged, protected or no document.
     """
     if content.startswith(_OLE_MARK):
         media_type = _ole_type(content, media_type)
@@ -40,36 +27,39 @@ def parse_legacy(content: bytes, *, name: str, media_type: str) -> ParsedDocumen
         from sourcebook.parsing.mail.read_mail import parse_mail
 
         return parse_mail(content, media_type=OUTLOOK)
+    if media_type == DOC and is_xml(content):
+        from sourcebook.parsing.office.legacy.word_2003 import docx_of_xml
+
+        root = xml_root(content)
+        return _rewritten(docx_of_xml(root), xml_properties(root), name=name, media_type=DOCX)
     if media_type == XLS:
         return _parse_xls(content, name=name)
-    return _converted(content, name=name, media_type=media_type)
+    from sourcebook.parsing.office.legacy.binary import parse_binary
+
+    return parse_binary(content, media_type=media_type)
 
 
 def _parse_xls(content: bytes, *, name: str) -> ParsedDocument:
     from sourcebook.parsing.office.legacy.excel import ole_properties, xlsx_of_xls
+
+    if is_xml(content):
+        from sourcebook.parsing.office.legacy.excel_2003 import xlsx_of_xml
+
+        root = xml_root(content)
+        return _rewritten(xlsx_of_xml(root), xml_properties(root), name=name, media_type=XLSX)
+    count_embedded_pictures(content)
+    return _rewritten(xlsx_of_xls(content), ole_properties(content), name=name, media_type=XLSX)
+
+
+def _rewritten(content: bytes, properties: dict[str, JsonValue], *, name: str, media_type: str) -> ParsedDocument:
+    """Parse a file that was rewritten, with the properties of the original."""
     from sourcebook.parsing.office.read_office import parse_office
 
-    count_embedded_pictures(content)
-    document = parse_office(xlsx_of_xls(content), name=name, media_type=XLSX)
-    properties = ole_properties(content)
+    document = parse_office(content, name=name, media_type=media_type)
     title = properties.pop("title", None)
     left_out = {name: value for name, value in document.metadata.items() if name == "left_out"}
-    return replace(document, title=title if isinstance(title, str) else None, metadata=properties | left_out)
-
-
-def _converted(content: bytes, *, name: str, media_type: str) -> ParsedDocument:
-    from sourcebook.parsing.office.legacy.conversion import convert
-    from sourcebook.parsing.office.read_office import parse_office
-    from sourcebook.parsing.registry import libreoffice
-
-    kind = _KINDS[media_type]
-    program = libreoffice()
-    if program is None:
-        from sourcebook.parsing.office.legacy.binary import parse_binary
-
-        return parse_binary(content, ending=kind.ending, target=kind.target)
-    converted = convert(content, program=program, ending=kind.ending, target=kind.target)
-    return parse_office(converted, name=name, media_type=_TARGETS[kind.target])
+    held = document.title if media_type == DOCX else None
+    return replace(document, title=title if isinstance(title, str) else held, metadata=properties | left_out)
 
 
 def _ole_type(content: bytes, named: str) -> str:

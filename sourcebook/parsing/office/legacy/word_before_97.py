@@ -5,13 +5,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from sourcebook.errors import FailureClass, ParseError
-from sourcebook.parsing.office.legacy.word_pieces import lines, piece_table, shown_text, word_streams
+from sourcebook.parsing.office.legacy.word_pieces import WORD_97, lines, piece_table, shown_text, word_streams
 from sourcebook.parsing.text.decode import decode
 
 _VERSIONS: Final = frozenset({0xA5DB, 0xA5DC})
 """First numbers of a document of Word 2, and of Word 6 and 95."""
-_WORD_97: Final = 0xC1
-"""Version of the format from which on anydoc reads it."""
 _WORD_6: Final = 0x65
 _COMPLEX, _ENCRYPTED = 0x0004, 0x0100
 _PARTS: Final = 7
@@ -37,7 +35,7 @@ def text_before_97(content: bytes) -> OldText | None:
     if len(stream) < 0x50:
         return None
     kind, version = struct.unpack_from("<HH", stream)
-    if kind not in _VERSIONS or version >= _WORD_97:
+    if kind not in _VERSIONS or version >= WORD_97:
         return None
     flags, begin, end = struct.unpack_from("<10xH12xII", stream)
     if flags & _ENCRYPTED:

@@ -3,10 +3,17 @@
 import re
 import struct
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Final
 
 from olefile import MAGIC, OleFileIO  # type: ignore[import-untyped] # its stubs are a package of their own
 
+WORD_97: Final = 0xC1
+"""Version of the format from which on anydoc reads it."""
+_MAGIC: Final = 0xA5EC
+_OTHER_TABLE: Final = 0x0200
+_BYTES: Final = 0x40000000
+"""Flag of a piece with a byte a character."""
 _FIELD_CODE: Final = re.compile(r"\x13[^\x13-\x15]*[\x14\x15]")
 """Instruction of a field, before its result or alone."""
 _ROW_END: Final = re.compile(r"\x07\x07+|\x07(?=\r)")
@@ -47,6 +54,31 @@ def piece_table(stored: bytes) -> list[tuple[int, int]] | None:
     return [(start, places[each + 1] - places[each]) for each, start in enumerate(starts)]
 
 
+@dataclass(frozen=True, slots=True)
+class Document97:
+    """A document of Word 97 to 2003: its two streams, and its text."""
+
+    stream: bytes
+    table: bytes
+    pieces: list[tuple[int, int, int]]
+    """Place in the stream, number of characters and bytes of a character of each piece of the text, in its order."""
+
+
+def document_97(content: bytes) -> Document97 | None:
+    """Return the streams of a document of Word 97 to 2003; None for any other, and for a damaged one."""
+    stream, first, second = word_streams(content, "WordDocument", "0Table", "1Table")
+    if len(stream) < 0x1AA or struct.unpack_from("<H", stream)[0] != _MAGIC:
+        return None
+    version, flags = struct.unpack_from("<H6xH", stream, 2)
+    at, length = struct.unpack_from("<II", stream, 0x1A2)
+    table = second if flags & _OTHER_TABLE else first
+    pieces = piece_table(table[at : at + length]) if version >= WORD_97 else None
+    if pieces is None:
+        return None
+    counts = ((start, count if 0 <= count <= len(stream) else 0) for start, count in pieces)
+    return Document97(stream, table, [((at & ~_BYTES) // 2, n, 1) if at & _BYTES else (at, n, 2) for at, n in counts])
+
+
 def shown_text(text: str) -> str:
     """Return a text without the instructions of fields and other signs of Word, a line a paragraph or row."""
     before = None
@@ -58,3 +90,8 @@ def shown_text(text: str) -> str:
 def lines(text: str) -> tuple[str, ...]:
     """Return the lines of a shown text that are not blank, with single spaces."""
     return tuple(line for line in (" ".join(line.split()) for line in text.split("\n")) if line)
+
+
+def letters_of(text: str) -> str:
+    """Return the letters and digits of a text alone, without their case, for comparison."""
+    return "".join(filter(str.isalnum, text)).casefold()

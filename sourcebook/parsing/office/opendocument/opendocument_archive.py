@@ -81,6 +81,11 @@ def open_opendocument(content: bytes, *, named: str) -> tuple[str, dict[str, Any
     )
 
 
+def styles_root(archive: ZipFile) -> Any | None:
+    """Return the root of the styles of an archive, None where it has none."""
+    return _root(archive, "styles.xml") if "styles.xml" in archive.namelist() else None
+
+
 def with_content(content: bytes, root: Any, *, named: str, media_type: str) -> bytes:
     """Return a file with another `content.xml`, declared as a plain document where it is a template."""
     with opened_archive(content, named=named) as archive:

@@ -5,8 +5,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from sourcebook.model.document import JsonValue, ParsedDocument
+from sourcebook.model.left_out import with_left_out
 from sourcebook.model.media_types import ODP, ODS, ODT
 from sourcebook.parsing.language import detect_language
+from sourcebook.parsing.office.embedded_files import attachments_within
 from sourcebook.parsing.office.office_archive import opened_archive
 from sourcebook.parsing.office.opendocument.flat import as_archive, is_flat
 from sourcebook.parsing.office.opendocument.opendocument_archive import mark_pictures, open_opendocument, qualified
@@ -41,12 +43,14 @@ def parse_opendocument(content: bytes, *, name: str, media_type: str) -> ParsedD
         ParseError: the file is damaged, protected, too large, or no such document.
     """
     named = _ENDINGS[media_type]
+    file = content
     if is_flat(content):
         content = as_archive(content, media_type=media_type)
     held, roots = open_opendocument(content, named=named)
     properties = dict(_properties(roots.get("meta.xml")))
     title = properties.pop("title", None)
     written, pages, left_out = _read(content, roots["content.xml"], held, name)
+    written, attachments, objects = attachments_within(file, written)
     if not isinstance(title, str):
         title = None if held == ODS else document_title(written.blocks, written.markdown)
         title = None if title and _NUMBERED_SLIDE.fullmatch(title) else title
@@ -56,7 +60,8 @@ def parse_opendocument(content: bytes, *, name: str, media_type: str) -> ParsedD
         title=title,
         page_count=pages,
         language=detect_language(written.markdown, written.blocks),
-        metadata=properties | left_out.metadata(),
+        metadata=with_left_out(properties | left_out.metadata(), {"objects": objects}),
+        attachments=attachments,
     )
 
 

@@ -19,6 +19,7 @@ from sourcebook.parsing.docling.backends import open_backend
 from sourcebook.parsing.docling.markdown_serializer import texts_left_out, write_markdown
 from sourcebook.parsing.office.notes_and_comments import place_remarks
 from sourcebook.parsing.office.office_archive import opened_archive
+from sourcebook.parsing.office.opendocument.list_numbers import take_list_numbers, write_list_numbers
 from sourcebook.parsing.office.opendocument.opendocument_archive import (
     DRAWN,
     PARAGRAPHS,
@@ -26,9 +27,11 @@ from sourcebook.parsing.office.opendocument.opendocument_archive import (
     qualified,
     remove,
     shown_text,
+    styles_root,
     with_content,
     without_pictures,
 )
+from sourcebook.parsing.office.opendocument.raised_spans import write_raised_spans
 from sourcebook.parsing.office.opendocument.text_markup import remove_hidden, write_formulas, write_plain_markup
 from sourcebook.parsing.office.slides import arrange_slides
 from sourcebook.parsing.text.left_out import LeftOut, left_out_of
@@ -63,11 +66,14 @@ def read_text(content: bytes, root: Any, *, name: str) -> tuple[WrittenDocument,
     with opened_archive(content, named="odt") as archive:
         mark_pictures(root, archive)
     without_pictures(root)
-    for unnumbered in list(root.iter(qualified("text:list-header"))):  # docling reads items only
-        unnumbered.tag = qualified("text:list-item")
     hidden = remove_hidden(root)
     with opened_archive(content, named="odt") as archive:
         write_formulas(root, archive)
+        styles = styles_root(archive)
+    write_raised_spans(root, styles)
+    write_list_numbers(root, styles)
+    for unnumbered in list(root.iter(qualified("text:list-header"))):  # docling reads items only
+        unnumbered.tag = qualified("text:list-item")
     _unbox(root)
     write_plain_markup(root)
     notes = _marked_notes(root)
@@ -75,6 +81,7 @@ def read_text(content: bytes, root: Any, *, name: str) -> tuple[WrittenDocument,
     document = open_backend(plain, OdtDocumentBackend, name=name, docling_format="odt").convert()
     for text in notes:
         document.add_text(label=DocItemLabel.FOOTNOTE, text=text)
+    take_list_numbers(document)
     place_remarks(document)
     written = write_markdown(document, own_spaces=True)
     return written, left_out_of([*hidden, *texts_left_out(document)], kept=len(written.markdown))

@@ -18,6 +18,8 @@ from sourcebook.parsing.pdf.layout.columns.stream_order import (
 )
 from sourcebook.parsing.pdf.layout.columns.text_frames import drawn_frames, lines_in_frames
 from sourcebook.parsing.pdf.layout.elements import Element, Part, Place, PlacedTable, Row, Table
+from sourcebook.parsing.pdf.layout.field_labels import with_entries
+from sourcebook.parsing.pdf.layout.form_fields import Entry, in_reading_order, with_field_lines
 from sourcebook.parsing.pdf.layout.headings.false_headings import without_false_headings
 from sourcebook.parsing.pdf.layout.headings.headings import title_letters, with_levels
 from sourcebook.parsing.pdf.layout.headings.italic_headings import with_italic_headings
@@ -32,6 +34,7 @@ from sourcebook.parsing.pdf.layout.paragraphs.footnotes import with_footnotes
 from sourcebook.parsing.pdf.layout.paragraphs.monospaced_prose import is_monospaced_throughout
 from sourcebook.parsing.pdf.layout.paragraphs.paragraphs import Context, elements
 from sourcebook.parsing.pdf.layout.paragraphs.plot_labels import with_joined_labels
+from sourcebook.parsing.pdf.layout.remarks import with_remarks
 from sourcebook.parsing.pdf.layout.tables.aligned_tables import with_tables
 from sourcebook.parsing.pdf.layout.tables.placed_tables import with_captions, with_continued_tables
 from sourcebook.parsing.pdf.layout.tables.ruled_tables import ruled_tables
@@ -48,7 +51,7 @@ class _Column:
     page: Page
     left: float
     right: float
-    items: tuple[Row | Table, ...]
+    items: tuple[Row | Table | Entry, ...]
     from_right: bool = False
     rows: tuple[Row, ...] = ()
     """Its rows, also those that are in tables found by their alignment."""
@@ -72,7 +75,7 @@ def build_document(
     from sourcebook.parsing.pdf.layout.docling_document import assemble
 
     found = [column for page in pages for column in _columns(page)]
-    texts = [[item for item in column.items if isinstance(item, Row)] for column in found]
+    texts = [_text_rows(column) for column in found]
     lines = [row.line for rows_of_column in texts for row in rows_of_column]
     context = Context(
         style=text_style(texts),
@@ -89,7 +92,7 @@ def build_document(
     ]
     joined = join_across_columns(with_continued_tables(with_captions(placed)), context.hyphenated)
     true = with_joined_labels(without_false_headings(with_italic_headings(joined), context.outline))
-    return assemble(with_levels(true, outline), pages, name=name)
+    return assemble(with_remarks(with_levels(true, outline), pages), pages, name=name)
 
 
 def _with_heads(page: int, found: Iterable[Part], heads: RunningRows | None) -> Iterator[Part]:
@@ -105,7 +108,9 @@ def _running_head(page: int, line: Line) -> Element:
 
 
 def _columns(page: Page) -> Iterator[_Column]:
+    page = with_field_lines(page)
     tables, lines = ruled_tables(page)
+    lines = with_entries(lines)
     # Vertical text outside of tables is in the margin and interrupts nothing.
     flat = [line for line in lines if not line.turned]
     turned = sorted((line for line in lines if line.turned), key=lambda line: (line.left, line.top))
@@ -126,9 +131,9 @@ def _columns(page: Page) -> Iterator[_Column]:
 
 def _column(page: Page, part: Column, from_right: bool) -> _Column:
     levels = [rule.top for rule in page.rules if _crosses(rule, part)]
-    found = rows(with_line_numbers([piece for piece in part.pieces if isinstance(piece, Line)]))
-    tables = [piece for piece in part.pieces if isinstance(piece, Table)]
-    return _Column(page, part.left, part.right, tuple(_items(found, tables, sorted(levels))), from_right, tuple(found))
+    apart = [piece for piece in part.pieces if isinstance(piece, Table | Entry)]
+    found = rows(with_line_numbers([piece for piece in part.pieces if not isinstance(piece, Table | Entry)]))
+    return _Column(page, part.left, part.right, tuple(_items(found, apart, sorted(levels))), from_right, tuple(found))
 
 
 def _without_boxes(column: Column, frames: Sequence[Box]) -> Iterator[Column]:
@@ -145,9 +150,11 @@ def _crosses(rule: Rule, column: Column) -> bool:
     return min(rule.right, column.right) - max(rule.left, column.left) > 0.3 * column.width
 
 
-def _items(found: Sequence[Row], ruled: Sequence[Table], levels: Sequence[float]) -> Iterator[Row | Table]:
-    """Yield the rows and tables of a column from the top."""
-    tables = sorted(ruled, key=lambda table: table.top)
+def _items(
+    found: Sequence[Row], apart: Sequence[Table | Entry], levels: Sequence[float]
+) -> Iterator[Row | Table | Entry]:
+    """Yield the rows, tables and entries of a column from the top."""
+    tables = in_reading_order(apart)
     pending: list[Row] = []
     for row in found:
         while tables and tables[0].top < row.line.top:
@@ -159,11 +166,17 @@ def _items(found: Sequence[Row], ruled: Sequence[Table], levels: Sequence[float]
     yield from tables
 
 
+def _text_rows(column: _Column) -> list[Row]:
+    """Return the rows of a column outside of tables, entries of forms included."""
+    items = (item for item in column.items if not isinstance(item, Table))
+    return [Row((item,), item) if isinstance(item, Entry) else item for item in items]
+
+
 def _with_contexts(found: Sequence[_Column], context: Context) -> Iterator[tuple[_Column, Context]]:
     """Yield each column with the text style of its page."""
     for _, group in groupby(found, key=lambda column: column.page.number):
         columns_of_page = list(group)
-        texts = [item for column in columns_of_page for item in column.items if isinstance(item, Row)]
+        texts = [row for column in columns_of_page for row in _text_rows(column)]
         style = style_of_page(context.style, texts)
         small = any(isinstance(item, Table) for column in columns_of_page for item in column.items)
         local = replace(context, style=style, cover=not has_running_text(style, texts, small=small))
@@ -181,7 +194,9 @@ def _placed(column: _Column, context: Context) -> Iterator[Part]:
         yield PlacedTable(one, page.number) if isinstance(one, Table) else one
 
 
-def _mirrored(item: Row | Table) -> Row | Table:
+def _mirrored(item: Row | Table | Entry) -> Row | Table | Entry:
+    if isinstance(item, Entry):
+        return item
     if isinstance(item, Table):
         cells = (replace(cell, column=item.columns - cell.column - cell.column_span) for cell in item.cells)
         return replace(item, cells=tuple(cells))

@@ -7,7 +7,8 @@ from typing import ClassVar, Literal
 from sourcebook.parsing.pdf.layout.measures import Rectangle, around
 from sourcebook.parsing.pdf.layout.page_parts import Line
 
-ElementKind = Literal["paragraph", "heading", "item", "code", "caption", "footnote", "running head"]
+ElementKind = Literal["paragraph", "heading", "item", "code", "caption", "footnote", "running head", "entry"]
+"""An `entry` is a form's field or a comment, which nothing else is joined to."""
 
 
 @dataclass(frozen=True, slots=True)

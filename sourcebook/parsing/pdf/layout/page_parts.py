@@ -1,6 +1,7 @@
 """Pages before their structure is known; lengths in points from the page's upper left corner."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from sourcebook.parsing.pdf.layout.measures import Rectangle
 
@@ -41,6 +42,37 @@ class Rule(Rectangle):
 
 
 @dataclass(frozen=True, slots=True)
+class Field(Rectangle):
+    """A field of a form, or a text that somebody put on the page, such as a stamp."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+    kind: Literal["text", "tick", "note"]
+    """`tick` is a check box or radio button; a `note` has no label."""
+    value: str = ""
+    """Text, empty in an empty field; of a tick, the value that it stands for."""
+    name: str = ""
+    """Name for where the page shows no label."""
+    group: str = ""
+    """Full name in the file, which ticks of one question share."""
+    on: bool = False
+    """Whether a tick is set."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remark(Rectangle):
+    """A comment, at the place that it is about."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     """One page, with its number counted from 1."""
 
@@ -49,6 +81,8 @@ class Page:
     height: float
     lines: tuple[Line, ...]
     rules: tuple[Rule, ...] = ()
+    fields: tuple[Field, ...] = ()
+    remarks: tuple[Remark, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

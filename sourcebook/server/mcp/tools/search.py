@@ -83,7 +83,9 @@ class SearchAnswer(BaseModel):
 def search_documents(
     knowledge: KnowledgeBase, grant: Grant, asked: SearchArguments, rerankers: Collection[str] = ()
 ) -> SearchAnswer:
-    """Return the passages that answer a query, as many as the answer holds."""
+    """Return the passages that answer a query, as many as the answer holds; its dashes are text unless it asks."""
+    if asked.literal is None:
+        asked = asked.model_copy(update={"literal": True})
     return fitted(search_as_asked(knowledge, grant, asked, rerankers), asked)
 
 

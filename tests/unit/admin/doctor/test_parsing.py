@@ -46,12 +46,6 @@ def test_a_collection_that_asks_for_models(checks: list[Check], folder: Path) ->
     assert "docling" in check.remedy
 
 
-def test_old_office_files(checks: list[Check]) -> None:
-    """Not everybody needs LibreOffice: where it is missing, that is a warning with a remedy."""
-    (check,) = [check for check in checks if check.name == "parser of old office files"]
-    assert (check.state, bool(check.remedy)) in {("ok", False), ("warn", True)}
-
-
 def test_models_that_nobody_asks_for() -> None:
     """Not everybody needs docling's models: where they are missing or do not load, that is a warning with a remedy."""
     with ParserPool(documents=1) as pool:

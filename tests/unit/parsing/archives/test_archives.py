@@ -3,7 +3,10 @@
 import random
 import tarfile
 import time
+import zlib
 from collections.abc import Callable
+from io import BytesIO
+from zipfile import ZipFile, ZipInfo
 
 import pytest
 
@@ -223,3 +226,43 @@ def test_formats_that_are_packed_alike_are_no_folders() -> None:
     compressed = tarred({"a.txt": "a"}, kind="gz")
     assert detect_media_type("notes.txt.gz", compressed) == "application/gzip"
     assert detect_media_type("notes.tar.gz", compressed) == TAR
+
+
+@pytest.mark.parametrize(
+    ("encoding", "names"),
+    [
+        ("cp932", ["港湾計画.txt", "予算/平成20年度の表.txt", "ファイルサーバー.txt"]),
+        ("gbk", ["港口计划.txt", "财务报表/工作总结.txt"]),
+        ("euc-kr", ["항만계획.txt", "회의록 2020.txt"]),
+        ("big5", ["港灣計畫.txt", "會議記錄.txt"]),
+        ("cp866", ["Отчет за март.txt", "ПЛАН/план.txt"]),
+        ("cp437", ["Müller.txt", "Größe der Köln.txt", "résumé.txt"]),
+        ("cp850", ["Sørensen øl.txt", "São João.txt"]),
+        ("cp852", ["Łódź żółw.txt"]),
+        ("cp1252", ["Größe.txt"]),
+        ("utf-8", ["港湾計画.txt", "Größe.txt"]),
+    ],
+)
+def test_names_are_in_the_encoding_of_the_system_that_packed_them(encoding: str, names: list[str]) -> None:
+    """A ZIP archive mostly does not say it; the names of all files make words in one."""
+    places = {f"{number:0{len(name.encode(encoding))}}": name for number, name in enumerate(names, start=1)}
+    packed = zipped(dict.fromkeys(places, "The bell rings at noon."))
+    for place, name in places.items():
+        packed = packed.replace(place.encode(), name.encode(encoding))
+
+    assert [each.name for each in read(packed, "a.zip").attachments] == names
+
+
+def test_name_that_is_stated_in_utf8_counts() -> None:
+    """Info-ZIP keeps the name in UTF-8 beside one that its system could not write."""
+    entry = ZipInfo("M?ller.txt")
+    name = "Müller ☂.txt".encode()
+    held = b"M\x81ller.txt"
+    field = b"\x01" + zlib.crc32(held).to_bytes(4, "little") + name
+    entry.extra = (0x7075).to_bytes(2, "little") + len(field).to_bytes(2, "little") + field
+    file = BytesIO()
+    with ZipFile(file, "w") as archive:
+        archive.writestr(entry, "text")
+    packed = file.getvalue().replace(b"M?ller.txt", held)
+
+    assert [each.name for each in read(packed, "a.zip").attachments] == ["Müller ☂.txt"]

@@ -44,3 +44,24 @@ def test_without_a_page_it_fails_with_the_reason(content: str) -> None:
     """A reason in plain words, with a remedy."""
     with pytest.raises(ParseError, match="holds no HTML; save the page again"):
         read(content)
+
+
+def test_workbook_of_several_pages_has_a_section_a_sheet() -> None:
+    """Excel saves a workbook as a page that frames the pages of its sheets; the strip of tabs has their names."""
+    pages = {
+        "book.htm": '<html><frameset><frame src=3D"book_files/sheet001.htm"></frameset></html>',
+        "book_files/sheet001.htm": "<table><tr><td>Ship</td><td>Toll</td></tr><tr><td>X</td><td>97</td></tr></table>",
+        "book_files/sheet002.htm": "<table><tr><td>Mole</td><td>Depth</td></tr><tr><td>N</td><td>7</td></tr></table>",
+        "book_files/tabstrip.htm": '<a href=3D"sheet001.htm">Tolls</a> <a href=3D"sheet002.htm">Depths</a>',
+    }
+    parts = "".join(
+        f"------sep\nContent-Location: file:///C:/{name}\nContent-Transfer-Encoding: quoted-printable\n"
+        f"Content-Type: text/html\n\n{html}\n"
+        for name, html in pages.items()
+    )
+    document = read(f'MIME-Version: 1.0\nContent-Type: multipart/related; boundary="----sep"\n\n{parts}------sep--\n')
+
+    assert document.markdown == (
+        "## Tolls\n\n| Ship | Toll |\n| --- | --- |\n| X | 97 |\n\n"
+        "## Depths\n\n| Mole | Depth |\n| --- | --- |\n| N | 7 |\n"
+    )

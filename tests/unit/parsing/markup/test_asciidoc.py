@@ -62,7 +62,7 @@ def test_the_header_is_metadata() -> None:
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
-        ("*a* _b_ `c` **d**e __f__g #h# x^2^ H~2~O", "**a** _b_ `c` **d**e *f*g h x^2^ H2O"),
+        ("*a* _b_ `c` **d**e __f__g #h# x^2^ H~2~O", "**a** _b_ `c` **d**e *f*g h x^2 H2O"),
         ("https://x.test[text] and link:https://y.test[]", "[text](https://x.test) and <https://y.test>"),
         ("See <<a,the part>>, <<b>> and xref:c.adoc[C].", "See the part, b and C."),
         ("Word.footnote:[The note.] `*no* {x}`", "Word. (The note.) `*no* {x}`"),
@@ -171,3 +171,8 @@ def test_hostile_sources_end(source: str) -> None:
 def test_any_source_is_read(pieces: list[str]) -> None:
     """No order of marks makes the parser fail."""
     read(f"x{''.join(pieces)}")
+
+
+def test_raised_and_lowered_words() -> None:
+    """An exponent and the mark of a note keep their meaning."""
+    assert markdown("10^6^ t of CO~2~ in 1815^3^, the 1^st^.") == "10^6 t of CO2 in 1815[3], the 1st."

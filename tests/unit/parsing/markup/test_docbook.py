@@ -199,3 +199,15 @@ def test_wide_documents_take_seconds() -> None:
     document = section(f"{item}<para>{'&amp;&dash;' * 5_000}</para>{'<info><date/></info>' * 5_000}")
     assert document.markdown.count("‐") == 5_000
     assert time.process_time() - begun < 10
+
+
+def test_raised_words_and_numbers_of_lists() -> None:
+    """An exponent and the mark of a note keep their meaning, and lists their letters and first numbers."""
+    raised = "10<superscript>6</superscript> of H<subscript>2</subscript>O, 1815<superscript>3</superscript>"
+    lists = "".join(
+        f"<orderedlist {kind}><listitem><para>tar</para></listitem></orderedlist><para>.</para>"
+        for kind in ('numeration="loweralpha"', 'startingnumber="4"')
+    )
+    written = read(f"<article xmlns='http://docbook.org/ns/docbook'><para>{raised}</para>{lists}</article>").markdown
+
+    assert written == "10^6 of H2O, 1815[3]\n\n- a. tar\n\n.\n\n4. tar\n\n.\n"

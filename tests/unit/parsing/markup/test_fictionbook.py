@@ -87,7 +87,7 @@ def test_a_book_of_another_program() -> None:
 
 @pytest.mark.parametrize(
     ("content", "reason"),
-    [("<FictionBook><body>", "damaged"), ("<html/>", "no FictionBook"), ("words", "damaged")],
+    [("<FictionBook><body>", "damaged"), ("<library/>", "no FictionBook"), ("words", "damaged")],
 )
 def test_what_is_no_book_fails_with_its_reason(content: str, reason: str) -> None:
     with pytest.raises(ParseError, match=reason) as raised:
@@ -113,3 +113,11 @@ def test_deep_and_large_books_take_seconds() -> None:
     assert "inside" in document.markdown
     assert len(document.markdown) < 20_000
     assert time.process_time() - begun < 10
+
+
+def test_raised_and_lowered_words() -> None:
+    """An exponent and the mark of a note keep their meaning."""
+    text = "10<sup>6</sup> of H<sub>2</sub>O, 1815<sup>3</sup>"
+    assert read(f"<FictionBook><body><section><p>{text}</p></section></body></FictionBook>").markdown == (
+        "10^6 of H2O, 1815[3]\n"
+    )

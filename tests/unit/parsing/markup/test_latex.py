@@ -186,3 +186,9 @@ def test_hostile_sources_end(source: str) -> None:
 def test_any_source_is_read(pieces: list[str]) -> None:
     """No order of marks makes the parser fail."""
     read("x" + "".join(pieces))
+
+
+def test_raised_and_lowered_words() -> None:
+    """An exponent and the mark of a note keep their meaning."""
+    source = r"10\textsuperscript{6} t of CO\textsubscript{2} in 1815\textsuperscript{3}."
+    assert body(source) == "10^6 t of CO2 in 1815[3]."

@@ -66,7 +66,7 @@ def test_a_manual_keeps_its_structure() -> None:
         (".. |x| replace:: words\n\nsome |x|", "some words"),
         (".. figure:: a.png\n\n   Its caption", "*Its caption*"),
         ("an |undefined| name and a_ target", "an undefined name and a target"),
-        ("#. one\n\n   a. two", "1. one\n   1. two"),
+        ("#. one\n\n   a. two", "1. one\n   - a. two"),
         ("term\n   definition", "**term**\n\ndefinition"),
     ],
 )

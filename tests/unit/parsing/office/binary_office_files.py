@@ -1,7 +1,8 @@
 """Write small documents and presentations of the old binary office formats."""
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 _FREE, _END, _FAT = 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFD
 _SECTOR = 512
@@ -9,12 +10,13 @@ _TEXT_AT = 0x800
 """Place of the text in the stream of a document."""
 
 
-def binary_document(text: str, *others: str) -> bytes:
+def binary_document(text: str, *others: str, marked: Mapping[str, int] = MappingProxyType({})) -> bytes:
     """Return a document of Word 97: a file information block, the text, and a piece table of one piece.
 
     Args:
         text: The running text.
         *others: Footnotes, headers, macros, comments, endnotes, boxes, and boxes in headers.
+        marked: Codes of properties of characters, by the words that have them, in the order of the text.
     """
     parts = [part.replace("\n", "\r").encode("cp1252") for part in (text, *others)]
     data = b"".join(parts)
@@ -29,7 +31,24 @@ def binary_document(text: str, *others: str) -> bytes:
     piece = struct.pack("<IIHIH", 0, len(data), 0, 2 * _TEXT_AT | 0x40000000, 0)
     pieces = b"\x02" + struct.pack("<I", len(piece)) + piece
     struct.pack_into("<II", block, 0x1A2, 0, len(pieces))
-    return _compound_file([("1Table", pieces), ("WordDocument", bytes(block) + data)])
+    page = -(-(_TEXT_AT + len(data)) // _SECTOR)
+    struct.pack_into("<II", block, 0xFA, len(pieces), 12)
+    table = pieces + struct.pack("<III", _TEXT_AT, _TEXT_AT + len(data), page)
+    stream = (bytes(block) + data).ljust(page * _SECTOR, b"\0") + _properties(data, marked)
+    return compound_file([("1Table", table), ("WordDocument", stream)])
+
+
+def _properties(data: bytes, marked: Mapping[str, int]) -> bytes:
+    """Return a page of runs of characters, each of the marked words with its property set."""
+    limits, offsets, stored = [_TEXT_AT], [], b""
+    for words, code in marked.items():
+        begin = _TEXT_AT + data.index(words.replace("\n", "\r").encode("cp1252"))
+        limits += [begin, begin + len(words)]
+        stored = struct.pack("<BHBxx", 3, code, 1) + stored
+        offsets += [0, (_SECTOR - 2 - len(stored)) // 2]
+    limits, offsets = [*limits, _TEXT_AT + len(data)], [*offsets, 0]
+    head = struct.pack(f"<{len(limits)}I", *limits) + bytes(offsets)
+    return head + bytes(_SECTOR - 2 - len(head) - len(stored)) + stored + bytes([0, len(offsets)])
 
 
 def document_before_97(
@@ -56,26 +75,35 @@ def document_before_97(
         table = b"\x01\x02\x00ab\x02" + struct.pack("<I", len(table)) + table
         struct.pack_into("<II", block, 0x160, _TEXT_AT + len(data), len(table))
     stream = bytes(block) + data + table
-    return _compound_file([("WordDocument", stream)]) if version > 0x60 else stream
+    return compound_file([("WordDocument", stream)]) if version > 0x60 else stream
 
 
-def binary_slide(title: str, body: str) -> bytes:
-    """Return a presentation of PowerPoint 97 with one slide."""
-    texts = _record(0, 0, 1011, struct.pack("<5I", 2, 4, 2, 256, 0)) + _text(title, 0) + _text(body, 1)
+def binary_slides(*slides: tuple[str, str]) -> bytes:
+    """Return a presentation of PowerPoint 97 with a slide for each title and body; one without title has none."""
+    texts = b"".join(
+        _record(0, 0, 1011, struct.pack("<5I", number, 4, 2, 255 + number, 0))
+        + (_text(title, 0) if title else b"")
+        + _text(body, 1)
+        for number, (title, body) in enumerate(slides, 2)
+    )
     sizes = struct.pack("<6iIIHH4B", 5760, 4320, 4320, 5760, 1, 2, 0, 0, 1, 0, 0, 0, 0, 0)
     document = _record(15, 0, 1000, _record(1, 0, 1001, sizes) + _record(15, 0, 4080, texts) + _record(0, 0, 1002, b""))
-    slide = _record(15, 0, 1006, _record(2, 0, 1007, bytes(24)))
-    places = _record(0, 0, 6002, struct.pack("<3I", 1 | 2 << 20, 0, len(document)))
-    edit = _record(0, 0, 4085, struct.pack("<IHBBIIIIHH", 256, 0, 0, 3, 0, len(document + slide), 1, 2, 1, 0))
-    user = struct.pack("<IIIHHBBH", 20, 0xE391C05F, len(document + slide + places), 4, 0x3F4, 3, 0, 0)
-    stream = document + slide + places + edit
+    stream = document
+    offsets = [0]
+    for _ in slides:
+        offsets.append(len(stream))
+        stream += _record(15, 0, 1006, _record(2, 0, 1007, bytes(24)))
+    number = len(offsets)
+    places = _record(0, 0, 6002, struct.pack(f"<{number + 1}I", 1 | number << 20, *offsets))
+    edit = _record(0, 0, 4085, struct.pack("<IHBBIIIIHH", 256, 0, 0, 3, 0, len(stream), 1, number, 1, 0))
+    user = struct.pack("<IIIHHBBH", 20, 0xE391C05F, len(stream + places), 4, 0x3F4, 3, 0, 0)
     current = _record(0, 0, 4086, user + b"Ada\0" + struct.pack("<I", 8))
-    return _compound_file([("Current User", current), ("PowerPoint Document", stream)])
+    return compound_file([("Current User", current), ("PowerPoint Document", stream + places + edit)])
 
 
 def presentation_of(stream: bytes) -> bytes:
     """Return a compound file whose only stream is that of a presentation."""
-    return _compound_file([("PowerPoint Document", stream)])
+    return compound_file([("PowerPoint Document", stream)])
 
 
 def with_properties(title: bytes, code_page: int) -> bytes:
@@ -88,7 +116,7 @@ def with_properties(title: bytes, code_page: int) -> bytes:
         section += value + bytes(-len(value) % 4)
     body = struct.pack("<II", 8 + len(places) + len(section), len(values)) + places + section
     head = struct.pack("<HHI16sI16sI", 0xFFFE, 0, 2, bytes(16), 1, bytes(16), 48)
-    return _compound_file([("\x05SummaryInformation", head + body)])
+    return compound_file([("\x05SummaryInformation", head + body)])
 
 
 def _text(text: str, kind: int) -> bytes:
@@ -99,7 +127,7 @@ def _record(version: int, instance: int, kind: int, body: bytes) -> bytes:
     return struct.pack("<HHI", version | instance << 4, kind, len(body)) + body
 
 
-def _compound_file(streams: Sequence[tuple[str, bytes]]) -> bytes:
+def compound_file(streams: Sequence[tuple[str, bytes]]) -> bytes:
     """Return a compound file of at most three streams, the one with the shortest name first."""
     sectors, chain, entries = b"", [_FAT, _END], []
     for number, (name, content) in enumerate(streams, 1):

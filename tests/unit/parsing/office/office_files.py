@@ -2,6 +2,7 @@
 
 import struct
 from collections.abc import Callable, Mapping
+from functools import partial
 from io import BytesIO
 from zipfile import ZIP_DEFLATED, ZipFile
 
@@ -89,6 +90,16 @@ def add_reference(paragraph: Paragraph, kind: str, number: int) -> None:
 def append_xml(paragraph: Paragraph, xml: str) -> None:
     opening, rest = xml.split(">", 1) if not xml.split(">", 1)[0].endswith("/") else (xml[:-2], "")
     paragraph._p.append(parse_xml(f"{opening} {nsdecls('w')}>{rest}" if rest else f"{opening} {nsdecls('w')}/>"))
+
+
+def with_embedded(files: Mapping[str, bytes]) -> bytes:
+    """Return a Word file that holds these files."""
+    content = word_file("Within are files.")
+    return changed(content, {f"word/embeddings/{name}": partial(_replace, file) for name, file in files.items()})
+
+
+def _replace(own: bytes, _: bytes) -> bytes:
+    return own
 
 
 def ole_file(*streams: str) -> bytes:

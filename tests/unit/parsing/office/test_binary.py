@@ -1,6 +1,4 @@
-"""Documents and presentations of the old binary office formats, read where LibreOffice is not installed."""
-
-from pathlib import Path
+"""Documents and presentations of the old binary office formats."""
 
 import anydoc
 import pytest
@@ -13,7 +11,7 @@ from sourcebook.parsing.parse import parse
 from tests.unit.parsing.covering import assert_blocks_cover, texts
 from tests.unit.parsing.office.binary_office_files import (
     binary_document,
-    binary_slide,
+    binary_slides,
     document_before_97,
     presentation_of,
     with_properties,
@@ -22,11 +20,6 @@ from tests.unit.parsing.office.binary_office_files import (
 TEXT = (
     "The upper gates\nWho opens the upper gates at night? The keeper of the light does, who sleeps in the tower: §.\n"
 )
-
-
-@pytest.fixture(autouse=True)
-def without_libreoffice(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
 
 
 def read(content: bytes, media_type: str) -> ParsedDocument:
@@ -46,9 +39,27 @@ def test_the_paragraphs_of_a_document(media_type: str) -> None:
 @pytest.mark.parametrize("media_type", [PPT, OLE])
 def test_the_title_and_text_of_a_slide(media_type: str) -> None:
     """The title is a heading, and the document's title where its properties have none."""
-    document = read(binary_slide("The upper gates", "Who opens them at night?"), media_type)
+    document = read(binary_slides(("The upper gates", "Who opens them at night?")), media_type)
     assert texts(document) == ["## The upper gates", "Who opens them at night?"]
-    assert document.title == "The upper gates"
+    assert (document.title, document.page_count) == ("The upper gates", 1)
+
+
+def test_slides_are_pages() -> None:
+    """Also one without a title, and one with the title of the slide before it."""
+    slides = (("Gates", "The upper ones."), ("", "Nobody sleeps."), ("Tower", "The light."), ("Tower", "The stairs."))
+    document = read(binary_slides(*slides), PPT)
+    assert [(block.page, text) for block, text in zip(document.blocks, texts(document), strict=True)] == [
+        (1, "## Gates"), (1, "The upper ones."), (2, "Nobody sleeps."), (3, "## Tower"), (3, "The light."),
+        (4, "## Tower"), (4, "The stairs."),
+    ]  # fmt: skip
+    assert document.page_count == 4
+
+
+def test_the_first_row_of_a_table_is_its_header(monkeypatch: pytest.MonkeyPatch) -> None:
+    """anydoc writes an empty one above a table without a header."""
+    table = "|  |  |\n| --- | --- |\n| Car | 80 |\n| Bus | 200 |\n"
+    monkeypatch.setattr(anydoc, "to_markdown_bytes", lambda _content, _format: table)
+    assert read(binary_document(TEXT), DOC).markdown == "| Car | 80 |\n| --- | --- |\n| Bus | 200 |\n"
 
 
 def test_a_document_without_text_says_so() -> None:
@@ -110,6 +121,24 @@ def test_boxes_and_headers_of_a_document() -> None:
     left_out = document.metadata["left_out"]
     assert isinstance(left_out, dict)
     assert left_out["texts"] == ["Company", "Logo"]
+
+
+def test_words_that_word_does_not_show() -> None:
+    """Deleted words, also with the end of a paragraph, are gone; hidden ones too, and counted but for field codes."""
+    text = "The ferry carries fortythirty-six cars.\nIt leaves\n at noon.\nDogs pay.\x13 XE pay \x15 Guards sleep.\n"
+    marked = {"forty": 0x0800, "\n at": 0x0800, "\x13 XE pay \x15": 0x083C, " Guards sleep.": 0x083C}
+    document = read(binary_document(text, marked=marked), DOC)
+    assert texts(document) == ["The ferry carries thirty-six cars.", "It leaves noon.", "Dogs pay."]
+    left_out = document.metadata["left_out"]
+    assert isinstance(left_out, dict)
+    assert (left_out["words"], left_out["texts"]) == (2, ["Guards sleep."])
+
+
+def test_moved_words_stand_where_they_were_moved_to() -> None:
+    """Word deletes them in their old place."""
+    text = "Smoking is forbidden.\nThe whistle sounds.\nSmoking is forbidden. \n"
+    document = read(binary_document(text, marked={"Smoking is forbidden.\n": 0x0800}), DOC)
+    assert texts(document) == ["The whistle sounds.", "Smoking is forbidden."]
 
 
 RUSSIAN = "Шлюзовой смотритель открывает верхние ворота ночью.\rБашня стоит над водой, и свет виден издалека.\r"

@@ -68,6 +68,14 @@ def test_a_presentation_without_size() -> None:
     assert parse_named("a.pptx", content).markdown == "# hello\n"
 
 
+def test_a_part_that_is_missing_costs_no_document() -> None:
+    """Programs leave the name of a picture behind that they took out."""
+    relations = "word/_rels/document.xml.rels"
+    lost = b'<Relationship Id="rId99" Type="http://x/image" Target="media/a%20b.gif"/></Relationships>'
+    content = changed(word_file(), {relations: lambda own: own.replace(b"</Relationships>", lost)})
+    assert parse_named("a.docx", content).markdown == "hello\n"
+
+
 def test_a_slide_whose_part_is_missing() -> None:
     """The other slides are read."""
     presentation = pptx.Presentation()

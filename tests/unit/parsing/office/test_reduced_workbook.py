@@ -26,7 +26,12 @@ def workbook() -> bytes:
 
 
 def replaced(pattern: str, by: str) -> Change:
-    return lambda content: re.sub(pattern, by, content.decode(), count=1).encode()
+    def change(content: bytes) -> bytes:
+        text, number = re.subn(pattern, by, content.decode(), count=1)
+        assert number
+        return text.encode()
+
+    return change
 
 
 @pytest.mark.parametrize(
@@ -34,6 +39,8 @@ def replaced(pattern: str, by: str) -> Change:
     [
         ("xl/styles.xml", replaced(r'<cellStyle name="own"', "<cellStyle")),
         ("xl/worksheets/sheet1.xml", replaced("<autoFilter ", '<autoFilter unknown="1" ')),
+        ("xl/styles.xml", replaced(r"<fill>\s*<patternFill ?/>\s*</fill>", "<fill/>")),
+        ("xl/worksheets/_rels/sheet1.xml.rels", replaced("tables/table1.xml", "drawings/lost.xml")),
         ("xl/tables/table1.xml", replaced("<autoFilter ", "<autoFilter><filterColumn/></autoFilter><sortState ")),
         ("xl/workbook.xml", replaced("<definedName ", '<definedName unknown="1" ')),
     ],

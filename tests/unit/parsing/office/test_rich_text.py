@@ -78,3 +78,53 @@ def test_a_style_makes_a_heading() -> None:
     """The level of a heading may be in its style alone."""
     styles = rb"\ansi{\stylesheet{\s0 Normal;}{\s1\outlinelevel1 heading 2;}}"
     assert read(rb"\pard\s1 Scope\par\pard\s0 Text", head=styles) == ["## Scope", "Text"]
+
+
+@pytest.mark.parametrize(
+    "style",
+    [rb"{\s1 heading 1;}", rb"{\s1\sbasedon0 Heading 1;}", rb"{\s7 heading 1;}{\s1\sbasedon7 Own;}", rb"{\s1 Title;}"],
+)
+def test_headings_by_the_names_of_their_styles(style: bytes) -> None:
+    """LibreOffice writes the name of a heading's style and no level; a style may be based on one."""
+    numbered = rb"\pard\s1{\listtext\pard\plain 2.\tab}\ilvl0\ls1 Costs\par"
+    body = rb"{\stylesheet{\s0 Normal;}" + style + rb"}\pard\s1 Plan\par\pard\s0 Text\par" + numbered + rb"\pard more"
+
+    assert read(body) == ["# Plan", "Text", "# 2. Costs", "more"]
+
+
+def test_nested_lists_keep_levels_and_marks() -> None:
+    """Numbers of several levels, letters and bullets are as the program shows them; `o` is a bullet of Word."""
+    items = (
+        rb"\pard{\listtext\pard\plain 1.\tab}\ilvl0\ls1 Hire\par"
+        rb"\pard{\listtext\pard\plain 1.1\tab}\ilvl1\ls1 noon\par"
+        rb"\pard{\listtext\pard\plain (a)\tab}\ilvl2\ls1 owner\par"
+        rb"\pard{\listtext\pard\plain 2.\tab}\ilvl0\ls1 Duties\par"
+        rb"\pard Remark\par"
+        rb"\pard{\listtext\pard\plain\f1 o\tab}\ilvl1\ls2 oil\par"
+        rb"\pard{\pntext\pard\plain iv.\tab}tar\par\pard End"
+    )
+
+    assert read(items) == [
+        "1. Hire\n    - 1.1 noon\n        - (a) owner\n2. Duties",
+        "Remark",
+        "- oil\n- iv. tar",
+        "End",
+    ]
+
+
+def test_raised_and_lowered_words() -> None:
+    """An exponent, an index and a note's mark keep their meaning, however programs raise them."""
+    body = (
+        rb"10{\super 6} t of CO{\sub 2} in 1815{\up8\fs16 3}, x{\dn2 i}{\super 2}, 5\super 1\nosupersub /{\sub 2} and"
+        rb" 10{\super 1}{\super\b 2}\par Word{\super\chftn{\footnote 10{\super 3} kg}} end"
+    )
+
+    assert read(body) == ["10^6 t of CO2 in 1815[3], xi^2, 5 1/2 and 10^12", "Word[^1] end", "[^1]: 10^3 kg"]
+
+
+def test_deleted_row_of_a_table_is_gone() -> None:
+    """A row whose words a reviewer deleted is no row of empty cells."""
+    row = rb"\trowd\cellx1\cellx2\intbl %s\cell %s\cell\row"
+    table = row % (b"Car", b"80") + row % (rb"{\deleted Cart}", rb"{\deleted 55}") + row % (b"Van", b"90")
+
+    assert read(table + rb"\pard after") == ["| Car | 80 |\n| --- | --- |\n| Van | 90 |", "after"]

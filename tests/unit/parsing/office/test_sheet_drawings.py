@@ -3,6 +3,7 @@
 from io import BytesIO
 
 import xlsxwriter  # type: ignore[import-untyped] # python-pptx needs it
+from PIL import Image
 
 from tests.unit.parsing.office.office_files import changed, parse_named
 from tests.unit.parsing.office.test_strict import DIAGRAM, TEXTS, strict
@@ -32,6 +33,19 @@ def test_text_boxes_follow_the_cells_of_their_sheet_from_the_top_down() -> None:
     content = workbook()
     assert parse_named("tides.xlsx", content).markdown == expected
     assert parse_named("tides.xlsx", strict(content)).markdown == expected
+
+
+def test_descriptions_of_pictures_are_text() -> None:
+    """In the picture's place; decoration and the name of a file say nothing."""
+    picture = BytesIO()
+    Image.new("RGB", (9, 9)).save(picture, "PNG")
+    buffer = BytesIO()
+    with xlsxwriter.Workbook(buffer, {"in_memory": True}) as book:
+        sheet = book.add_worksheet("Harbour")
+        for row, (description, decorative) in enumerate((("A plan of the quay", 0), ("a.png", 0), ("waves", 1))):
+            options = {"image_data": picture, "description": description, "decorative": decorative}
+            sheet.insert_image(row, 0, "a.png", options)
+    assert parse_named("a.xlsx", buffer.getvalue()).markdown == "## Harbour\n\nA plan of the quay\n"
 
 
 def test_a_shape_for_older_programs_is_not_read_twice_and_diagrams_are_read() -> None:

@@ -1,6 +1,9 @@
 """Presentations: each slide is a section."""
 
+from io import BytesIO
+
 import pptx
+from PIL import Image
 from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
 from pptx.oxml import parse_xml
@@ -34,6 +37,19 @@ def test_every_slide_begins_a_section() -> None:
         ("above the title", 4),
     ]
     assert (parsed.page_count, parsed.title) == (4, "What we saw")
+
+
+def test_descriptions_of_pictures_are_text() -> None:
+    """In the picture's place; the name of a file says nothing."""
+    presentation = pptx.Presentation()
+    slide = presentation.slides.add_slide(presentation.slide_layouts[5])
+    slide.shapes.title.text = "Tides"
+    for description in ("A curve of the spring tide", "image1.png"):
+        picture = BytesIO()
+        Image.new("RGB", (9, 9)).save(picture, "PNG")
+        shape = slide.shapes.add_picture(picture, 0, 0)
+        shape._element.nvPicPr.cNvPr.set("descr", description)
+    assert parse_named("a.pptx", saved(presentation)).markdown == "# Tides\n\nA curve of the spring tide\n"
 
 
 def test_the_number_of_a_slide_is_no_title_of_a_document() -> None:

@@ -113,6 +113,26 @@ def test_form_fields_show_their_state() -> None:
     assert document.markdown == "☒ yes ☐ no, risk high\n"
 
 
+def field(instruction: str, result: str) -> str:
+    begin, separate, end = (f'<w:r><w:fldChar w:fldCharType="{kind}"/></w:r>' for kind in ("begin", "separate", "end"))
+    code = "".join(
+        part if part.startswith("<") else f'<w:r><w:instrText xml:space="preserve">{part}</w:instrText></w:r>'
+        for part in instruction.split("|")
+    )
+    return f"{begin}{code}{separate}{run(result)}{end}"
+
+
+def test_fields_show_their_result() -> None:
+    """A field in an instruction is not shown; a link is one; one without end costs no text."""
+    inner = field(" MERGEFIELD sex ", "female")
+    document = read(
+        paragraph(run("Dear ") + field(f' IF |{inner}| = "male" "Sir" "Madam" ', "Madam") + run(", see "))
+        + paragraph(field(' HYPERLINK "https://example.org/rules" ', "the rules") + run(" now."))
+        + paragraph(f'<w:r><w:fldChar w:fldCharType="begin"/></w:r>{run("Kept.")}')
+    )
+    assert document.markdown == "Dear Madam, see\n\n[the rules](https://example.org/rules) now.\n\nKept.\n"
+
+
 def test_drawn_letters_are_text() -> None:
     """The words of WordArt are a paragraph behind the one that shows them."""
     art = '<w:r><w:pict><v:shape><v:textpath string="Grand opening"/></v:shape></w:pict></w:r>'
@@ -173,3 +193,97 @@ def test_a_document_within_that_is_not_read_is_named(name: str, content: bytes) 
     left_out = document.metadata["left_out"]
     assert isinstance(left_out, dict)
     assert left_out["texts"] == [f"part word/{name}"]
+
+
+def test_paragraphs_that_are_one() -> None:
+    """A drop cap is the first letter of a word; a paragraph whose end was deleted goes on in the next one."""
+    frame = '<w:pPr><w:framePr w:dropCap="drop" w:lines="3"/></w:pPr>'
+    deleted = '<w:pPr><w:rPr><w:del w:id="1" w:author="A"/></w:rPr></w:pPr>'
+    other = '<w:pPr><w:framePr w:w="2000"/></w:pPr>'
+    document = read(
+        paragraph(frame + run("K")) + paragraph(run("iwis grow here."))
+        + paragraph(deleted + run("The hire ")) + paragraph(run("ends at noon."))
+        + paragraph(other + run("A")) + paragraph(run("framed letter."))
+    )  # fmt: skip
+    assert document.markdown == "Kiwis grow here.\n\nThe hire ends at noon.\n\nA\n\nframed letter.\n"
+
+
+def scripted(text: str, script: str = "superscript") -> str:
+    return f'<w:r><w:rPr><w:vertAlign w:val="{script}"/></w:rPr><w:t xml:space="preserve">{text}</w:t></w:r>'
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (run("10") + scripted("6") + run(" kg"), "10^6 kg"),
+        (run("10") + scripted("-") + run("") + scripted("3"), "10^-3"),
+        (run("10") + scripted("-3") + run(" m"), "10^-3 m"),
+        (run("the Act of 1815") + scripted("3") + run("."), "the Act of 1815^3."),
+        (run("in 1815.") + scripted("1") + scripted("2"), "in 1815.^12"),
+        (run("the 1") + scripted("st") + run(" of May"), "the 1st of May"),
+        (scripted("1") + run(" A note."), "1 A note."),
+        (run("H") + scripted("2", "subscript") + run("O"), "H2O"),
+        (run("1010") + scripted("2", "subscript"), "1010_2"),
+        (run("Act") + '<w:r><w:rPr><w:rStyle w:val="FootnoteReference"/></w:rPr><w:t>7</w:t></w:r>', "Act^7"),
+    ],
+)
+def test_raised_numbers_are_no_digits_of_what_they_follow(content: str, expected: str) -> None:
+    """An exponent is one, and the mark of a note does not change a year; ordinals and formulas stay as they are."""
+    document = docx.Document()
+    style = (
+        '<w:style w:type="character" w:styleId="FootnoteReference"><w:name w:val="footnote reference"/>'
+        '<w:rPr><w:vertAlign w:val="superscript"/></w:rPr></w:style>'
+    )
+    document.styles.element.append(parse_xml(style.replace("<w:style ", f"<w:style {nsdecls('w')} ", 1)))
+    document.element.body.insert(0, parse_xml(f"<w:body {nsdecls('w')}>{paragraph(content)}</w:body>")[0])
+    assert parse_named("a.docx", saved(document)).markdown == f"{expected}\n"
+
+
+def test_characters_of_symbol_fonts() -> None:
+    """Greek letters, signs and ticks that are pictures of a font."""
+    symbols = (
+        ("Symbol", "F061"),
+        ("Symbol", "F0B0"),
+        ("Symbol", "F0B3"),
+        ("Wingdings", "F0FC"),
+        ("Arial", "20AC"),
+        ("Arial", "D800"),
+    )
+    content = "".join(f'<w:r><w:sym w:font="{font}" w:char="{code}"/></w:r>' for font, code in symbols)
+    typed = '<w:r><w:rPr><w:rFonts w:ascii="Symbol" w:hAnsi="Symbol"/></w:rPr><w:t>\uf062</w:t></w:r>'
+    assert read(paragraph(content + typed)).markdown == "α°≥✓€β\n"
+
+
+def picture(description: str, name: str = "Picture 1", extra: str = "") -> str:
+    return (
+        f'<w:r><w:drawing><wp:inline {nsdecls("wp")}><wp:docPr id="1" name="{name}" descr="{description}">'
+        f"{extra}</wp:docPr></wp:inline></w:drawing></w:r>"
+    )
+
+
+def test_descriptions_of_pictures_are_text() -> None:
+    """A description stands behind its paragraph; the name of a file, a number and decoration say nothing."""
+    mark = '<a:decorative xmlns:a="http://schemas.microsoft.com/office/drawing/2017/decorative" val="1"/>'
+    nothing = (
+        picture("C:\\scans\\image 001.png"),
+        picture("Picture 1"),
+        picture("https://a.example/b"),
+        picture("Waves", "x", mark),
+    )
+    document = read(paragraph(run("The lock.") + picture("A drawing of the gate") + "".join(nothing)))
+    assert document.markdown == "The lock.\n\nA drawing of the gate\n"
+
+
+def test_tables_in_cells_are_pairs() -> None:
+    """A value stands beside the name of its column, or beside its own name."""
+
+    def nested(*rows: str) -> str:
+        return f"<w:tc><w:tbl>{''.join(rows)}</w:tbl><w:p/></w:tc>"
+
+    jars = nested(row("Jar", "Litres", "Lid"), row("blue", "9", "cork"), row("red", "4", ""))
+    jar, person = nested(row("Jar", "Litres"), row("blue", "nine")), nested(row("Name", "Anna"), row("Town", "Oslo"))
+    document = read(f"<w:tbl><w:tr>{jars}<w:tc>{paragraph(run('b'))}</w:tc></w:tr><w:tr>{jar}{person}</w:tr></w:tbl>")
+    assert document.markdown == (
+        "| Jar: blue, Litres: 9, Lid: cork; Jar: red, Litres: 4 | b |\n| --- | --- |\n"
+        "| Jar: blue, Litres: nine | Name: Anna; Town: Oslo |\n"
+    )

@@ -191,3 +191,15 @@ def test_a_page_that_is_nearly_lost_is_read_though_it_is_less_plain() -> None:
     with second_reading(content) as second:
         found = second.better_words([word for word in words if word.text == "the"], page, 1, TightBoxes()).words
     assert [word.text for word in found] == [word.text for word in words]
+
+
+def test_what_only_one_reader_sees_is_kept() -> None:
+    """Words of lines that PDFium does not have stay where its reading is taken for the others."""
+    content = with_glyph_names("c", LINES)
+    (page,) = list(decoded_pages(content))
+    assert page is not None
+    garbled = [replace(word, text="c97c98") for word in page_words(page)]
+    seen_by_one = Word("11.35", 400, 430, 500, 512, 12)
+    with second_reading(content) as second:
+        words = second.better_words([*garbled, seen_by_one], page, 1, TightBoxes()).words
+    assert [word.text for word in words] == [*" ".join(LINES).split(), "11.35"]

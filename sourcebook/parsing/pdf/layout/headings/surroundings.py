@@ -94,7 +94,7 @@ def below_titles(found: Sequence[Part]) -> Iterator[int]:
 
 def _is_text(one: Part) -> bool:
     """Tell whether a part is running text, code or a table."""
-    return one.kind in ("table", "code", "item") or (
+    return one.kind in ("table", "code", "item", "entry") or (
         one.kind == "paragraph" and (one.lines > 1 or len(one.text) > _TEXT)
     )
 

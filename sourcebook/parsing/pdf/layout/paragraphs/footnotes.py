@@ -24,7 +24,7 @@ def with_footnotes(column: Sequence[Element | Table], *, height: float, style: T
     """
     small: list[Element] = []
     for one in reversed(column):
-        if isinstance(one, Table) or one.kind in ("heading", "caption", "code"):
+        if isinstance(one, Table) or one.kind in ("heading", "caption", "code", "entry"):
             break
         if one.first.size > _SMALLER * style.size or one.first.top < _HIGHEST * height:
             break

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from sourcebook.parsing.pdf.layout.elements import Row, Table
+from sourcebook.parsing.pdf.layout.form_fields import Entry
 from sourcebook.parsing.pdf.layout.lines.text_style import TextStyle
 from sourcebook.parsing.pdf.layout.measures import FLUSH, WIDER_SPACE
 from sourcebook.parsing.pdf.layout.words.list_marks import list_mark
@@ -17,11 +18,11 @@ _WIDEST_INDENT = 4.0
 """Largest distance of the left edges of a line and of the marked line above it, in font sizes [0079]."""
 
 
-def with_inline_code(items: Sequence[Row | Table], edge: float, style: TextStyle) -> list[Row | Table]:
+def with_inline_code(items: Sequence[Row | Table | Entry], edge: float, style: TextStyle) -> list[Row | Table | Entry]:
     """Return the items of a column, the lines within paragraphs that look like code as lines of text.
 
     Args:
-        items: rows and tables of the column, from the top.
+        items: rows, tables and entries of the column, from the top.
         edge: right edge of its text, in points.
         style: style of the running text.
     """
@@ -48,7 +49,7 @@ def _is_marked(row: Row) -> bool:
     return row.line.text[:1] in _BULLETS and list_mark(row.line.text) is not None
 
 
-def _goes_on(above: Row, row: Row, below: Row | Table | None, edge: float, style: TextStyle) -> bool:
+def _goes_on(above: Row, row: Row, below: Row | Table | Entry | None, edge: float, style: TextStyle) -> bool:
     """Tell whether a row goes on in the sentence of the row above it."""
     line, last = row.line, above.line
     if last.monospaced or not _is_next(above, row, style):

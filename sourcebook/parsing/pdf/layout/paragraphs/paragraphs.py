@@ -8,6 +8,7 @@ from itertools import pairwise, takewhile
 from statistics import median
 
 from sourcebook.parsing.pdf.layout.elements import Element, Place, Row, Table
+from sourcebook.parsing.pdf.layout.form_fields import Entry, entry_element
 from sourcebook.parsing.pdf.layout.headings.headings import (
     extends_number,
     is_caption,
@@ -80,12 +81,12 @@ class _Group:
 
 
 def elements(
-    items: Sequence[Row | Table], *, page: int, left: float, right: float, context: Context
+    items: Sequence[Row | Table | Entry], *, page: int, left: float, right: float, context: Context
 ) -> Iterator[Element | Table]:
     """Yield the elements and tables of a column in their order.
 
     Args:
-        items: rows and tables of the column, from the top.
+        items: rows, tables and entries of the column, from the top.
         page: number of the page.
         left: left edge of the column, in points.
         right: right edge of the column, in points.
@@ -98,11 +99,11 @@ def elements(
     if not context.monospaced:
         items = with_inline_code(items, edge, context.style)
     for index, item in enumerate(items):
-        if isinstance(item, Table):
+        if isinstance(item, Table | Entry):
             if group is not None:
                 yield from _elements_of(group, page, (left, edge), context)
             group = None
-            yield item
+            yield item if isinstance(item, Table) else entry_element(item, page, (left, edge))
             continue
         following = items[index + 1] if index + 1 < len(items) else None
         mark = None if item.line.monospaced else list_mark(item.line.text)
@@ -137,7 +138,7 @@ def _plausible(mark: ListMark, last: ListMark | None, group: _Group, line: Line)
     return follows or mark.number == 1
 
 
-def _begins(group: _Group, row: Row, following: Row | Table | None, edge: float, context: Context) -> bool:
+def _begins(group: _Group, row: Row, following: Row | Table | Entry | None, edge: float, context: Context) -> bool:
     first, last, line = group.rows[0].line, group.rows[-1].line, row.line
     if line.monospaced != last.monospaced or line.turned != last.turned:
         return True
@@ -196,7 +197,7 @@ def _is_unfinished(group: _Group, line: Line, style: TextStyle) -> bool:
     return alike and _UNFINISHED.search(last.text) is not None and 0 < line.top - last.top <= WIDER_SPACE * usual
 
 
-def _indented(group: _Group, line: Line, following: Row | Table | None, edge: float) -> bool:
+def _indented(group: _Group, line: Line, following: Row | Table | Entry | None, edge: float) -> bool:
     """Tell whether the indent of a line begins a paragraph."""
     first, last = group.rows[0].line, group.rows[-1].line
     step = 0.7 * line.size

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from sourcebook.parsing.pdf.layout.elements import Cell, Row, Table
+from sourcebook.parsing.pdf.layout.field_labels import with_entries
+from sourcebook.parsing.pdf.layout.form_fields import EMPTY
 from sourcebook.parsing.pdf.layout.lines.rows import rows
 from sourcebook.parsing.pdf.layout.page_parts import Line, Page
 from sourcebook.parsing.pdf.layout.tables.grid import Grid, grids
@@ -64,7 +66,7 @@ def _table(grid: Grid, lines: Sequence[Line]) -> Table | None:
         row = min(max(bisect_right(grid.ys, line.middle) - 1, 0), len(grid.ys) - 2)
         column = min(max(bisect_right(grid.xs, line.centre) - 1, 0), len(grid.xs) - 2)
         held[owner[row, column]].append(line)
-    filled = [rows(cell) for cell in held]
+    filled = [rows(with_entries(cell) if len(cell) > 1 else cell) for cell in held]
     if sum(map(bool, filled)) < max(3, _LEAST_FILLED * len(filled)) or max(map(len, filled)) > _MOST_LINES:
         return None
     if grid.inferred and not _parts_rows(grid, filled):
@@ -115,13 +117,19 @@ def _cells(grid: Grid, filled: list[list[Row]]) -> tuple[list[Cell], list[int]]:
                 Cell(
                     starts[cell.row] + offset,
                     cell.column,
-                    joined_text([one.line for one in part]),
+                    _text(part),
                     span,
                     cell.column_span,
                     header=cell.row < header,
                 )
             )
     return cells, heights
+
+
+def _text(part: Sequence[Row]) -> str:
+    """Return the text of a cell; a field that nobody filled in is an empty cell where nothing is beside it."""
+    text = joined_text([one.line for one in part])
+    return "" if text == EMPTY else text
 
 
 def _text_rows(cells: Sequence[Sequence[Row]]) -> list[float]:
