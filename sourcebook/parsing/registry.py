@@ -62,7 +62,8 @@ _RECOGNITION = ("rapidocr", "onnxruntime")
 
 # fmt: off
 PARSERS = (
-    Parser("markdown", "text.markdown:parse_markdown", (), (media.MARKDOWN,), 6, ("markdown-it-py", *_ENCODINGS)),
+    Parser("markdown", "text.markdown:parse_markdown", (), (media.MARKDOWN,), 7, ("markdown-it-py", *_ENCODINGS),
+           uses_ocr=True),
     Parser("text", "text.plain_text:parse_plain_text", (), (media.PLAIN_TEXT,), 7, _ENCODINGS),
     Parser("csv", _DATA, _DATA_ARGUMENTS, (media.CSV,), 6, _ENCODINGS),
     Parser("code", "text.fenced:parse_code", ("name", "media_type"), _CODE, 5, ("tree-sitter-language-pack",), False),
@@ -72,32 +73,44 @@ PARSERS = (
     Parser("toml", _DATA, _DATA_ARGUMENTS, (media.TOML,), 5, _ENCODINGS, detects_language=False),
     Parser("record", "records.read_record:parse_record", ("name",), (media.RECORD,), 1,
            ("markdown-it-py", *_MARKUP, "selectolax")),
-    Parser("notebook", "markup.notebook:parse_notebook", (), (media.NOTEBOOK,), 4, ("markdown-it-py", *_MARKUP)),
+    Parser("notebook", "markup.notebook:parse_notebook", (), (media.NOTEBOOK,), 4, ("markdown-it-py", *_MARKUP),
+           uses_ocr=True),
     Parser("timed text", "text.timed_text:parse_timed_text", (), (media.SUBRIP, media.WEBVTT), 2),
-    Parser("html", "html.read_html:parse_html", ("settings",), (media.HTML,), 12, (*_MARKUP, "selectolax")),
+    Parser("html", "html.read_html:parse_html", ("settings",), (media.HTML,), 12, (*_MARKUP, "selectolax"),
+           uses_ocr=True),
     Parser("asciidoc", "markup.asciidoc:parse_asciidoc", ("name",), (media.ASCIIDOC,), 3, ("markdown-it-py",)),
     Parser("latex", "markup.latex:parse_latex", ("name",), (media.LATEX,), 4, ("markdown-it-py", "pylatexenc")),
     Parser("rst", "markup.restructuredtext:parse_rst", (), (media.RST,), 6, ("docutils", *_MARKUP, "selectolax")),
     Parser("org", "markup.org:parse_org", (), (media.ORG,), 1, ("markdown-it-py", *_ENCODINGS)),
     Parser("xml", _DATA, _DATA_ARGUMENTS, (media.DOCBOOK, media.XML), 5,
            (*_MARKUP, "selectolax", "tree-sitter-language-pack")),
-    Parser("docx", "office.read_office:parse_office", _OFFICE, (media.DOCX,), 7, (*_DOCLING, "python-docx", "olefile")),
-    Parser("pptx", "office.read_office:parse_office", _OFFICE, (media.PPTX,), 7, (*_DOCLING, "python-pptx", "olefile")),
-    Parser("xlsx", "office.read_office:parse_office", _OFFICE, (media.XLSX,), 7, (*_SHEETS, "olefile")),
-    Parser("xls", "office.legacy.read_legacy:parse_legacy", _OFFICE, (media.XLS,), 6, (*_SHEETS, "xlrd")),
+    Parser("docx", "office.read_office:parse_office", _OFFICE, (media.DOCX,), 7, (*_DOCLING, "python-docx", "olefile"),
+           uses_ocr=True),
+    Parser("pptx", "office.read_office:parse_office", _OFFICE, (media.PPTX,), 7, (*_DOCLING, "python-pptx", "olefile"),
+           uses_ocr=True),
+    Parser("xlsx", "office.read_office:parse_office", _OFFICE, (media.XLSX,), 7, (*_SHEETS, "olefile"),
+           uses_ocr=True),
+    Parser("xls", "office.legacy.read_legacy:parse_legacy", _OFFICE, (media.XLS,), 6, (*_SHEETS, "xlrd"),
+           uses_ocr=True),
     Parser("legacy", "office.legacy.read_legacy:parse_legacy", _OFFICE, (media.OLE, media.DOC, media.PPT), 7,
-           (*_DOCLING, "firecrawl-anydoc", "olefile")),
+           (*_DOCLING, "firecrawl-anydoc", "olefile"),
+           uses_ocr=True),
     Parser("drawing", "markup.svg:parse_svg", (), (media.SVG,), 2, ("lxml",)),
     Parser("rtf", "office.rtf:parse_rtf", (), (media.RTF,), 4, ("striprtf",)),
     Parser("opendocument", "office.opendocument.read_opendocument:parse_opendocument", _OFFICE,
-           (media.ODT, media.ODP, media.ODS), 5, (*_DOCLING, "odfdo", "lxml")),
-    Parser("epub", "epub:parse_epub", ("name",), (media.EPUB,), 6, _MARKUP),
+           (media.ODT, media.ODP, media.ODS), 5, (*_DOCLING, "odfdo", "lxml"),
+           uses_ocr=True),
+    Parser("epub", "epub:parse_epub", ("name",), (media.EPUB,), 6, _MARKUP,
+           uses_ocr=True),
     Parser("fictionbook", "markup.fictionbook:parse_fictionbook", (), (media.FICTIONBOOK,), 2,
-           (*_MARKUP, "selectolax")),
+           (*_MARKUP, "selectolax"),
+           uses_ocr=True),
     Parser("mail", "mail.read_mail:parse_mail", ("media_type",), (media.EMAIL, media.OUTLOOK), 13,
-           (*_MARKUP, "selectolax", "python-oxmsg", "striprtf", "pypdfium2")),
+           (*_MARKUP, "selectolax", "python-oxmsg", "striprtf", "pypdfium2"),
+           uses_ocr=True),
     Parser("mailbox", "mail.mailbox:parse_mailbox", (), (media.MBOX,), 9,
-           (*_MARKUP, "selectolax", "pypdfium2")),
+           (*_MARKUP, "selectolax", "pypdfium2"),
+           uses_ocr=True),
     Parser("archive", "archives.read_archive:parse_archive", ("media_type",), (media.ZIP, media.TAR), 2,
            detects_language=False),
     Parser("database", "tables.sqlite_database:parse_sqlite", (), (media.SQLITE,), detects_language=False),
@@ -105,7 +118,7 @@ PARSERS = (
     Parser("calendar", "cards.read_calendar:parse_calendar", (), (media.CALENDAR,)),
     Parser("contacts", "cards.read_contacts:parse_contacts", (), (media.CONTACTS,)),
     Parser("web archive", "html.web_archive:parse_web_archive", ("settings",), (media.MHTML,), 4,
-           (*_MARKUP, "selectolax")),
+           (*_MARKUP, "selectolax"), uses_ocr=True),
     Parser("pdf", "pdf.read_pdf:parse_pdf", ("settings",), (media.PDF,), 14,
            ("docling-parse", "docling-core", "pypdfium2"), uses_ocr=True),
     Parser("docling", "pdf.docling_pipeline:parse_with_models", ("name", "settings"), (), 3,
@@ -227,13 +240,16 @@ def parsers_revision() -> str:
 
 def _option(parser: Parser, settings: ParsingSettings) -> str:
     """Return the part of a parser's identity that a setting adds, "" where the setting has its default."""
-    if parser.uses_ocr and settings.ocr and settings.ocr_languages and parser.name != "docling":
-        return f"tesserocr-{package_version('tesserocr')}-{'-'.join(settings.ocr_languages)}"
+    if parser.name == "docling":
+        return f"models-{settings.models}" if settings.models else ""
     if parser.function == _DATA and settings.records != "auto" and parser.name != "toml":
         return f"records-{settings.records}"
-    if parser.name == "docling" and settings.models:
-        return f"models-{settings.models}"
-    return settings.html if parser.name == "html" and settings.html not in {"auto", SAVED_PAGE} else ""
+    found: list[str] = [settings.html] if parser.name == "html" and settings.html not in {"auto", SAVED_PAGE} else []
+    if parser.uses_ocr and settings.ocr and settings.ocr_languages:
+        found.append(f"tesserocr-{package_version('tesserocr')}-{'-'.join(settings.ocr_languages)}")
+    if parser.uses_ocr and settings.ocr and settings.pictures != "auto" and parser.name != "image":
+        found.append(f"pictures-{settings.pictures}")
+    return "+".join(found)
 
 
 @cache

@@ -1,7 +1,7 @@
 """Types shared by the e-mail formats: message, body and attached file."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from itertools import islice
@@ -16,6 +16,8 @@ class Body:
 
     plain: str = ""
     html: str = ""
+    other: str = ""
+    """HTML of a further form, for some programs only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,8 @@ class MailMessage:
     """The first 1,000 attachments in order; a nested message or PDF is followed by its own attachments."""
     more_files: int = 0
     """Attachments that are not read: those behind the first 1,000, and all in messages nested more than ten deep."""
+    pictures: Mapping[str, Callable[[], bytes]] = field(default_factory=dict)
+    """Functions that decode the pictures that its page shows, by the id of each in small letters."""
     sealed: str | None = None
     """Reason why the text cannot be read, such as "encrypted (PGP)"."""
 

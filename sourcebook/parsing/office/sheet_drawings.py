@@ -10,6 +10,7 @@ from openpyxl.packaging.relationship import get_dependents, get_rels_path  # typ
 
 from sourcebook.parsing.office.diagrams import DATA, REFERENCE, texts_of_data
 from sourcebook.parsing.text.descriptions import is_decorative, picture_words
+from sourcebook.parsing.text.picture_marks import picture_mark
 
 _MAIN: Final = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _SHEET_DRAWING: Final = "{http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing}"
@@ -29,7 +30,7 @@ def drawn_texts(content: bytes) -> Mapping[str, list[str]]:
     """
     with ZipFile(io.BytesIO(content)) as archive:
         return {
-            name: [text for drawing in _drawings(archive, path) for text in _texts(archive, drawing)]
+            name: [text for drawing in _drawings(archive, path) for text in _texts(archive, drawing) if text]
             for name, path in sheet_paths(archive).items()
         }
 
@@ -63,6 +64,10 @@ def _root(archive: ZipFile, path: str) -> Any:
         return None
 
 
+def _bytes(archive: ZipFile, path: str) -> bytes:
+    return archive.read(path) if path in archive.namelist() else b""
+
+
 def _texts(archive: ZipFile, drawing: str) -> Iterator[str]:
     root = _root(archive, drawing)
     if root is None:
@@ -76,6 +81,8 @@ def _texts(archive: ZipFile, drawing: str) -> Iterator[str]:
                 described = element.find(f".//{_SHEET_DRAWING}cNvPr")
                 words = "" if described is None else picture_words(described.get("descr"), name=described.get("name"))
                 yield from [words] if words and not is_decorative(described) else ()
+                for picture in element.iter(f"{_MAIN}blip"):
+                    yield picture_mark(_bytes(archive, targets.get(picture.get(f"{{{_OFFICE}}}embed"), ("", ""))[1]))
             elif element.tag == REFERENCE:
                 data = _root(archive, targets.get(element.get(DATA), ("", ""))[1])
                 yield from (text for _, text in (texts_of_data(data) if data is not None else ()))

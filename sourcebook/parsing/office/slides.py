@@ -23,9 +23,11 @@ from sourcebook.parsing.docling.backends import open_backend
 from sourcebook.parsing.docling.markdown_serializer import texts_left_out, write_markdown
 from sourcebook.parsing.office.diagrams import REFERENCE, diagram_texts
 from sourcebook.parsing.office.notes_and_comments import comment_sentence
+from sourcebook.parsing.office.picture_parts import mark_of_pictures
 from sourcebook.parsing.text.descriptions import is_decorative, picture_words
 from sourcebook.parsing.text.left_out import LeftOut, left_out_of
 from sourcebook.parsing.text.markdown_writing import WrittenDocument
+from sourcebook.parsing.text.picture_marks import MARK
 
 _COMMENT = "comment-slide"
 _ALTERNATIVES = "{http://schemas.openxmlformats.org/markup-compatibility/2006}AlternateContent"
@@ -50,7 +52,7 @@ class SlidesBackend(MsPowerpointDocumentBackend):
             for slide in self.pptx_obj.slides:
                 _choose_new_shapes(slide)
                 _write_out_diagrams(slide)
-                _write_out_descriptions(slide)
+                _write_out_pictures(slide)
 
     def _handle_pictures(self, *args: Any, **kwargs: Any) -> None:  # docling has no option that leaves them out
         pass
@@ -88,16 +90,28 @@ def _write_out_diagrams(slide: Slide) -> None:
         frame.getparent().replace(frame, box.element)
 
 
-def _write_out_descriptions(slide: Slide) -> None:
-    """Put a text box with the description of a picture in its place."""
-    for properties in list(slide.element.iter(qn("p:cNvPr"))):
-        picture = properties.getparent().getparent()
-        text = picture_words(properties.get("descr"), name=properties.get("name"))
-        if picture.tag == qn("p:pic") and text and not is_decorative(properties):
-            place = (Length(each or 0) for each in (picture.x, picture.y, picture.cx, picture.cy))
-            box = slide.shapes.add_textbox(*place)
-            box.text_frame.text = text
-            picture.getparent().replace(picture, box.element)
+def _write_out_pictures(slide: Slide) -> None:
+    """Put a text box with the description and the mark of a picture behind it, or behind the shape that it fills."""
+    held: dict[Any, list[str]] = {}
+    for picture in slide.element.iter(qn("a:blip")):
+        holder = next(picture.iterancestors(qn("p:pic"), qn("p:sp"), qn("p:bg")), None)
+        if holder is not None and holder not in held:
+            named = next(holder.iter(qn("p:cNvPr")), None)
+            if named is not None and named.get("hidden") == "1":
+                continue
+            held[holder] = [_described(named), mark_of_pictures(holder, slide.part)]
+    for holder, texts in held.items():
+        if any(texts):
+            box = slide.shapes.add_textbox(*_place(holder))
+            box.text_frame.text = "\n".join(filter(None, texts))
+            if holder.tag != qn("p:bg"):
+                holder.addnext(box.element)
+
+
+def _described(properties: Any) -> str:
+    if properties is None or is_decorative(properties):
+        return ""
+    return picture_words(properties.get("descr"), name=properties.get("name"))
 
 
 def _place(frame: Any) -> tuple[Length, Length, Length, Length]:
@@ -180,6 +194,7 @@ def _reads_as_title(item: NodeItem) -> bool:
         and item.label in {DocItemLabel.TEXT, DocItemLabel.PARAGRAPH}
         and item.content_layer == ContentLayer.BODY
         and 0 < len(item.text.strip()) <= _LONGEST_TITLE
+        and MARK.search(item.text) is None
     )
 
 

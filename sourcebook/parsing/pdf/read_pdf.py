@@ -1,6 +1,5 @@
 """PDF files: the layout of their text layer, and OCR of pages without one."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from sourcebook.config.parsing import ParsingSettings
@@ -66,7 +65,7 @@ def parse_pdf(content: bytes, *, settings: ParsingSettings) -> ParsedDocument:
             "the PDF's pages are damaged; open it in a viewer and print it to a new PDF", FailureClass.CORRUPT
         )
     beyond = sum(one.beyond for one in found if one.page.number in readable.by_text)
-    points = sum((Counter(one.points) for one in found if one.page.number in readable.by_text), Counter[str]())
+    points = sum(sum(one.points.values()) for one in found if one.page.number in readable.by_text)
     metadata = {key: value for key, value in properties.metadata.items() if key != "title"}
     if damaged := damaged_streams(content):
         metadata["damaged_streams"] = damaged
@@ -76,7 +75,10 @@ def parse_pdf(content: bytes, *, settings: ParsingSettings) -> ParsedDocument:
         title=_title(properties.metadata, blocks, markdown),
         page_count=properties.page_count,
         language=detect_language(markdown, blocks),
-        metadata=with_left_out({**metadata, **readable.metadata, **body.left_out.metadata(points, beyond)}, left_out),
+        metadata=with_left_out(
+            {**metadata, **readable.metadata, **body.left_out.metadata()},
+            {**left_out, "plot_points": points, "words_beyond_page": beyond},
+        ),
         attachments=attachments,
         nothing_to_read=_why_empty(found, ocr=settings.ocr) if empty else None,
     )

@@ -14,6 +14,7 @@ from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.text.decode import decode
 from sourcebook.parsing.text.documentation.reading import plain_markdown
 from sourcebook.parsing.text.front_matter import read_front_matter
+from sourcebook.parsing.text.markdown_pictures import with_picture_marks
 from sourcebook.parsing.text.plain_blocks import plain_blocks
 from sourcebook.parsing.text.spans import cover, trimmed
 from sourcebook.parsing.text.titles import document_title, plain_title
@@ -43,6 +44,8 @@ def parse_markdown(content: bytes) -> ParsedDocument:
     decoded = decode(content)
     text = decoded.text
     front_matter = read_front_matter(text)
+    if "data:image/" in text:
+        text = text[: front_matter.end] + with_picture_marks(text[front_matter.end :])
     plain = plain_markdown(text, front_matter.end)
     text = plain.text
     blocks = tuple(_anchored(markdown_blocks(text, start=front_matter.end), plain.anchors))

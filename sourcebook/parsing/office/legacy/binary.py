@@ -19,6 +19,7 @@ from sourcebook.parsing.office.legacy.word_pieces import word_streams
 from sourcebook.parsing.text.joined_blocks import JoinedBlocks
 from sourcebook.parsing.text.left_out import left_out_of
 from sourcebook.parsing.text.markdown import markdown_blocks
+from sourcebook.parsing.text.picture_marks import count_embedded_pictures
 from sourcebook.parsing.text.titles import document_title
 
 _ENDINGS: Final[dict[str, Literal["doc", "ppt"]]] = {DOC: "doc", PPT: "ppt"}
@@ -60,6 +61,7 @@ def parse_binary(content: bytes, *, media_type: str) -> ParsedDocument:
             f"it was written by PowerPoint 95 or an older one; open it in LibreOffice and save it as .{ending}x",
             FailureClass.UNSUPPORTED,
         )
+    count_embedded_pictures(content)
     slides = None
     if ending == "ppt":
         blocks, slides = with_slides(content, text, blocks)

@@ -7,6 +7,7 @@ from sourcebook.model.document import JsonValue, ParsedDocument
 from sourcebook.model.media_types import DOC, DOCX, OLE, OUTLOOK, PPT, XLS, XLSX
 from sourcebook.parsing.markup.xml_tree import xml_root
 from sourcebook.parsing.office.legacy.office_2003 import is_xml, xml_properties
+from sourcebook.parsing.text.picture_marks import count_embedded_pictures
 
 _OLE_MARK = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _PROTECTED = "it is protected by a password; save a copy without one"
@@ -46,6 +47,7 @@ def _parse_xls(content: bytes, *, name: str) -> ParsedDocument:
 
         root = xml_root(content)
         return _rewritten(xlsx_of_xml(root), xml_properties(root), name=name, media_type=XLSX)
+    count_embedded_pictures(content)
     return _rewritten(xlsx_of_xls(content), ole_properties(content), name=name, media_type=XLSX)
 
 
