@@ -158,6 +158,7 @@ CASES: Mapping[str, Case] = {
     "jsonl": (media.JSON_LINES, f'{{"note": "{WEAVER}"}}\n', {}),
     "yaml": (media.YAML, f"note: {WEAVER}  # a gate\n", {}),
     "toml": (media.TOML, f'note = "{WEAVER}"\n', {}),
+    "record": (media.RECORD, f'{{"id": 7, "note": "{WEAVER}"}}', {}),
     "notebook": (media.NOTEBOOK, _NOTEBOOK, {"pictures": 1}),
     "timed text": (media.WEBVTT, _VTT, {"hidden_words": 1}),
     "html": (media.HTML, _HTML, {"words": 2, "pictures": 1, "hidden_words": 1, "objects": 1, "frames": 1}),
