@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import Block, JsonValue, ParsedDocument
+from sourcebook.model.left_out import with_left_out
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.pdf.damaged_streams import damaged_streams
 from sourcebook.parsing.pdf.document_information import read_information
@@ -48,6 +49,7 @@ def parse_pdf(content: bytes, *, settings: ParsingSettings) -> ParsedDocument:
             "the PDF's pages are damaged; open it in a viewer and print it to a new PDF", FailureClass.CORRUPT
         )
     beyond = sum(one.beyond for one in found if one.page.number in readable.by_text)
+    unseen = sum(one.unseen for one in found)
     points = sum((Counter(one.points) for one in found if one.page.number in readable.by_text), Counter[str]())
     metadata = {key: value for key, value in properties.metadata.items() if key != "title"}
     if damaged := damaged_streams(content):
@@ -58,7 +60,9 @@ def parse_pdf(content: bytes, *, settings: ParsingSettings) -> ParsedDocument:
         title=_title(properties.metadata, written.blocks, written.markdown),
         page_count=properties.page_count,
         language=detect_language(written.markdown, written.blocks),
-        metadata={**metadata, **readable.metadata, **body.left_out.metadata(points, beyond)},
+        metadata=with_left_out(
+            {**metadata, **readable.metadata, **body.left_out.metadata(points, beyond)}, {"unseen_words": unseen}
+        ),
         nothing_to_read=_why_empty(found, ocr=settings.ocr) if empty else None,
     )
 

@@ -12,10 +12,12 @@ from sourcebook.parsing.pdf.beyond_page import WholeLines, with_lines_beyond, wo
 from sourcebook.parsing.pdf.bidirectional import has_right_to_left
 from sourcebook.parsing.pdf.decoded_pages import DecodedPage
 from sourcebook.parsing.pdf.glued_words import with_parted_words
+from sourcebook.parsing.pdf.narrow_words import with_double_letters
 from sourcebook.parsing.pdf.pdfium_words import pdfium_words
 from sourcebook.parsing.pdf.presentation_forms import as_letters
 from sourcebook.parsing.pdf.tight_boxes import TightBoxes
 from sourcebook.parsing.pdf.unknown_fonts import with_known_fonts, with_other_scripts
+from sourcebook.parsing.pdf.unseen_words import SeenWords, seen_words
 from sourcebook.parsing.pdf.words import UNKNOWN, Word, readable
 
 _LEAST_ALIKE = 0.99
@@ -40,6 +42,8 @@ _FEWEST_WORDS = 12
 """Words of both readings of a page below which they are not compared."""
 _FAR = 1e5
 """Points beyond the edge of a page within which text is looked for."""
+_LAYERED = re.compile(rb"/OC\s*[\d<]")
+"""Entry of a drawing that is in a layer; the dictionaries of drawings are not compressed."""
 _DIVIDED = "\ufffe"
 """PDFium's sign for the hyphen of a word that is divided at the end of a line."""
 _PLAIN = re.compile(r"\W*[^\W\d_]+(?:['’-][^\W\d_]+)*\W*")
@@ -51,8 +55,9 @@ _MOST_MOVED = 250_000_000
 class SecondReading:
     """A PDF opened with PDFium."""
 
-    def __init__(self, document: Any) -> None:
+    def __init__(self, document: Any, *, with_layers: bool = False) -> None:
         self._document = document
+        self._with_layers = with_layers
         self._open: tuple[int, Any, Any] | None = None
 
     def _page(self, number: int) -> tuple[Any, Any]:
@@ -88,6 +93,15 @@ class SecondReading:
         except pypdfium2.PdfiumError:
             return False
 
+    def seen(self, words: Sequence[Word], page: DecodedPage, number: int) -> SeenWords:
+        """Return the words of a page that its reader sees; arguments as for `better_words`."""
+        if self._document is None or number > len(self._document):
+            return SeenWords(words)
+        try:
+            return seen_words(words, page, *self._page(number), with_layers=self._with_layers)
+        except pypdfium2.PdfiumError:
+            return SeenWords(words)
+
     def only_words(self, page: DecodedPage, number: int, boxes: TightBoxes) -> WholeLines:
         """Return the words of a page that PDFium alone reads; arguments as for `better_words`."""
         try:
@@ -113,6 +127,8 @@ class SecondReading:
             return WholeLines(words)
         try:
             opened, text = self._page(number)
+            if not opened.get_rotation():
+                words = with_double_letters(words, lambda: boxes.corrected(list(pdfium_words(text, page))))
             better = _better_words(words, page, opened, text, boxes)
             edge = page.left + page.width
             if opened.get_rotation() or not text.get_text_bounded(edge, -_FAR, edge + _FAR, _FAR).strip():
@@ -168,7 +184,7 @@ def second_reading(content: bytes) -> Iterator[SecondReading]:
     except pypdfium2.PdfiumError:
         yield SecondReading(None)
         return
-    reading = SecondReading(document)
+    reading = SecondReading(document, with_layers=_LAYERED.search(content) is not None)
     try:
         yield reading
     finally:

@@ -17,6 +17,7 @@ from sourcebook.parsing.pdf.stacked_words import with_single_lines
 from sourcebook.parsing.pdf.text_layer import TextLayer, text_layer
 from sourcebook.parsing.pdf.text_runs import runs
 from sourcebook.parsing.pdf.tight_boxes import TightBoxes
+from sourcebook.parsing.pdf.unseen_words import without_tiny
 from sourcebook.parsing.pdf.upright import upright
 from sourcebook.parsing.pdf.words import LetterHeights, Word, page_words
 
@@ -42,6 +43,8 @@ class TextPage:
     """Points of plots that are not among its lines, by the sign that shows them."""
     beyond: int = 0
     """Words beyond the right edge of the page, which go on none of its lines."""
+    unseen: int = 0
+    """Words that nobody sees: hidden, tiny, or in the colour of what is behind them."""
 
 
 def read_pages(content: bytes) -> Iterator[TextPage]:
@@ -70,12 +73,15 @@ def read_pages(content: bytes) -> Iterator[TextPage]:
                 else:
                     whole = second.better_words(first, page, number, boxes)
                 words = whole.words if whole.words is first else fonts.corrected(whole.words, page)
-                shown, points = without_plot_points(with_drawn_underscores(words, page))
+                large = without_tiny(words, page)
+                seen = second.seen(large, page, number)
+                shown, points = without_plot_points(with_drawn_underscores(seen.words, page))
                 readable, lacks_letters = without_meaningless(shown)
                 text = _text_page(page, number, readable)
                 if lacks_letters:
                     text = replace(text, layer="damaged" if text.layer == "usable" else "garbage")
-                yield replace(text, points=points, beyond=whole.left_out)
+                unseen = seen.unseen + len(words) - len(large)
+                yield replace(text, points=points, beyond=whole.left_out + seen.beyond, unseen=unseen)
 
 
 def _text_page(page: DecodedPage, number: int, words: Sequence[Word]) -> TextPage:

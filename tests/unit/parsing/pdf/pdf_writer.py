@@ -64,7 +64,18 @@ class Picture:
         return f"q {self.width} 0 0 {self.height} {self.x} {self.y} cm /picture Do Q"
 
 
-Mark = Shown | Stroke | Picture
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """Operators as they are written."""
+
+    written: str
+
+    def operators(self) -> str:
+        """Return what paints it."""
+        return self.written
+
+
+Mark = Shown | Stroke | Picture | Drawn
 
 
 def grid(xs: Sequence[float], ys: Sequence[float]) -> list[Stroke]:
