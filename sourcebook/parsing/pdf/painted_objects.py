@@ -45,6 +45,8 @@ class DoubtfulTexts:
     """Addresses of those hidden as the words of a scan are: not painted, or below a picture of the whole page."""
     pictures: list[Box] = field(default_factory=list)
     """Left, lower, right and upper edge of each picture, in the page's coordinates."""
+    scanned: bool = False
+    """Whether pictures cover the page."""
 
 
 @dataclass(slots=True)
@@ -88,9 +90,9 @@ def doubtful_texts(page: Any, *, with_layers: bool) -> DoubtfulTexts:
             areas.append(area)
             if area.is_picture:
                 found.pictures.append(area.box)
+    found.scanned = sum(map(_size, found.pictures)) > _FULL_PAGE * page.get_width() * page.get_height()
     if areas or clips or any(min(text.colour) >= 255 - _ALIKE for text in plain):
-        scanned = sum(map(_size, found.pictures)) > _FULL_PAGE * page.get_width() * page.get_height()
-        _compare(found, plain, areas, scanned=scanned)
+        _compare(found, plain, areas)
     return found
 
 
@@ -201,7 +203,7 @@ def _times(inner: _Matrix, outer: _Matrix | None) -> _Matrix:
     return a * g + b * i, a * h + b * j, c * g + d * i, c * h + d * j, e * g + f * i + k, e * h + f * j + m
 
 
-def _compare(found: DoubtfulTexts, plain: list[_Text], areas: list[_Area], *, scanned: bool) -> None:
+def _compare(found: DoubtfulTexts, plain: list[_Text], areas: list[_Area]) -> None:
     """Add the texts that reach beyond their clip or below an area, and those in the colour of what they are on."""
     areas = sorted(areas, key=lambda one: _size(one.box))[-_MOST_AREAS:]
     areas.sort(key=lambda one: one.order)
@@ -226,7 +228,7 @@ def _compare(found: DoubtfulTexts, plain: list[_Text], areas: list[_Area], *, sc
         for place in np.flatnonzero(covered.any(axis=1) | clipped[:, 0] | ~(apart > _ALIKE)):
             one = part[place].one
             found.texts[address(one)] = one
-            if scanned and (covered[place] & pictures).any():
+            if found.scanned and (covered[place] & pictures).any():
                 found.recognised.add(address(one))
 
 

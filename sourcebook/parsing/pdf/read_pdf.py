@@ -31,6 +31,7 @@ def parse_pdf(content: bytes, *, settings: ParsingSettings) -> ParsedDocument:
     from sourcebook.parsing.docling.markdown_serializer import write_markdown
     from sourcebook.parsing.pdf.layout.build_document import build_document
     from sourcebook.parsing.pdf.layout.lines.running_heads import without_running_heads
+    from sourcebook.parsing.pdf.layout.reading_size import at_reading_size, in_points
 
     properties = read_information(content)
     if properties.page_count == 0:
@@ -39,7 +40,8 @@ def parse_pdf(content: bytes, *, settings: ParsingSettings) -> ParsedDocument:
         )
     found = list(read_pages(content))
     readable = readable_pages(content, found, ocr=settings.ocr, languages=settings.ocr_languages)
-    body = without_running_heads(readable.pages)
+    pages, unit = at_reading_size(readable.pages)
+    body = without_running_heads(pages)
     written = write_markdown(build_document(body.pages, outline=properties.outline, heads=body.kept), boxes=True)
     empty = not written.markdown.strip()
     if empty and (
@@ -56,7 +58,7 @@ def parse_pdf(content: bytes, *, settings: ParsingSettings) -> ParsedDocument:
         metadata["damaged_streams"] = damaged
     return ParsedDocument(
         markdown=written.markdown,
-        blocks=written.blocks,
+        blocks=in_points(written.blocks, unit),
         title=_title(properties.metadata, written.blocks, written.markdown),
         page_count=properties.page_count,
         language=detect_language(written.markdown, written.blocks),

@@ -9,6 +9,7 @@ from sourcebook.parsing.pdf.decoded_pages import DecodedPage, Point, decoded_pag
 from sourcebook.parsing.pdf.drawn_underscores import with_drawn_underscores
 from sourcebook.parsing.pdf.east_asian_words import EastAsianFonts
 from sourcebook.parsing.pdf.layout.page_parts import Page, Rule
+from sourcebook.parsing.pdf.layout.reading_size import reading_unit
 from sourcebook.parsing.pdf.meaningless_fonts import without_meaningless
 from sourcebook.parsing.pdf.painted_letters import painted_letters, without_single_marks
 from sourcebook.parsing.pdf.plot_points import without_plot_points
@@ -24,9 +25,11 @@ from sourcebook.parsing.pdf.words import LetterHeights, Word, page_words
 _LARGEST_SIDE = 1e5
 """Points per side above which a page counts as damaged; the format ends at 14,400 units."""
 _THICKEST = 3.5
-"""Largest thickness of a drawn line, in points."""
+"""Largest thickness of a drawn line, in points of a page in print."""
 _SHORTEST = 6.0
-"""Smallest length of a drawn line, in points."""
+"""Smallest length of a drawn line, in points of a page in print."""
+_LEVEL = 0.5
+"""Difference of a drawn line's ends up to which it is level or upright, in points of a page in print."""
 _MOST_POINTS = 12
 """Most corners of a shape with straight edges."""
 _MOST_RULES = 5_000
@@ -86,34 +89,36 @@ def read_pages(content: bytes) -> Iterator[TextPage]:
 
 def _text_page(page: DecodedPage, number: int, words: Sequence[Word]) -> TextPage:
     layer = text_layer(words, page)
-    turned = upright(words, _page_rules(page), page.width, page.height)
+    unit = reading_unit(words)
+    turned = upright(words, _page_rules(page, unit), page.width, page.height)
     letters = painted_letters(words, page) if turned.words is words else ()
     lines = runs(turned.words, turned.rules, letters)
     if turned.words is words:  # the page is upright, and so are its shapes
-        lines = with_drawn_bullets(lines, page)
+        lines = with_drawn_bullets(lines, page, unit)
     return TextPage(Page(number, turned.width, turned.height, tuple(lines), turned.rules), layer)
 
 
-def _page_rules(page: DecodedPage) -> tuple[Rule, ...]:
+def _page_rules(page: DecodedPage, unit: float) -> tuple[Rule, ...]:
     """Return the horizontal and vertical lines of a page: strokes, thin boxes, and the edges of boxes."""
     found: list[Rule] = []
     for points in page.shapes:
         if not 0 < len(points) <= _MOST_POINTS:
             continue
-        found.extend(_rules(points))
+        found.extend(_rules(points, unit))
         if len(found) > _MOST_RULES:
             return ()
     return tuple(found)
 
 
-def _rules(points: Sequence[Point]) -> Iterator[Rule]:
+def _rules(points: Sequence[Point], unit: float) -> Iterator[Rule]:
     left, right = min(x for x, _ in points), max(x for x, _ in points)
     top, bottom = min(y for _, y in points), max(y for _, y in points)
-    thin = min(right - left, bottom - top) <= _THICKEST
+    thin = min(right - left, bottom - top) <= _THICKEST * unit
     if thin:
-        if max(right - left, bottom - top) >= _SHORTEST:
+        if max(right - left, bottom - top) >= _SHORTEST * unit:
             yield Rule(left, top, right, bottom)
         return
     for (x, y), (next_x, next_y) in pairwise(points):
-        if (abs(next_x - x) < 0.5) != (abs(next_y - y) < 0.5) and abs(next_x - x) + abs(next_y - y) >= _SHORTEST:
+        across, down = abs(next_x - x), abs(next_y - y)
+        if (across < _LEVEL * unit) != (down < _LEVEL * unit) and across + down >= _SHORTEST * unit:
             yield Rule(min(x, next_x), min(y, next_y), max(x, next_x), max(y, next_y))

@@ -18,6 +18,8 @@ from sourcebook.parsing.pdf.words import UNKNOWN, Word
 BULLET = "•"
 _WIDEST_SPACE = 0.6
 """Widest space within a run, in font sizes."""
+_EDGE = 0.05
+"""Distance by which a word may reach over a drawn line beside it, in font sizes."""
 _WIDEST_MONOSPACED = 2.6
 """Widest space within a monospaced run, in widths of a letter: two spaces follow a sentence."""
 _REACH = 1.5
@@ -92,8 +94,8 @@ def _parted(row: list[Line], walls: Sequence[Rule]) -> Iterator[list[Line]]:
     walls = [wall for wall in walls if wall.top < row[0].bottom and wall.bottom > row[0].top] if walls else ()
     for word in row:
         if part:
-            widest = _widest_space(part[-1], word)
-            walled = any(reached - 0.5 <= wall.left and wall.right <= word.left + 0.5 for wall in walls)
+            widest, slack = _widest_space(part[-1], word), _EDGE * word.size
+            walled = any(reached - slack <= wall.left and wall.right <= word.left + slack for wall in walls)
             if walled or word.left - reached > widest:
                 yield part
                 part = []

@@ -85,7 +85,9 @@ def seen_words(words: Sequence[Word], page: DecodedPage, opened: Any, text: Any,
         return SeenWords(words, beyond=beyond)
     gone = {one.index for one in unseen}
     others = [index for index, owner in enumerate(owners) if owner and index not in gone]
-    places, visible = _Places(unseen), _Places(list(_letters(text, others, opened, doubtful, changed)))
+    seen = list(_letters(text, others, opened, doubtful, changed))
+    places, visible = _Places(unseen), _Places(seen)
+    is_scan = doubtful.scanned and len(seen) < len(unseen)
     drawn = page.drawn >= _FEWEST_DRAWN
 
     kept: list[Word] = []
@@ -93,13 +95,15 @@ def seen_words(words: Sequence[Word], page: DecodedPage, opened: Any, text: Any,
     for word in words:
         box = (word.left * scale, word.top * scale, word.right * scale, word.bottom * scale)
         hidden = places.within(box)
-        if not hidden or (all(one.recognised and (one.over_picture or drawn) for one in hidden) and _ink(shown, box)):
+        if not hidden or (
+            all(one.recognised and (one.over_picture or drawn) for one in hidden) and (is_scan or _ink(shown, box))
+        ):
             kept.append(word)
             continue
         inside = _letter_counts("".join(one.text for one in hidden))
         own, beside = _letter_counts(word.text), _letter_counts("".join(one.text for one in visible.within(box)))
         lacking = (own - beside) & inside
-        if lacking.total() < _LEAST * own.total():
+        if lacking.total() < _LEAST * min(own.total(), inside.total()):
             kept.append(word)
         elif own.total() > inside.total():
             mixed.append(word)

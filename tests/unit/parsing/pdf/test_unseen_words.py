@@ -44,7 +44,7 @@ UNSEEN: dict[str, Sequence[Mark]] = {
     "under a picture": [*planted(""), Picture(60, 450, 400, 100)],
     "clipped away": planted("300 600 100 20 re W n"),
     "beyond the page": planted("", y=-40),
-    "over words that are seen": planted("1 1 1 rg", y=684),
+    "over words that are seen": planted("", y=684, mode=3),
 }
 SEEN: dict[str, Sequence[Mark]] = {
     "white on dark": [box("0.1 0.1 0.3"), *planted("1 1 1 rg")],
