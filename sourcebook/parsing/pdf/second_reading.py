@@ -15,6 +15,7 @@ from sourcebook.parsing.pdf.glued_words import with_parted_words
 from sourcebook.parsing.pdf.narrow_words import with_double_letters
 from sourcebook.parsing.pdf.pdfium_words import pdfium_words
 from sourcebook.parsing.pdf.presentation_forms import as_letters
+from sourcebook.parsing.pdf.raised_words import texts_with_scripts
 from sourcebook.parsing.pdf.tight_boxes import TightBoxes
 from sourcebook.parsing.pdf.unknown_fonts import with_known_fonts, with_other_scripts
 from sourcebook.parsing.pdf.unseen_words import SeenWords, seen_words
@@ -147,7 +148,7 @@ def _better_words(
     torn = _torn(words)
     if not torn:  # holes are filled by the whole page, whose words are then of one reader
         words = _with_other_scripts(words, second, page, text)
-    first = Counter(word.text for word in words)
+    first = Counter(texts_with_scripts(words))
     if opened.get_rotation() or not (
         _is_better(second, first) or _is_fuller(second, first) or (torn and _fills_holes(second, first))
     ):

@@ -12,7 +12,7 @@ from sourcebook.parsing.pdf.bidirectional import (
 from sourcebook.parsing.pdf.layout.lines.rows import direction, in_order, joined, side_by_side
 from sourcebook.parsing.pdf.layout.page_parts import Line, Rule
 from sourcebook.parsing.pdf.painted_letters import Letter, painted_text
-from sourcebook.parsing.pdf.raised_words import with_raised_words
+from sourcebook.parsing.pdf.raised_words import with_raised_words, with_scripts
 from sourcebook.parsing.pdf.words import UNKNOWN, Word
 
 BULLET = "•"
@@ -46,7 +46,7 @@ def runs(words: Sequence[Word], rules: Sequence[Rule], letters: Sequence[Letter]
         lines = [_line(word, place) for place, word in enumerate(words) if word.angle == angle]
         if angle:
             lines = [_turned(line, angle) for line in lines]
-        rows = with_raised_words(side_by_side(lines, reach=_REACH))
+        rows = with_raised_words(side_by_side(lines if letters else with_scripts(lines), reach=_REACH))
         parts = [part for row in rows for part in _parted(row, upright if angle == 0 else ())]
         texts = right_to_left_texts(parts, letters) if angle == 0 else {}
         found += [_turned_back(_run(part, texts.get(place)), angle) for place, part in enumerate(parts)]
@@ -126,7 +126,7 @@ def _run(words: list[Line], text: str | None) -> Line:
 
 
 def _glued(words: list[Line]) -> list[Line]:
-    """Join the parts of a word in which the font changes; superscripts stay apart."""
+    """Join the parts of a word in which the font changes."""
     result: list[Line] = []
     for word in words:
         before = result[-1] if result else None
