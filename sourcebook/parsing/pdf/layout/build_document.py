@@ -167,7 +167,7 @@ def _with_contexts(found: Sequence[_Column], context: Context) -> Iterator[tuple
         style = style_of_page(context.style, texts)
         small = any(isinstance(item, Table) for column in columns_of_page for item in column.items)
         local = replace(context, style=style, cover=not has_running_text(style, texts, small=small))
-        yield from ((column, local) for column in columns_of_page)
+        yield from ((column, replace(local, right=column.right)) for column in columns_of_page)
 
 
 def _placed(column: _Column, context: Context) -> Iterator[Part]:
