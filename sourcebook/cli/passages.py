@@ -1,11 +1,13 @@
 """The results of a search as text for a terminal."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from sourcebook.cli.output import one_line, safe, say
 from sourcebook.cli.snippets import snippet_text
 from sourcebook.contract.search_results import NOTHING_RELEVANT
 from sourcebook.model.counted import counted
+from sourcebook.model.page_labels import page_words
 from sourcebook.model.place import media_fragment, time_span
 
 if TYPE_CHECKING:
@@ -82,7 +84,8 @@ def _show(rank: int, result: "SearchResult", score: str) -> None:
         heading.append_text(safe(f" › {one_line(' › '.join(path), 300)}"))
     fragment = result.anchor or media_fragment(result.start_seconds, result.end_seconds)
     where = f"{result.uri}#{fragment}" if fragment else result.uri
-    place = f"page {result.page}, " if result.page is not None else ""
+    page = page_words(result.page, result.metadata)
+    place = f"{page}, " if page else ""
     place += f"{result.time_span}, " if result.time_span is not None else ""
     say(heading, hanging=_INDENT)
     say(safe(f"{place}{score}, {result.collection}", "dim"), indent=_INDENT)
@@ -96,7 +99,7 @@ def _show(rank: int, result: "SearchResult", score: str) -> None:
             safe(f"superseded by {each.document_id}: {one_line(each.title or each.uri, 200)}", "yellow"), indent=_INDENT
         )
     if result.also:
-        say(safe(_others(result.also), "dim"), indent=_INDENT)
+        say(safe(_others(result.also, result.metadata), "dim"), indent=_INDENT)
     say("")
 
 
@@ -132,17 +135,17 @@ def _show_passages(result: "SearchResult") -> None:
             say(safe(one_line(part.text, SNIPPET), "dim"), indent=_INDENT)
 
 
-def _others(also: "tuple[OtherPassage, ...]") -> str:
+def _others(also: "tuple[OtherPassage, ...]", metadata: Mapping[str, Any]) -> str:
     """Return the number and positions of a document's other passages."""
-    places = list(dict.fromkeys(place for other in also if (place := _place(other))))
+    places = list(dict.fromkeys(place for other in also if (place := _place(other, metadata))))
     more = ", …" if len(places) > _PLACES else ""
     where = f": {one_line(', '.join(places[:_PLACES]), 300)}{more}" if places else ""
     return f"and {counted(len(also), 'other passage')} of this document{where}"
 
 
-def _place(other: "OtherPassage") -> str | None:
+def _place(other: "OtherPassage", metadata: Mapping[str, Any]) -> str | None:
     if other.page is not None:
-        return f"page {other.page}"
+        return page_words(other.page, metadata)
     return time_span(other.start_seconds, other.end_seconds) or (f"#{other.anchor}" if other.anchor else None)
 
 

@@ -1,8 +1,10 @@
 """The place of a passage in its document: in words, as times, and as an address that leads there."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import ceil, floor
-from typing import Protocol
+from typing import Any, Protocol
+
+from sourcebook.model.page_labels import page_words
 
 
 class Place(Protocol):
@@ -22,10 +24,16 @@ class Place(Protocol):
     # fmt: on
 
 
-def place_words(place: Place, title: str) -> list[str]:
-    """Return headings without the title of the document, page and time span, as far as there are any."""
+def place_words(place: Place, title: str, metadata: Mapping[str, Any]) -> list[str]:
+    """Return headings without the title of the document, page and time span, as far as there are any.
+
+    Args:
+        place: the place.
+        title: title of its document.
+        metadata: metadata of its document, which may have the labels of its pages.
+    """
     headings = " › ".join(heading for heading in place.heading_path if heading != title)
-    page = f"page {place.page}" if place.page is not None else ""
+    page = page_words(place.page, metadata)
     return [part for part in (headings, page, time_span(place.start_seconds, place.end_seconds)) if part]
 
 

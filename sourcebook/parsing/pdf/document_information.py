@@ -9,6 +9,7 @@ from typing import Any
 
 from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import JsonValue
+from sourcebook.model.page_labels import page_labels
 from sourcebook.parsing.pdf.layout.page_parts import OutlineEntry
 from sourcebook.parsing.pdf.nesting import refuse_endless_nesting
 from sourcebook.parsing.text.json_values import json_mapping
@@ -50,6 +51,8 @@ def read_information(content: bytes) -> PdfProperties:
             text = " ".join(value.split())
             if key in _NAMES and text:
                 found[_NAMES[key]] = _iso_date(text) if key.endswith("Date") else text
+        if labels := page_labels([document.get_page_label(index) for index in range(len(document))]):
+            found["page_labels"] = labels
         return PdfProperties(len(document), json_mapping(found), _outline(document))
 
 

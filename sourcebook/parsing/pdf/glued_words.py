@@ -95,7 +95,9 @@ def _level(letter: _Letter) -> float:
 def _parted(word: Word, parts: Sequence[str], letters: Sequence[_Letter]) -> Iterator[Word]:
     """Yield the parts of a word where white space is between all of them, else the word."""
     line = letters[bisect_right(letters, word.top, key=_level) : bisect_left(letters, word.bottom, key=_level)]
-    inside = sorted(one for one in line if abs((one[0] + one[1]) / 2 - word.centre) < word.width / 2 + _EDGE * word.size)
+    inside = sorted(
+        one for one in line if abs((one[0] + one[1]) / 2 - word.centre) < word.width / 2 + _EDGE * word.size
+    )
     spans: list[tuple[float, float]] = []
     place = 0
     for part in parts:

@@ -41,7 +41,7 @@ def parse_pdf(content: bytes, *, settings: ParsingSettings) -> ParsedDocument:
     found = list(read_pages(content))
     readable = readable_pages(content, found, ocr=settings.ocr, languages=settings.ocr_languages)
     pages, unit = at_reading_size(readable.pages)
-    body = without_running_heads(pages)
+    body = without_running_heads(pages, properties.metadata)
     written = write_markdown(build_document(body.pages, outline=properties.outline, heads=body.kept), boxes=True)
     empty = not written.markdown.strip()
     if empty and (

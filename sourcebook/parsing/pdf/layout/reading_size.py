@@ -39,9 +39,7 @@ def in_points(blocks: Sequence[Block], unit: float) -> list[Block]:
     """Return the blocks of such pages with boxes in points."""
     if unit == 1:
         return list(blocks)
-    return [
-        replace(block, box=tuple(edge * unit for edge in block.box)) if block.box else block for block in blocks
-    ]
+    return [replace(block, box=tuple(edge * unit for edge in block.box)) if block.box else block for block in blocks]
 
 
 def _scaled(page: Page, factor: float) -> Page:

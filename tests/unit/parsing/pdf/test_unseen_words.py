@@ -110,12 +110,16 @@ def test_layers(state: str, shown: bool, as_drawing: bool) -> None:
             [
                 f"<< /Type /Catalog /Pages 2 0 R /OCProperties << /OCGs [7 0 R] /D << {state} >> >> >>",
                 "<< /Type /Pages /Count 1 /Kids [3 0 R] >>",
-                f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R"
-                f" /Resources << {resources} /XObject << /D 6 0 R >> >> >>",
+                (
+                    f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R"
+                    f" /Resources << {resources} /XObject << /D 6 0 R >> >> >>"
+                ),
                 f"<< /Length {len(page)} >>\nstream\n{page}\nendstream",
                 "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
-                f"<< /Subtype /Form /BBox [0 0 612 792] /OC 7 0 R /Resources << {resources} >> /Length {len(line)} >>"
-                f"\nstream\n{line}\nendstream",
+                (
+                    f"<< /Subtype /Form /BBox [0 0 612 792] /OC 7 0 R /Resources << {resources} >> /Length {len(line)} >>"
+                    f"\nstream\n{line}\nendstream"
+                ),
                 "<< /Type /OCG /Name (Superseded) >>",
             ]
         )
