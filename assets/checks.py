@@ -69,7 +69,7 @@ _SPECS = [
     _spec(
         "little_text_is_left_out",
         "documents",
-        "No document loses more than a tenth of its characters as running heads and page numbers.",
+        "No document loses more than a tenth of its characters as headers or hidden text; what is left out is counted.",
     ),
     _spec(
         "types_keep_their_promises",
@@ -145,6 +145,8 @@ def _result(outcome: CheckOutcome, asset_key: dg.AssetKey) -> dg.AssetCheckResul
     metadata: dict[str, dg.MetadataValue[Any]] = {"violations": dg.MetadataValue.int(outcome.violations)}
     if outcome.examples:
         metadata["examples"] = dg.MetadataValue.md("\n".join(f"- {one_line(each)}" for each in outcome.examples))
+    if outcome.note:
+        metadata["left_out"] = dg.MetadataValue.text(outcome.note)
     return dg.AssetCheckResult(
         passed=not outcome.violations,
         asset_key=asset_key,

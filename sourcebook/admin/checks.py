@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from psycopg import Connection
 
 from sourcebook.admin.model_languages import unknown_languages
-from sourcebook.admin.status import problem_uris
+from sourcebook.admin.status import left_out_of_documents, problem_uris
 from sourcebook.database.queries import queries
 from sourcebook.indexing.damage import find_every_damage, find_suspicion
 from sourcebook.indexing.generations import active_generation
+from sourcebook.model.counted import counted
+from sourcebook.model.left_out import left_out_words
 from sourcebook.model.shard import Shard
 
 CHECKS = {
@@ -40,6 +42,8 @@ class CheckOutcome:
     name: str
     violations: int
     examples: tuple[str, ...]
+    note: str = ""
+    """What is told whether or not there are violations."""
 
 
 def run_checks(
@@ -90,13 +94,20 @@ def _check_collection(
     for name in names:
         row = connection.execute(CHECKS[name], scope).fetchone()
         violations, examples = row or (0, [])
-        outcomes.append(CheckOutcome(name, violations, tuple(examples or ())))
+        outcomes.append(CheckOutcome(name, violations, tuple(examples or ()), _note(connection, collection, name)))
     languages = unknown_languages(connection, collection)
     examples = tuple(f"{code}: {number:,}" for code, number in languages.items())
     outcomes.append(CheckOutcome(KNOWN_LANGUAGES, sum(languages.values()), examples))
     damage = find_every_damage(connection, collection) if is_suspicious else []
     outcomes.append(CheckOutcome(NOT_DAMAGED, len(damage), tuple(map(str, damage[:_MOST_EXAMPLES]))))
     return outcomes
+
+
+def _note(connection: Connection, collection: str, name: str) -> str:
+    if name != "little_text_is_left_out":
+        return ""
+    documents, counts = left_out_of_documents(connection, collection)
+    return f"{counted(documents, 'document')}: {left_out_words(counts)}" if counts else ""
 
 
 def _check_shard(connection: Connection, shard: Shard, *, thorough: bool) -> list[CheckOutcome]:

@@ -78,7 +78,7 @@ def runs_to_record(connection: Connection) -> list[FinishedRun]:
             collection,
             reports.pop(_PARTITION, collection),
             {asset: StageReport.from_json(report) for asset, report in reports.items()},
-            [CheckOutcome(kept["name"], kept["violations"], tuple(kept["examples"])) for kept in outcomes],
+            [CheckOutcome(**{**kept, "examples": tuple(kept["examples"])}) for kept in outcomes],
         )
         for run_id, collection, reports, outcomes in rows
     ]

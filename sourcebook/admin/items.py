@@ -16,8 +16,9 @@ from sourcebook.contract.documents import Document, Item, Passage
 from sourcebook.contract.status import ProcessingItem
 from sourcebook.database.queries import queries
 from sourcebook.errors import AmbiguousDocumentError, UnknownDocumentError
+from sourcebook.model.left_out import left_out_counts
 
-_COLUMNS: Final = {field.name for field in fields(Item)} - {"chunks"}
+_COLUMNS: Final = {field.name for field in fields(Item)} - {"chunks", "left_out"}
 
 
 def list_items(
@@ -193,7 +194,8 @@ def _document(connection: Connection, row: dict[str, Any]) -> Document:
 
 
 def _item(row: dict[str, Any], chunks: int) -> Item:
-    return Item(**{name: row[name] for name in _COLUMNS if name in row}, chunks=chunks)
+    left_out = left_out_counts({"left_out": row["left_out"]})
+    return Item(**{name: row[name] for name in _COLUMNS if name in row}, chunks=chunks, left_out={**left_out})
 
 
 def _marked(item: Item, marks: Mapping[tuple[str, str], ProcessingItem]) -> Item:

@@ -19,6 +19,7 @@ from sourcebook.indexing.filling import find_filling
 from sourcebook.indexing.generation_states import generation_states
 from sourcebook.indexing.generations import find_generations
 from sourcebook.model.generation import Generation
+from sourcebook.model.left_out import NAMES
 
 if TYPE_CHECKING:
     from sourcebook.admin.pending import Pending
@@ -58,6 +59,7 @@ def _status(
         sources = cursor.execute(queries["source_listings"], scope).fetchall()
     pending = find_pending(connection, row["name"])
     generations = find_generations(connection, row["name"])
+    leaving_out, left_out = left_out_of_documents(connection, row["name"])
     return CollectionStatus(
         **row,
         failed=sum(problem.state == "failed" for problem in problems),
@@ -75,8 +77,16 @@ def _status(
         unread_front_matter=dict(connection.execute(queries["unread_front_matter"], scope).fetchall()),
         processing=tuple(mark for mark in marks if mark.collection == row["name"]),
         usage=tuple(usage(connection, [row["name"]], since=SHOWN_DAYS, by=_USED_BY)),
+        leaving_out=leaving_out,
+        left_out=left_out,
         filling=find_filling(connection, [row["name"]]).get(row["name"]),
     )
+
+
+def left_out_of_documents(connection: Connection, collection: str) -> tuple[int, dict[str, int]]:
+    """Return the number of documents whose text leaves something out, and the sums of that by kind."""
+    scope = {"collection": collection, "kinds": list(NAMES)}
+    return connection.execute(queries["left_out_of_documents"], scope).fetchone() or (0, {})
 
 
 def _building(connection: Connection, generation: Generation) -> GenerationState:

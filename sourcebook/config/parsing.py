@@ -30,6 +30,7 @@ class ParsingSettings(Settings):
     ocr_languages: tuple[Annotated[str, StringConstraints(strict=True, pattern=rf"^{_LANGUAGE}$")], ...] = Field(
         default=(), max_length=8, description="up to 8 of Tesseract's names of languages, such as [rus, ara]"
     )
+    pictures: Literal["auto", "all", "none"] = Field(default="auto", description="auto, all or none")
     html: Literal["auto", "main", "body", "everything"] = Field(
         default="auto", description="auto, main, body or everything"
     )

@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
+from sourcebook.model.left_out import left_out_words
 from sourcebook.model.plain_values import PlainValues
 
 
@@ -40,6 +41,13 @@ class Item(PlainValues):
     """Collection whose document it is, which a membership rule takes; None for a collection's own item."""
     link: str | None = None
     """Address of its file in the web view of a Git repository; None elsewhere, and in lists."""
+    left_out: dict[str, int] = field(default_factory=dict)
+    """Counts of what the document holds and its text does not, by kind, such as `{"pictures": 3}`."""
+
+    @property
+    def left_out_words(self) -> str:
+        """What the text leaves out in words, "" where it leaves out nothing."""
+        return left_out_words(self.left_out)
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,6 +131,10 @@ class CollectionStatus:
     """Use of models in the last 30 days, by provider, model and operation."""
     declared_in: str = "file"
     """`file`: `sourcebook.yaml`; `api`: made over the API."""
+    leaving_out: int = 0
+    """Number of documents that hold something that their text leaves out."""
+    left_out: dict[str, int] = field(default_factory=dict)
+    """Sums of what they leave out, by kind, such as `{"pictures": 12}`."""
     filling: Filling | None = None
     """Share that is searchable while documents are being taken in; None otherwise."""
 

@@ -13,6 +13,7 @@ from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.hidden_errors import note_cause
 from sourcebook.parsing.registry import parser_for, skip_reason
 from sourcebook.parsing.storable_content import storable_content
+from sourcebook.parsing.text.picture_marks import marked_pictures
 
 _DEFAULT = ParsingSettings()
 OUT_OF_MEMORY_TEXTS = (
@@ -61,7 +62,13 @@ def parse(content: bytes, *, name: str, media_type: str, settings: ParsingSettin
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # parsing libraries warn about odd files and their own deprecations
             read = _imported(parser.function)
-            document = storable_content(read(content, **{argument: known[argument] for argument in parser.arguments}))
+            with marked_pictures() as pictures:
+                document = read(content, **{argument: known[argument] for argument in parser.arguments})
+            if pictures.contents:
+                from sourcebook.parsing.picture_texts import with_picture_texts  # few documents have pictures
+
+                document = with_picture_texts(document, pictures.contents, settings)
+            document = storable_content(document)
             return document if document.markdown.strip() else replace(document, markdown="")
     except (ParseError, MissingDependencyError, ParserError):
         raise

@@ -65,40 +65,46 @@ PARSERS = (
     Parser("jsonl", "text.fenced:parse_json_lines", (), (media.JSON_LINES,), 3, _ENCODINGS, detects_language=False),
     Parser("yaml", "text.fenced:parse_yaml", (), (media.YAML,), 3, _ENCODINGS, detects_language=False),
     Parser("toml", "text.fenced:parse_toml", (), (media.TOML,), 3, _ENCODINGS, detects_language=False),
-    Parser("notebook", "markup.notebook:parse_notebook", (), (media.NOTEBOOK,), 3, ("markdown-it-py", *_MARKUP)),
+    Parser("notebook", "markup.notebook:parse_notebook", (), (media.NOTEBOOK,), 4, ("markdown-it-py", *_MARKUP),
+           uses_ocr=True),
     Parser("timed text", "text.timed_text:parse_timed_text", (), (media.SUBRIP, media.WEBVTT), 2),
-    Parser("html", "html.read_html:parse_html", ("settings",), (media.HTML,), 11, (*_MARKUP, "selectolax")),
+    Parser("html", "html.read_html:parse_html", ("settings",), (media.HTML,), 12, (*_MARKUP, "selectolax"),
+           uses_ocr=True),
     Parser("asciidoc", "markup.asciidoc:parse_asciidoc", ("name",), (media.ASCIIDOC,), 2, ("markdown-it-py",)),
     Parser("latex", "markup.latex:parse_latex", ("name",), (media.LATEX,), 3, ("markdown-it-py", "pylatexenc")),
     Parser("rst", "markup.restructuredtext:parse_rst", (), (media.RST,), 5, ("docutils", *_MARKUP, "selectolax")),
     Parser("org", "markup.org:parse_org", (), (media.ORG,), 1, ("markdown-it-py", *_ENCODINGS)),
     Parser("xml", "markup.docbook:parse_xml", ("name", "media_type"), (media.DOCBOOK, media.XML), 2,
            (*_MARKUP, "selectolax", "tree-sitter-language-pack")),
-    Parser("docx", "office.read_office:parse_office", _OFFICE, (media.DOCX,), 6, (*_DOCLING, "python-docx")),
-    Parser("pptx", "office.read_office:parse_office", _OFFICE, (media.PPTX,), 6, (*_DOCLING, "python-pptx")),
-    Parser("xlsx", "office.read_office:parse_office", _OFFICE, (media.XLSX,), 5, (*_DOCLING, "openpyxl")),
-    Parser("xls", "office.legacy.read_legacy:parse_legacy", _OFFICE, (media.XLS,), 4, (*_DOCLING, "openpyxl", "xlrd")),
-    Parser("legacy", "office.legacy.read_legacy:parse_legacy", _OFFICE, (media.OLE, media.DOC, media.PPT), 5,
-           (*_DOCLING, "firecrawl-anydoc", "olefile")),
+    Parser("docx", "office.read_office:parse_office", _OFFICE, (media.DOCX,), 7, (*_DOCLING, "python-docx"),
+           uses_ocr=True),
+    Parser("pptx", "office.read_office:parse_office", _OFFICE, (media.PPTX,), 7, (*_DOCLING, "python-pptx"),
+           uses_ocr=True),
+    Parser("xlsx", "office.read_office:parse_office", _OFFICE, (media.XLSX,), 6, (*_DOCLING, "openpyxl"),
+           uses_ocr=True),
+    Parser("xls", "office.legacy.read_legacy:parse_legacy", _OFFICE, (media.XLS,), 5, (*_DOCLING, "openpyxl", "xlrd"),
+           uses_ocr=True),
+    Parser("legacy", "office.legacy.read_legacy:parse_legacy", _OFFICE, (media.OLE, media.DOC, media.PPT), 6,
+           (*_DOCLING, "firecrawl-anydoc", "olefile"), uses_ocr=True),
     Parser("drawing", "markup.svg:parse_svg", (), (media.SVG,), 2, ("lxml",)),
-    Parser("rtf", "office.rtf:parse_rtf", (), (media.RTF,), 3, ("striprtf",)),
+    Parser("rtf", "office.rtf:parse_rtf", (), (media.RTF,), 4, ("striprtf",)),
     Parser("opendocument", "office.opendocument.read_opendocument:parse_opendocument", _OFFICE,
-           (media.ODT, media.ODP, media.ODS), 4, (*_DOCLING, "odfdo", "lxml")),
-    Parser("epub", "epub:parse_epub", ("name",), (media.EPUB,), 5, _MARKUP),
-    Parser("fictionbook", "markup.fictionbook:parse_fictionbook", (), (media.FICTIONBOOK,), 1,
-           (*_MARKUP, "selectolax")),
-    Parser("mail", "mail.read_mail:parse_mail", ("media_type",), (media.EMAIL, media.OUTLOOK), 11,
-           (*_MARKUP, "selectolax", "python-oxmsg", "striprtf")),
-    Parser("mailbox", "mail.mailbox:parse_mailbox", (), (media.MBOX,), 7, (*_MARKUP, "selectolax")),
-    Parser("archive", "archives.read_archive:parse_archive", ("media_type",), (media.ZIP, media.TAR),
+           (media.ODT, media.ODP, media.ODS), 5, (*_DOCLING, "odfdo", "lxml"), uses_ocr=True),
+    Parser("epub", "epub:parse_epub", ("name",), (media.EPUB,), 6, _MARKUP, uses_ocr=True),
+    Parser("fictionbook", "markup.fictionbook:parse_fictionbook", (), (media.FICTIONBOOK,), 2,
+           (*_MARKUP, "selectolax"), uses_ocr=True),
+    Parser("mail", "mail.read_mail:parse_mail", ("media_type",), (media.EMAIL, media.OUTLOOK), 12,
+           (*_MARKUP, "selectolax", "python-oxmsg", "striprtf"), uses_ocr=True),
+    Parser("mailbox", "mail.mailbox:parse_mailbox", (), (media.MBOX,), 8, (*_MARKUP, "selectolax"), uses_ocr=True),
+    Parser("archive", "archives.read_archive:parse_archive", ("media_type",), (media.ZIP, media.TAR), 2,
            detects_language=False),
     Parser("database", "tables.sqlite_database:parse_sqlite", (), (media.SQLITE,), detects_language=False),
     Parser("parquet", "tables.parquet:parse_parquet", (), (media.PARQUET,), 1, ("pyarrow",), detects_language=False),
     Parser("calendar", "cards.read_calendar:parse_calendar", (), (media.CALENDAR,)),
     Parser("contacts", "cards.read_contacts:parse_contacts", (), (media.CONTACTS,)),
-    Parser("web archive", "html.web_archive:parse_web_archive", ("settings",), (media.MHTML,), 3,
-           (*_MARKUP, "selectolax")),
-    Parser("pdf", "pdf.read_pdf:parse_pdf", ("settings",), (media.PDF,), 13,
+    Parser("web archive", "html.web_archive:parse_web_archive", ("settings",), (media.MHTML,), 4,
+           (*_MARKUP, "selectolax"), uses_ocr=True),
+    Parser("pdf", "pdf.read_pdf:parse_pdf", ("settings",), (media.PDF,), 14,
            ("docling-parse", "docling-core", "pypdfium2"), uses_ocr=True),
     Parser("docling", "pdf.docling_pipeline:parse_with_models", ("name", "settings"), (), 2,
            ("docling", "docling-ibm-models", "docling-core"), uses_ocr=True),
@@ -221,11 +227,14 @@ def parsers_revision() -> str:
 
 def _option(parser: Parser, settings: ParsingSettings) -> str:
     """Return the part of a parser's identity that a setting adds, "" where the setting has its default."""
-    if parser.uses_ocr and settings.ocr and settings.ocr_languages and parser.name != "docling":
-        return f"tesserocr-{package_version('tesserocr')}-{'-'.join(settings.ocr_languages)}"
-    if parser.name == "docling" and settings.models:
-        return f"models-{settings.models}"
-    return settings.html if parser.name == "html" and settings.html not in {"auto", SAVED_PAGE} else ""
+    if parser.name == "docling":
+        return f"models-{settings.models}" if settings.models else ""
+    found = [settings.html] if parser.name == "html" and settings.html not in {"auto", SAVED_PAGE} else []
+    if parser.uses_ocr and settings.ocr and settings.ocr_languages:
+        found.append(f"tesserocr-{package_version('tesserocr')}-{'-'.join(settings.ocr_languages)}")
+    if parser.uses_ocr and settings.ocr and settings.pictures != "auto" and parser.name != "image":
+        found.append(f"pictures-{settings.pictures}")
+    return "+".join(found)
 
 
 @cache

@@ -19,15 +19,27 @@ def test_documents_that_lose_much_text_are_named(stages: Stages) -> None:
     stages.write("heads.pdf", pages("with a few words of text."))
     stages.write("text.pdf", pages("and a line of text that is far longer than the head of the page is. " * 2))
     stages.write("a.md", "---\nleft_out: {share: much}\n---\n\nThe flag is green.\n")
+    stages.write("b.md", "---\nleft_out: everything\n---\n\nThe flag is red.\n")
+    for name in ("c", "d"):
+        stages.write(
+            f"{name}.html", f"<h1>{name}</h1><p>The flag is blue.</p><iframe src=x></iframe><svg><text>six</text></svg>"
+        )
     stages.configure()
     stages.run()
     for thorough in (True, False):
         with stages.connection() as connection:
             outcomes = {one.name: one for one in run_checks(connection, stages.collection, thorough=thorough)}
         found = outcomes["little_text_is_left_out"]
+        assert found.note == "4 documents: 48 words of headers, footers and menus, 2 hidden words, 2 frames"
         assert found.violations == 1
         (example,) = found.examples
         assert example.endswith("heads.pdf: 4 rows are left out, 18 % of its text")
+    (state,) = stages.knowledge.status([stages.collection])
+    assert (state.leaving_out, state.left_out) == (4, {"words": 48, "hidden_words": 2, "frames": 2})
+    listed = {item.uri.rpartition("/")[2]: item for item in stages.knowledge.documents()}
+    assert listed["c.html"].left_out == stages.knowledge.show(stages.uri("c.html")).item.left_out
+    assert listed["c.html"].left_out_words == "1 hidden word, 1 frame"
+    assert listed["a.md"].left_out == listed["b.md"].left_out == {}
     document = stages.document("heads.pdf")
     assert document["metadata"]["left_out"]["rows"] == 4
     assert document["metadata"]["left_out"]["texts"] == ["The handbook of the harbour office"]

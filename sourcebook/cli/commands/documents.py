@@ -75,18 +75,20 @@ def _show(items: "list[Item]") -> None:
                 str(item.version),
             ),
             {1: STYLES.get(item.state, "")},
-            (("reason", _reason(item)),) if item.error else (),
+            tuple(note for note in (("reason", _reason(item)), ("left out", item.left_out_words)) if note[1]),
         )
         for item in items
     ]
     if items:
-        show_table(COLUMNS, rows, names_below=("reason",))
+        show_table(COLUMNS, rows, names_below=("reason", "left out"))
     if wraps():
         say(counted(len(items), "item"))
 
 
 def _reason(item: "Item") -> str:
-    """Return the reason why an item is not indexed, with the time of the next attempt."""
+    """Return the reason why an item is not indexed, with the time of the next attempt; "" for an indexed one."""
+    if not item.error:
+        return ""
     note = note_of(item)
     reason = f"not indexed because {item.error}"
     return f"{reason} ({note})" if note else reason
@@ -111,7 +113,7 @@ def _show_reasons(items: "list[Item]") -> None:
             line.append_text(safe(f" ({note})", "dim"))
         say(line, hanging=" " * 9)
     if not items:
-        say("Nothing failed and nothing was skipped.")
+        say("No item failed or was skipped. What the texts of documents leave out: sourcebook status")
 
 
 def note_of(item: "Item") -> str:

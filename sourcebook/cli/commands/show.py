@@ -73,6 +73,7 @@ def _show(found: "DocumentDetails") -> None:
         "tags": ", ".join(found.tags),
         "by hand": ", ".join([*found.given_tags, *found.given_metadata]),
         "passages": counted(item.chunks, "passage"),
+        "left out": item.left_out_words,
     }
     for name, value in facts.items():
         if value:

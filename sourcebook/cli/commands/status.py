@@ -12,6 +12,7 @@ from sourcebook.cli.options import Collections, Json, collection_argument
 from sourcebook.cli.output import one_line, print_json, retry_note, safe, say
 from sourcebook.cli.tables import Column, Row, show_table
 from sourcebook.model.counted import counted
+from sourcebook.model.left_out import left_out_words
 
 if TYPE_CHECKING:
     from sourcebook.contract.status import CollectionStatus
@@ -128,6 +129,10 @@ def _show(found: "list[CollectionStatus]") -> None:
         if collection.lacking:
             types = ", ".join(f"{number:,} of type {name}" for name, number in collection.lacking.items())
             say(safe(f"{collection.name}: documents without metadata that their type promises: {types}", "yellow"))
+        if collection.left_out:
+            documents = counted(collection.leaving_out, "document")
+            line = f"{collection.name}: left out of the text of {documents}: {left_out_words(collection.left_out)}"
+            say(safe(line, "yellow"))
         for uri, error in collection.unread_front_matter.items():
             say(safe(f"{collection.name}: the front matter of {uri} is not read; mend {error}", "yellow"))
         _show_usage(collection)

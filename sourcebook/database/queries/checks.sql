@@ -33,7 +33,7 @@ SELECT count(*), (array_agg(concat_ws(': ', uri, error) ORDER BY uri))[:10] FROM
 WITH shortened AS (
     SELECT uri, metadata #> '{left_out,share}' AS share, metadata #>> '{left_out,rows}' AS lines
     FROM document
-    WHERE collection = %(collection)s AND removed_at IS NULL
+    WHERE collection = %(collection)s AND removed_at IS NULL AND metadata ? 'left_out'
       AND jsonb_typeof(metadata #> '{left_out,share}') = 'number' AND metadata #> '{left_out,share}' > '0.1'
 )
 SELECT count(*),

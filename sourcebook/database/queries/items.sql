@@ -6,7 +6,8 @@ SELECT item.document_id, item.collection, item.uri, item.title, item.kind, item.
                  JOIN collection ON collection.active_generation_id = entry.generation_id
                  WHERE collection.name = item.collection AND entry.document_id = item.document_id), 0) AS chunks,
        item.state, item.error, item.failure_class, item.attempts, item.next_retry_at, item.parked, item.removed_at,
-       (SELECT location FROM source WHERE source.id = item.source_id AND source.kind = 'collection') AS taken_from
+       (SELECT location FROM source WHERE source.id = item.source_id AND source.kind = 'collection') AS taken_from,
+       (SELECT metadata -> 'left_out' FROM document WHERE document.id = item.document_id) AS left_out
 FROM item
 JOIN collection ON collection.name = item.collection AND collection.removed_at IS NULL
 WHERE (cardinality(%(collections)s::text[]) = 0 OR item.collection = ANY(%(collections)s))
@@ -37,7 +38,8 @@ ORDER BY uri OFFSET %(limit)s - 1 LIMIT 1;
 SELECT item.document_id, item.collection, item.uri, item.title, item.kind, item.media_type, item.language,
        item.version, item.tags, item.state, item.error, item.failure_class, item.attempts, item.next_retry_at, item.parked,
        item.removed_at, document.metadata, document.given_tags, document.given_metadata, parsed.markdown AS text, web_link(item.uri, item.source_id) AS link,
-       (SELECT location FROM source WHERE source.id = item.source_id AND source.kind = 'collection') AS taken_from
+       (SELECT location FROM source WHERE source.id = item.source_id AND source.kind = 'collection') AS taken_from,
+       document.metadata -> 'left_out' AS left_out
 FROM item
 JOIN document ON document.id = item.document_id
 LEFT JOIN parsed_content parsed ON parsed.sha256 = document.content_sha256 AND parsed.parser = document.content_parser

@@ -198,6 +198,21 @@ SELECT document_type, count(*) FROM document
 WHERE collection = %(collection)s AND removed_at IS NULL AND lacking IS NOT NULL
 GROUP BY 1 ORDER BY 1;
 
+-- name: left_out_of_documents
+-- Return the number of live documents that leave something out of their text, and the sums of what they leave out by kind.
+WITH entry AS MATERIALIZED (
+    SELECT document.id, fact.key AS kind, fact.value::numeric AS number
+    FROM document
+    CROSS JOIN LATERAL jsonb_each(
+        CASE jsonb_typeof(metadata -> 'left_out') WHEN 'object' THEN metadata -> 'left_out' ELSE '{}' END) AS fact
+    WHERE collection = %(collection)s AND removed_at IS NULL AND metadata ? 'left_out'
+      AND fact.key = ANY(%(kinds)s::text[])
+      AND CASE jsonb_typeof(fact.value) WHEN 'number' THEN fact.value BETWEEN '1' AND '1000000000000' ELSE false END
+)
+SELECT (SELECT count(DISTINCT id) FROM entry),
+       (SELECT coalesce(jsonb_object_agg(kind, number), '{}')
+        FROM (SELECT kind, sum(number)::bigint AS number FROM entry GROUP BY kind) sums);
+
 -- name: filling
 -- Return the collections that are being filled: documents found, those that are searchable, and those with vectors.
 -- A generation is filled once every document is published by its rules, and while none waits for vectors.

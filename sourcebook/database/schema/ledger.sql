@@ -442,10 +442,8 @@ CREATE INDEX document_source ON document (source_id);
 CREATE INDEX document_failed ON document (collection) WHERE failure IS NOT NULL;
 CREATE INDEX document_skipped ON document (collection) WHERE skip_reason IS NOT NULL;
 CREATE INDEX document_removed ON document (collection, removed_at) WHERE removed_at IS NOT NULL;
--- Documents that lose much of their text as running heads.
-CREATE INDEX document_left_out ON document (collection)
-    WHERE removed_at IS NULL AND jsonb_typeof(metadata #> '{left_out,share}') = 'number'
-      AND metadata #> '{left_out,share}' > '0.1';
+-- Documents whose text leaves something out.
+CREATE INDEX document_left_out ON document (collection) WHERE removed_at IS NULL AND metadata ? 'left_out';
 -- Documents whose front matter cannot be read.
 CREATE INDEX document_front_matter ON document (collection) WHERE removed_at IS NULL AND metadata ? 'front_matter_error';
 -- Indexes for the filters of a search.

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 
 from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import Attachment, JsonValue, ParsedDocument
+from sourcebook.model.left_out import with_left_out
 from sourcebook.model.media_types import TAR, ZIP
 from sourcebook.parsing.archives.members import DEEPEST, Budget, Member, Unread
 from sourcebook.parsing.archives.paths import unique_path
@@ -44,7 +45,7 @@ def parse_archive(content: bytes, *, media_type: str) -> ParsedDocument:
         raise ParseError("the archive holds no files", FailureClass.EMPTY)
     metadata: dict[str, JsonValue] = {"files": len(attachments)}
     if unread:
-        metadata["unread_attachments"] = unread.total()
+        metadata = with_left_out(metadata, {"attachments": unread.total()})
         metadata["unread"] = [f"{count:,} {reason}" for reason, count in unread.items()]
     joined = JoinedBlocks()
     names = [f"- {attachment.name}" for attachment in attachments[:_MOST_NAMED]]

@@ -7,6 +7,7 @@ from datetime import date, datetime, timedelta
 
 from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import ParsedDocument
+from sourcebook.model.left_out import with_left_out
 from sourcebook.parsing.cards.content_lines import Component, Property, components, shown_lines
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.text.decode import clean, decode
@@ -21,6 +22,9 @@ _LABELS = {
     "STATUS": "Status",
     "CATEGORIES": "Categories",
     "URL": "URL",
+    "CONTACT": "Contact",
+    "RESOURCES": "Resources",
+    "COMMENT": "Comment",
 }
 _TIME = re.compile(r"(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)(Z?))?")
 _MOST_NAMED = 50
@@ -49,13 +53,14 @@ def parse_calendar(content: bytes) -> ParsedDocument:
         if description := entry.first("DESCRIPTION"):
             text = clean(description.text)
             joined.add_blocks(text, paragraphs(text))
+    attached = sum(each.name == "ATTACH" for entry in entries for each in entry.properties)
     markdown, blocks = joined.markdown(), tuple(joined.blocks)
     return ParsedDocument(
         markdown=markdown,
         blocks=blocks,
         title=cut_title(title) or None,
         language=detect_language(markdown, blocks),
-        metadata={"encoding": decoded.encoding, "entries": len(entries)},
+        metadata=with_left_out({"encoding": decoded.encoding, "entries": len(entries)}, {"attachments": attached}),
     )
 
 

@@ -8,10 +8,11 @@ from sourcebook.parsing.cards.content_lines import Component, Property, componen
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.text.decode import clean, decode
 from sourcebook.parsing.text.joined_blocks import JoinedBlocks
+from sourcebook.parsing.text.picture_marks import count_pictures
 from sourcebook.parsing.text.plain_text import paragraphs
 
 _LABELS = {"NICKNAME": "Nickname", "TITLE": "Title", "ROLE": "Role"}
-_LAST_LABELS = {"URL": "URL", "BDAY": "Birthday", "CATEGORIES": "Categories"}
+_LAST_LABELS = {"URL": "URL", "BDAY": "Birthday", "ANNIVERSARY": "Anniversary", "CATEGORIES": "Categories"}
 _REACHED = {"EMAIL": "E-mail", "TEL": "Phone", "IMPP": "Chat"}
 _KINDS = frozenset({"CELL", "FAX", "HOME", "MAIN", "MOBILE", "PAGER", "WORK"})
 
@@ -33,6 +34,7 @@ def parse_contacts(content: bytes) -> ParsedDocument:
         if note := card.first("NOTE"):
             text = clean(note.text)
             joined.add_blocks(text, paragraphs(text))
+    count_pictures(sum(each.name in {"PHOTO", "LOGO"} for card in cards for each in card.properties))
     markdown, blocks = joined.markdown(), tuple(joined.blocks)
     return ParsedDocument(
         markdown=markdown,

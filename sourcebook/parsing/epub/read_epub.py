@@ -1,17 +1,23 @@
 """EPUB e-books: chapters in reading order, without cover and table of contents."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
+from sourcebook.errors import ParseError
 from sourcebook.model.document import Block, ParsedDocument
-from sourcebook.parsing.epub.archive import EpubArchive, open_epub
+from sourcebook.model.left_out import with_left_out
+from sourcebook.parsing.epub.archive import EpubArchive, archive_path, open_epub
 from sourcebook.parsing.epub.package import Package, TocEntry, read_package
 from sourcebook.parsing.html.charset import decode_page
 from sourcebook.parsing.html.cleaner import readable_body, write_everything
+from sourcebook.parsing.html.left_out import number_of_words
 from sourcebook.parsing.html.markdown import WrittenPage
 from sourcebook.parsing.html.tree import HEADINGS, Element, drop, plain_text, replace_content
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.media_type import looks_like_text
+from sourcebook.parsing.text.picture_marks import embedded_picture
 from sourcebook.parsing.text.titles import document_title
 
 _SHORT = 200
@@ -34,8 +40,11 @@ def parse_epub(content: bytes, *, name: str) -> ParsedDocument:
         if not bodies:
             raise archive.refuse_unreadable()
     pages: list[WrittenPage] = []
+    words = 0
     for path, body in bodies:
-        if not _is_left_out(path, body, package):
+        if _is_left_out(path, body, package):
+            words += number_of_words(body)
+        else:
             _give_headings(body, [entry for entry in package.toc if entry.path == path])
             _mark_notes(body)
             pages.append(write_everything(body, base_url=None))
@@ -46,7 +55,7 @@ def parse_epub(content: bytes, *, name: str) -> ParsedDocument:
         blocks=blocks,
         title=package.title or document_title(blocks),
         language=detect_language(markdown, blocks) or _declared(package),
-        metadata=package.metadata,
+        metadata=with_left_out(package.metadata, {"words": words}),
     )
 
 
@@ -69,9 +78,16 @@ def _bodies(archive: EpubArchive, package: Package) -> Iterator[tuple[str, Eleme
         page = archive.read(path)
         if page is None or not looks_like_text(page[:4096]):
             continue
-        body = readable_body(decode_page(page, "application/xhtml+xml").text, xml=True)
+        text = decode_page(page, "application/xhtml+xml").text
+        body = readable_body(text, xml=True, load=partial(_picture, archive, path))
         if body is not None:
             yield path, body
+
+
+def _picture(archive: EpubArchive, page: str, address: str) -> bytes | None:
+    with suppress(ParseError):
+        return embedded_picture(address) or archive.read(archive_path(page, address))
+    return None
 
 
 def _is_left_out(path: str, body: Element, package: Package) -> bool:

@@ -1,6 +1,6 @@
 """The page cleaner: the one reader of HTML for saved files, crawled pages, chapters of e-books and mail."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from itertools import islice
@@ -9,17 +9,20 @@ from types import MappingProxyType
 from sourcebook.config.html_part import HtmlPart
 from sourcebook.model import revisions
 from sourcebook.model.document import Block, JsonValue
+from sourcebook.model.left_out import LeftOutKind
 from sourcebook.parsing.html.anchors import anchor_of
 from sourcebook.parsing.html.boilerplate import drop_site_frame, main_content, prune, strip_unreadable
 from sourcebook.parsing.html.charset import decode_page
 from sourcebook.parsing.html.code_blocks import flatten_code
 from sourcebook.parsing.html.frames import Frame, frame_urls, join_frames, show_own_parts
 from sourcebook.parsing.html.head import PageHead, is_site_name, page_address, page_title, read_head
+from sourcebook.parsing.html.left_out import number_of_words, unreadable_parts
 from sourcebook.parsing.html.links import base_url, links
 from sourcebook.parsing.html.markdown import WrittenPage, write_markdown
 from sourcebook.parsing.html.scripts import has_scripts, lacks_text
-from sourcebook.parsing.html.tidying import unwrap_local_links
+from sourcebook.parsing.html.tidying import mark_images, unwrap_local_links
 from sourcebook.parsing.html.tree import Element, body_of, drop, parse_page, plain_text, subelement
+from sourcebook.parsing.text.picture_marks import embedded_picture
 from sourcebook.parsing.text.titles import document_title
 
 CLEANER = f"cleaner/{revisions.CLEANER}+html-to-markdown-{version('html-to-markdown')}"
@@ -58,6 +61,8 @@ class CleanedPage:
     """Spans of the Markdown with the page's own URL, in links to the page itself."""
     asks_password: bool = False
     """Whether the page has a field for a password, outside its header, menus and footer."""
+    left_out: Mapping[LeftOutKind, int] = field(default_factory=dict)
+    """What the page holds and the Markdown does not, by kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +78,8 @@ class _Source:
     keep: HtmlPart
     xml: bool = False
     """Whether it is XHTML for XML parsers."""
+    load: Callable[[str], bytes | None] = embedded_picture
+    """Bytes of an image by its address in the page."""
 
     def body(self) -> Element | None:
         """Return the body with its frames, without scripts and styles; None where there is no element."""
@@ -82,6 +89,7 @@ class _Source:
         if self.frames:
             join_frames(tree, self.base, self.frames, self.keep)
         show_own_parts(tree, self.keep)
+        mark_images(tree, self.load)
         strip_unreadable(tree)
         return body_of(tree)
 
@@ -93,6 +101,7 @@ def clean_page(
     content_type: str = "",
     keep: HtmlPart = "main",
     frames: Mapping[str, Frame] = MappingProxyType({}),
+    load: Callable[[str], bytes | None] = embedded_picture,
 ) -> CleanedPage:
     """Convert an HTML page to Markdown; never fails, whatever the bytes are.
 
@@ -106,6 +115,7 @@ def clean_page(
         keep: the part that is kept. A page whose main content is empty, or only a title, keeps its body; one whose
             body is no more than that is kept whole.
         frames: frames to join, by their URL in the page.
+        load: returns the bytes of an image by its address in the page, None where they are not in the file.
     """
     text = decode_page(body, content_type).text
     xml = "xhtml" in content_type
@@ -113,7 +123,7 @@ def clean_page(
     if tree is None:
         return CleanedPage(markdown="", blocks=(), title=None, links=())
     url = url or page_address(tree, text)
-    source = _Source(text, url, base_url(tree, url), frames, keep, xml)
+    source = _Source(text, url, base_url(tree, url), frames, keep, xml, load)
     head = read_head(tree, base=source.base)
     targets = links(tree, source.base)
     framed = frame_urls(tree, source.base)
@@ -122,8 +132,11 @@ def clean_page(
     if frames:
         targets = tuple(dict.fromkeys((*targets, *join_frames(tree, source.base, frames, keep))))
     show_own_parts(tree, keep)
+    left_out = unreadable_parts(tree)
+    mark_images(tree, load)
     strip_unreadable(tree)
     page_body = body_of(tree)
+    words = number_of_words(page_body)
     if keep == "main":
         written = _main_content(page_body, head, source)
         needs_scripts = scripted and lacks_text(page_body, written.markdown)
@@ -149,6 +162,7 @@ def clean_page(
         frames=framed,
         own_links=tuple(written.own_links),
         asks_password=has_password,
+        left_out={**left_out, "words": max(0, words - written.words)},
     )
 
 
@@ -157,9 +171,11 @@ def cleaner_identity(keep: HtmlPart) -> str:
     return CLEANER if keep == "main" else f"{CLEANER}+{keep}"
 
 
-def readable_body(text: str, *, xml: bool = False) -> Element | None:
+def readable_body(
+    text: str, *, xml: bool = False, load: Callable[[str], bytes | None] = embedded_picture
+) -> Element | None:
     """Parse decoded HTML, or XHTML for XML parsers, and return its body without scripts; None without an element."""
-    return _Source(text, "", "", {}, "everything", xml).body()
+    return _Source(text, "", "", {}, "everything", xml, load).body()
 
 
 def write_everything(body: Element, *, base_url: str | None) -> WrittenPage:

@@ -9,6 +9,7 @@ from sourcebook.model.document import Block
 from sourcebook.parsing.dates import split_date_lines
 from sourcebook.parsing.html.anchors import anchor_of
 from sourcebook.parsing.html.conversion import convert_tree
+from sourcebook.parsing.html.left_out import number_of_words
 from sourcebook.parsing.html.links import mark_own_links
 from sourcebook.parsing.html.tables import tidy_tables
 from sourcebook.parsing.html.tidying import (
@@ -59,6 +60,8 @@ class WrittenPage:
     """Texts of the headings that Markdown would read otherwise, such as `__add__`; "" for the others."""
     own_links: Sequence[tuple[int, int]]
     """Spans of the page's own URL in links to the page itself."""
+    words: int
+    """Words of the part that was converted."""
 
     def blocks(self) -> tuple[Block, ...]:
         """Return the blocks of the Markdown; each heading has its anchor on the page, or ""."""
@@ -82,6 +85,7 @@ def write_markdown(root: Element, *, base_url: str, split_dates: bool, page_url:
         split_dates: whether lines that hold only a date leave the Markdown and become metadata.
         page_url: URL of the page, where known.
     """
+    words = number_of_words(root)
     tidy_images(root)
     tidy_tables(root)
     unwrap_section_lists(root)
@@ -92,7 +96,7 @@ def write_markdown(root: Element, *, base_url: str, split_dates: bool, page_url:
     tidy_formulas(root)
     markdown = clean(convert_tree(root, base_url=base_url or None, page_url=page_url))
     markdown, dates = split_date_lines(markdown) if split_dates else (markdown, {})
-    return _without_markers(markdown, dates, headings)
+    return _without_markers(markdown, dates, headings, words)
 
 
 def _mark_headings(root: Element) -> list[tuple[str, str]]:
@@ -131,7 +135,9 @@ def _mark_headings(root: Element) -> list[tuple[str, str]]:
     return found
 
 
-def _without_markers(markdown: str, dates: Mapping[str, str], headings: Sequence[tuple[str, str]]) -> WrittenPage:
+def _without_markers(
+    markdown: str, dates: Mapping[str, str], headings: Sequence[tuple[str, str]], words: int
+) -> WrittenPage:
     pieces: list[str] = []
     places: list[int] = []
     numbers: list[int] = []
@@ -157,4 +163,5 @@ def _without_markers(markdown: str, dates: Mapping[str, str], headings: Sequence
         anchors=[headings[number][0] for number in numbers],
         titles=[headings[number][1] for number in numbers],
         own_links=own_links,
+        words=words,
     )

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from sourcebook.config.parsing import SAVED_PAGE, ParsingSettings
 from sourcebook.model.document import Block, JsonValue, ParsedDocument
+from sourcebook.model.left_out import with_left_out
 from sourcebook.parsing.html.cleaner import clean_page
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.text.titles import document_title
@@ -17,7 +18,7 @@ def parse_html(content: bytes, *, settings: ParsingSettings) -> ParsedDocument:
         settings: `html` chooses the part that is kept; `auto` is `SAVED_PAGE`.
     """
     page = clean_page(content, keep=SAVED_PAGE if settings.html == "auto" else settings.html)
-    metadata = dict(page.metadata)
+    metadata = with_left_out(page.metadata, page.left_out)
     if page.canonical:
         metadata["canonical"] = page.canonical
     return page_document(page.markdown, page.blocks, title=page.title, language=page.language, metadata=metadata)

@@ -1,6 +1,7 @@
 """Links, images, terms and formulas, rewritten to convert well to Markdown."""
 
 import re
+from collections.abc import Callable
 
 from sourcebook.parsing.html.tree import (
     HEADINGS,
@@ -12,14 +13,12 @@ from sourcebook.parsing.html.tree import (
     subelement,
     unwrap,
 )
+from sourcebook.parsing.text.picture_marks import description, picture_mark
 
 _PERMALINK_TEXT = frozenset(
     {"", "#", "¶", "§", "⁋", "🔗", "⚓", "\u200b", "\ufeff", "\uf0c1", "permalink", "link", "anchor"}
 )
 _SCRIPT_URL = re.compile(r"[\x00-\x20]*(?:javascript|data|vbscript)\s*:", re.IGNORECASE)
-_SAYS_NOTHING = re.compile(
-    r"\S+\.\w{2,4}|(?:image|img|logo|icon|photo|picture|avatar|screenshot)s?(?: of)?|\W*", re.IGNORECASE
-)
 _WEB_LINK = re.compile(r"\s*(?:https?|mailto|ftp):", re.IGNORECASE)
 
 
@@ -50,13 +49,25 @@ def is_permalink(link: Element) -> bool:
     return text in _PERMALINK_TEXT or text.startswith(("link to this ", "direct link to ", "section titled "))
 
 
+def mark_images(root: Element, load: Callable[[str], bytes | None]) -> None:
+    """Write the marks of images behind them, and behind the drawings that hold them.
+
+    Args:
+        root: a page, as it was parsed.
+        load: returns the bytes of an image by its address in the page, None where they are not in the file.
+    """
+    for image in root.iter("img", "image"):
+        address = image.get("src") or image.get("xlink:href") or image.get("href") or ""
+        if content := load(address.strip()):
+            *_, holder = [image, *image.iterancestors("svg")]
+            holder.tail = f"{picture_mark(content)}{holder.tail or ''}"
+
+
 def tidy_images(root: Element) -> None:
     """Replace images by their alternative text, as far as it is informative."""
     for image in list(root.iter("img")):
-        text = " ".join((image.get("alt") or "").split())
-        if _SAYS_NOTHING.fullmatch(text):
-            text = ""
-        elif text[0].isalnum():
+        text = description(image.get("alt"))
+        if text[:1].isalnum():
             text = f"{_gap_before(image)}{text}"
         if text[-1:].isalnum() and (image.tail or "")[:1].isalnum():
             text += " "

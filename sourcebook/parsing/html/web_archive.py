@@ -6,12 +6,15 @@ from dataclasses import replace
 from email import message_from_bytes
 from email.message import Message
 from email.policy import compat32
+from urllib.parse import urljoin
 
 from sourcebook.config.parsing import SAVED_PAGE, ParsingSettings
 from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import ParsedDocument
+from sourcebook.model.left_out import with_left_out
 from sourcebook.parsing.html.cleaner import clean_page
 from sourcebook.parsing.html.read_html import page_document
+from sourcebook.parsing.text.picture_marks import embedded_picture
 
 _PAGES = frozenset({"text/html", "application/xhtml+xml"})
 
@@ -34,22 +37,37 @@ def parse_web_archive(content: bytes, *, settings: ParsingSettings) -> ParsedDoc
     page = page or next(iter(pages), None)
     if page is None:
         raise ParseError("it is no saved page: it holds no HTML; save the page again", FailureClass.CORRUPT)
-    body = page.get_payload(decode=True)
     address = next(filter(_is_address, (_header(page, "content-location"), _header(archive, _SNAPSHOT))), "")
+    pictures = {name: part for part in parts for name in _names(part) if part.get_content_maintype() == "image"}
     cleaned = clean_page(
-        body if isinstance(body, bytes) else b"",
+        _payload(page) or b"",
         url=address,
+        load=lambda source: (
+            embedded_picture(source) or _payload(pictures.get(source) or pictures.get(urljoin(address, source)))
+        ),
         content_type=_content_type(page),
         keep=SAVED_PAGE if settings.html == "auto" else settings.html,
     )
     document = page_document(cleaned.markdown, cleaned.blocks, title=cleaned.title, language=cleaned.language)
     found = {**cleaned.metadata, "canonical": cleaned.canonical, "saved_from": address}
-    found |= {"frames_left_out": len(pages) - 1}
-    return replace(document, metadata={name: value for name, value in found.items() if value})
+    metadata = {name: value for name, value in found.items() if value}
+    counts = {**cleaned.left_out, "frames": max(len(pages) - 1, cleaned.left_out.get("frames", 0))}
+    return replace(document, metadata=with_left_out(metadata, counts))
 
 
 _SNAPSHOT = "snapshot-content-location"
 """Header with the address of the page, as Chromium writes it."""
+
+
+def _names(part: Message) -> Iterator[str]:
+    """Yield the addresses by which a page shows a part."""
+    yield _header(part, "content-location")
+    yield f"cid:{_header(part, 'content-id').strip('<>')}"
+
+
+def _payload(part: Message | None) -> bytes | None:
+    content = part.get_payload(decode=True) if part is not None else None
+    return content if isinstance(content, bytes) else None
 
 
 def _parts(archive: Message) -> Iterator[Message]:

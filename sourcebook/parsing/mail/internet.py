@@ -2,7 +2,7 @@
 
 import codecs
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from email import message_from_bytes
 from email.generator import BytesGenerator
@@ -10,6 +10,7 @@ from email.header import Header
 from email.message import Message
 from email.policy import compat32
 from functools import partial
+from html import escape
 from io import BytesIO
 from itertools import islice
 
@@ -25,7 +26,7 @@ _ELSEWHERE = frozenset({"message/external-body", "message/partial"})
 _OTHER_FORMS = frozenset({"text/x-amp-html", "text/watch-html"})
 """Forms of a message's text for some programs, beside those for all."""
 _NO_FILES = _SIGNATURES | _ELSEWHERE | _OTHER_FORMS
-_CONTENT_ID = re.compile(r"""cid:([^"'\s>)]+)""", re.IGNORECASE)
+CONTENT_ID = re.compile(r"""cid:([^"'\s>)]+)""", re.IGNORECASE)
 _PGP = re.compile(r"\s*-----BEGIN PGP MESSAGE-----")
 
 
@@ -34,7 +35,7 @@ def read_internet_message(content: bytes) -> MailMessage:
     message = message_from_bytes(content.removeprefix(codecs.BOM_UTF8).lstrip(), policy=compat32)
     sealed = _sealed(message)
     bodies = () if sealed else tuple(_bodies(message, message))
-    if not sealed and not any(body.plain.strip() or body.html.strip() for body in bodies):
+    if not sealed and not any((body.plain + body.html + body.other).strip() for body in bodies):
         bodies = tuple(_packed_body(message))
     if any(_PGP.match(body.plain) for body in bodies[:1]):
         sealed = "encrypted (PGP)"
@@ -51,6 +52,7 @@ def read_internet_message(content: bytes) -> MailMessage:
         bodies=bodies,
         files=files,
         more_files=more_files,
+        pictures=dict(_pictures(message)),
         sealed=sealed,
     )
 
@@ -71,9 +73,13 @@ def _bodies(part: Message, root: Message) -> Iterator[Body]:
     kind = part.get_content_type()
     parts = _parts(part)
     if kind == "multipart/alternative":
-        bodies = [body for child in parts for body in _bodies(child, root)]
-        plain = "\n\n".join(body.plain for body in bodies if body.plain)
-        yield Body(plain, next((body.html for body in reversed(bodies) if body.html), ""))
+        forms = [list(_bodies(child, root)) for child in parts]
+        pages = [form for form in forms if any(body.html for body in form)]
+        yield Body(
+            "\n\n".join(body.plain for form in forms if form not in pages for body in form if body.plain),
+            "\n".join(body.html or f"<pre>{escape(body.plain)}</pre>" for form in pages[-1:] for body in form),
+            next((body.other for form in forms for body in form if body.other), ""),
+        )
     elif kind == "multipart/signed":
         yield from (body for child in parts[:1] for body in _bodies(child, root))
     elif kind == "multipart/related":
@@ -82,9 +88,18 @@ def _bodies(part: Message, root: Message) -> Iterator[Body]:
         yield Body(plain="\n\n".join(str(child).strip() for child in parts))
     elif parts and kind != MESSAGE:
         yield from (body for child in parts for body in _bodies(child, root))
-    elif _is_text(part, root):
+    elif kind in _OTHER_FORMS or _is_text(part, root):
         text = decode_page(_content(part), f"charset={_charset(part)}").text
-        yield Body(html=text) if kind == "text/html" else Body(plain=_unflowed(part, text))
+        if kind in _OTHER_FORMS:
+            yield Body(other=text)
+        else:
+            yield Body(html=text) if kind == "text/html" else Body(plain=_unflowed(part, text))
+
+
+def _pictures(message: Message) -> Iterator[tuple[str, Callable[[], bytes]]]:
+    for leaf in _leaves(message):
+        if leaf.get_content_maintype() == "image" and (name := header(leaf, "content-id").strip("<> ").lower()):
+            yield name, partial(_content, leaf)
 
 
 def _root_first(part: Message, parts: list[Message]) -> list[Message]:
@@ -150,7 +165,7 @@ def _files(part: Message, *, depth: int) -> Iterator[MailFile | None]:
         for leaf in leaves
         if leaf.get_content_type() == "text/html"
     ]
-    shown = {found[1].lower() for text in html for found in _CONTENT_ID.finditer(text)}
+    shown = {found[1].lower() for text in html for found in CONTENT_ID.finditer(text)}
     for leaf in leaves:
         kind = leaf.get_content_type()
         if kind == MESSAGE:

@@ -1,9 +1,8 @@
 """Mailboxes (.mbox): one section a message, with its subject as heading."""
 
-from typing import cast
-
 from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import Attachment, JsonValue, ParsedDocument
+from sourcebook.model.left_out import left_out_counts, with_left_out
 from sourcebook.model.media_types import EMAIL
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.mail.mailbox_messages import messages
@@ -25,7 +24,8 @@ def parse_mailbox(content: bytes) -> ParsedDocument:
         ParseError: the mailbox holds no message.
     """
     joined = JoinedBlocks()
-    count = unread = left_out = 0
+    count = unread = 0
+    facts: dict[str, JsonValue] = {}
     attachments: list[Attachment] = []
     taken: set[str] = set()
     for message in messages(content):
@@ -38,22 +38,17 @@ def parse_mailbox(content: bytes) -> ParsedDocument:
             joined.add(f"{_UNREADABLE}{reason}", "paragraph")
             continue
         attachments += document.attachments
-        left_out += cast(int, document.metadata.get("unread_attachments", 0))
+        facts = with_left_out(facts, left_out_counts(document.metadata))
         joined.add_blocks(document.markdown.rstrip("\n"), document.blocks)
     if count == unread:
         raise ParseError("it holds no message that can be read; check its file name", FailureClass.EMPTY)
     markdown, blocks = joined.markdown(), tuple(joined.blocks)
-    counts = {
-        "messages": count,
-        "attachments": len(attachments),
-        "unread_messages": unread,
-        "unread_attachments": left_out + max(0, len(attachments) - _MOST_ATTACHMENTS),
-    }
-    metadata: dict[str, JsonValue] = {name: number for name, number in counts.items() if number}
+    counts = {"messages": count, "attachments": len(attachments), "unread_messages": unread}
+    facts |= {name: number for name, number in counts.items() if number}
     return ParsedDocument(
         markdown,
         blocks,
         language=detect_language(markdown, blocks),
-        metadata=metadata,
+        metadata=with_left_out(facts, {"attachments": max(0, len(attachments) - _MOST_ATTACHMENTS)}),
         attachments=tuple(attachments[:_MOST_ATTACHMENTS]),
     )

@@ -1,7 +1,7 @@
 """Types shared by the e-mail formats: message, body and attached file."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
 
@@ -17,6 +17,8 @@ class Body:
 
     plain: str = ""
     html: str = ""
+    other: str = ""
+    """HTML of a further form, for some programs only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,8 @@ class MailMessage:
     """The first 1,000 attachments in order; a nested message is followed by its own attachments."""
     more_files: int = 0
     """Attachments that are not read: those behind the first 1,000, and all in messages nested more than ten deep."""
+    pictures: Mapping[str, Callable[[], bytes]] = field(default_factory=dict)
+    """What decodes each picture that its page shows, by its id in small letters."""
     sealed: str | None = None
     """Reason why the text cannot be read, such as "encrypted (PGP)"."""
 

@@ -1,7 +1,7 @@
 """Outlook messages (.msg): properties in an OLE file."""
 
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from email.message import EmailMessage, Message
@@ -18,7 +18,7 @@ from oxmsg.storage import Storage
 from sourcebook.parsing.mail.headers import address_text, addresses, header, one_line
 from sourcebook.parsing.mail.internet import MESSAGE
 from sourcebook.parsing.mail.message import DEEPEST, Body, MailFile, MailMessage, first_files
-from sourcebook.parsing.mail.outlook_properties import OutlookProperties, rich_text
+from sourcebook.parsing.mail.outlook_properties import OutlookProperties, with_rich_text
 
 _HEADER_OF_MESSAGE, _HEADER_OF_EMBEDDED, _HEADER_OF_PART = 32, 24, 8
 _SUBJECT, _BODY, _HTML, _RTF, _HEADERS, _CLASS = 0x0037, 0x1000, 0x1013, 0x1009, 0x007D, 0x001A
@@ -82,6 +82,7 @@ def _read(storage: Storage, *, header_bytes: int, depth: int) -> MailMessage:
         bodies=bodies,
         files=files,
         more_files=more_files,
+        pictures=dict(_pictures(storage)),
         sealed="encrypted (S/MIME)" if sealed else None,
     )
 
@@ -116,12 +117,9 @@ def _mail_address(address: str) -> str:
 
 
 def _bodies(properties: OutlookProperties) -> Iterator[Body]:
-    plain = properties.text(_BODY)
-    html = properties.html(_HTML)
-    if not plain.strip() and not html.strip():
-        plain, html = rich_text(properties.binary(_RTF))
-    if plain.strip() or html.strip():
-        yield Body(plain, html)
+    body = with_rich_text(Body(properties.text(_BODY), properties.html(_HTML)), properties.binary(_RTF))
+    if body.plain.strip() or body.html.strip():
+        yield body
 
 
 def _files(storage: Storage, html: str, encoding: str, *, depth: int) -> Iterator[MailFile | None]:
@@ -146,6 +144,13 @@ def _files(storage: Storage, html: str, encoding: str, *, depth: int) -> Iterato
         if identity and f"cid:{identity}" in html and (kind.startswith("image/") or not kind):
             continue
         yield MailFile(name, kind or "application/octet-stream", partial(properties.binary, _DATA))
+
+
+def _pictures(storage: Storage) -> Iterator[tuple[str, Callable[[], bytes]]]:
+    for attachment in storage.iter_attachment_storages():
+        properties = OutlookProperties(attachment, header_bytes=_HEADER_OF_PART)
+        if name := properties.text(_CONTENT_ID).strip("<> ").lower():
+            yield name, partial(properties.binary, _DATA)
 
 
 def _too_deep(message: Storage) -> Iterator[None]:

@@ -12,6 +12,8 @@ from oxmsg.storage import Storage
 from striprtf.striprtf import rtf_to_text
 
 from sourcebook.parsing.html.charset import decode_page
+from sourcebook.parsing.mail.message import Body
+from sourcebook.parsing.mail.word_counts import word_counts
 
 # Errors of python-oxmsg for a property that is missing, cut off, or in an unknown encoding.
 _BROKEN = (
@@ -86,6 +88,14 @@ class OutlookProperties:
         with suppress(*_BROKEN):
             return self._properties.body_encoding.replace("windows-9", "cp9")  # names that no web page uses
         return ""
+
+
+def with_rich_text(body: Body, compressed: bytes) -> Body:
+    """Return a body whose HTML, where it has none, is that of its compressed RTF, and its plain text the longer one."""
+    if body.html.strip() or not compressed:
+        return body
+    plain, html = rich_text(compressed)
+    return Body(plain if word_counts(plain).total() > word_counts(body.plain).total() else body.plain, html)
 
 
 def rich_text(compressed: bytes) -> tuple[str, str]:

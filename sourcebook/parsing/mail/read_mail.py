@@ -1,17 +1,25 @@
 """E-mail: subject, sender, recipients, date, text, and the names of the attachments."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import replace
+from urllib.parse import unquote
 
 from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import Attachment, Block, BlockKind, JsonValue, ParsedDocument
+from sourcebook.model.left_out import with_left_out
 from sourcebook.parsing.html.cleaner import readable_body, write_everything
-from sourcebook.parsing.html.tree import plain_text
+from sourcebook.parsing.html.tidying import mark_images
+from sourcebook.parsing.html.tree import HEADINGS, Element, all_text
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.mail.attachments import attachments_of, read_message
+from sourcebook.parsing.mail.internet import CONTENT_ID
 from sourcebook.parsing.mail.message import Body, MailMessage
+from sourcebook.parsing.mail.word_counts import word_counts
 from sourcebook.parsing.text.decode import clean
+from sourcebook.parsing.text.picture_marks import picture_mark
 from sourcebook.parsing.text.plain_text import paragraphs
 from sourcebook.parsing.text.spans import trimmed
 from sourcebook.parsing.text.titles import plain_title
@@ -19,16 +27,8 @@ from sourcebook.parsing.text.titles import plain_title
 _MOST_NAMED = 50
 """Recipients or attachments listed by name."""
 _ESCAPED = re.compile(r"([\\`*_\[\]<>#])")
+_BLOCKS = ("blockquote", "br", "dd", "div", "dt", "hr", "li", "p", "pre", "table", "td", "th", "tr", *HEADINGS)
 _QUOTED_LINES = re.compile(r"^(?:[ ]?>[^\n]*(?:\n|\Z))+", re.MULTILINE)
-_PLACEHOLDER = re.compile(
-    r"(?:html|mime|rich[- ]text|web browser|browser|format).{0,80}(?:view|display|support|enabled?|client|program|read)"
-    r"|(?:view|display|support|read).{0,80}(?:html|mime|rich[- ]text|browser)",
-    re.IGNORECASE | re.DOTALL,
-)
-_LONGEST_PLACEHOLDER = 400
-"""Characters of a plain text that may be a placeholder for HTML."""
-_LEAST_RATIO = 5
-"""Ratio of the lengths of HTML and plain text above which the plain text is only a placeholder."""
 
 
 def parse_mail(content: bytes, *, media_type: str) -> ParsedDocument:
@@ -67,8 +67,7 @@ def mail_document(content: bytes, *, media_type: str, taken: set[str]) -> Parsed
     if head := "  \n".join(_head_lines(message)):
         writer.add(head, "paragraph")
     before = len(writer.blocks)
-    for body in message.bodies:
-        writer.add_body(body)
+    lost = sum(writer.add_body(body, message.pictures) for body in message.bodies)
     prose = writer.blocks[before:]
     if attachments:
         writer.add(_named(attachments, message.more_files), "paragraph")
@@ -80,7 +79,7 @@ def mail_document(content: bytes, *, media_type: str, taken: set[str]) -> Parsed
         blocks=tuple(writer.blocks),
         title=title or None,
         language=detect_language(markdown, prose),
-        metadata=_metadata(message),
+        metadata=with_left_out(_metadata(message), {"attachments": message.more_files, "other_part_words": lost}),
         attachments=attachments,
     )
 
@@ -96,14 +95,27 @@ class _Writer:
     def add(self, text: str, kind: BlockKind, *, level: int = 0, title: str = "") -> None:
         self._add(text, [Block(kind, 0, len(text), level=level, title=title)])
 
-    def add_body(self, body: Body) -> None:
-        tree = readable_body(body.html) if body.html.strip() else None
-        if tree is not None and _is_placeholder(body.plain, plain_text(tree)):
-            written = write_everything(tree, base_url=None)
+    def add_body(self, body: Body, pictures: Mapping[str, Callable[[], bytes]]) -> int:
+        """Add the form of a text that holds more; return the number of words that the other forms hold beside it.
+
+        Where each has words of its own, that is the page, which people were shown, unless the plain text has more than
+        twice as many.
+        """
+        html = body.html if body.html.strip() or body.plain.strip() else body.other
+        page, further = (readable_body(form) if form.strip() else None for form in (html, body.other))
+        plain, shown, other = word_counts(body.plain), _words(page), _words(further)
+        own = (shown - plain).total()
+        if page is not None and (not plain or (own and own * 2 >= (plain - shown).total())):
+            mark_images(page, lambda address: pictures.get(_content_id(address), bytes)())
+            written = write_everything(page, base_url=None)
             self._add(written.markdown.rstrip(), written.blocks())
-        else:
-            text = clean(body.plain).strip("\n")
-            self._add(text, _plain_blocks(text))
+            return ((plain | other) - shown).total()
+        text = clean(body.plain).strip("\n")
+        for shown in dict.fromkeys(CONTENT_ID.findall(body.html)):
+            mark = picture_mark(pictures.get(_content_id(f"cid:{shown}"), bytes)())
+            text = text.replace(f"[cid:{shown}]", mark) if f"[cid:{shown}]" in text else f"{text}\n\n{mark}"
+        self._add(text, _plain_blocks(text))
+        return ((shown | other) - plain).total()
 
     def markdown(self) -> str:
         text = "\n\n".join(self._texts)
@@ -117,14 +129,21 @@ class _Writer:
             self._length += len(text) + 2
 
 
-def _is_placeholder(plain: str, html: str) -> bool:
-    """Return whether the plain text is empty or only refers to the HTML."""
-    words = " ".join(plain.split())
-    if not words or not html:
-        return not words
-    return len(words) <= _LONGEST_PLACEHOLDER and (
-        len(words) * _LEAST_RATIO < len(html) or _PLACEHOLDER.search(words) is not None
-    )
+def _words(page: Element | None) -> Counter[str]:
+    """Return the words of a page, apart where their blocks are, with the descriptions of its pictures."""
+    if page is None:
+        return Counter()
+    page = deepcopy(page)
+    for block in page.iter(*_BLOCKS):
+        block.tail = f" {block.tail or ''}"
+        if block.tag not in {"br", "hr"}:
+            block.text = f" {block.text or ''}"
+    return word_counts(" ".join((all_text(page), *(picture.get("alt") or "" for picture in page.iter("img")))))
+
+
+def _content_id(address: str) -> str:
+    """Return the id of the part that an address of a page names, "" for the address of another page."""
+    return unquote(address[4:]).lower() if address[:4].lower() == "cid:" else ""
 
 
 def _plain_blocks(text: str) -> Iterator[Block]:
@@ -176,6 +195,5 @@ def _metadata(message: MailMessage) -> dict[str, JsonValue]:
         "sent": message.sent.isoformat() if message.sent else None,
         "message_id": message.message_id,
         "in_reply_to": message.in_reply_to,
-        "unread_attachments": message.more_files,
     }
     return {name: value for name, value in found.items() if value}

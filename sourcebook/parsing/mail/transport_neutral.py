@@ -8,7 +8,7 @@ from typing import Final
 
 from sourcebook.parsing.html.charset import decode_page
 from sourcebook.parsing.mail.message import Body
-from sourcebook.parsing.mail.outlook_properties import rich_text
+from sourcebook.parsing.mail.outlook_properties import with_rich_text
 
 MEDIA_TYPES: Final = frozenset({"application/ms-tnef", "application/vnd.ms-tnef"})
 FILE_NAME: Final = "winmail.dat"
@@ -124,9 +124,7 @@ def _body(message: Mapping[int, bytes | str], plain: str) -> Body:
     text, html, rtf = (message.get(number, b"") for number in (_BODY, _HTML, _RTF))
     plain = text if isinstance(text, str) else plain.rstrip("\0")
     page = html if isinstance(html, str) else decode_page(html).text if html else ""
-    if not plain.strip() and not page.strip() and isinstance(rtf, bytes) and rtf:
-        return Body(*rich_text(rtf))
-    return Body(plain, page)
+    return with_rich_text(Body(plain, page), rtf if isinstance(rtf, bytes) else b"")
 
 
 def _file(properties: Mapping[int, bytes | str]) -> PackedFile:

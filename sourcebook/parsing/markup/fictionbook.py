@@ -12,15 +12,17 @@ from sourcebook.parsing.html.cleaner import readable_body, write_everything
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.markup.xml_tree import descendants, elements, first_of, local_name, text_root, words_of
 from sourcebook.parsing.text.decode import clean
+from sourcebook.parsing.text.picture_marks import decoded_picture
 from sourcebook.parsing.text.titles import cut_title, document_title
 
 _HTML = {
     "p": "p", "subtitle": "p", "text-author": "p", "date": "p", "stanza": "p", "v": "span", "emphasis": "em",
     "strong": "strong", "code": "code", "cite": "blockquote", "epigraph": "blockquote", "table": "table", "tr": "tr",
     "th": "th", "td": "td", "section": "div", "body": "div", "poem": "div", "annotation": "div", "title": "p",
+    "image": "img",
 }  # fmt: skip
 """HTML element of each element of a text; others are plain text."""
-_LEFT_OUT = frozenset({"image", "empty-line", "binary", "stylesheet", "description"})
+_LEFT_OUT = frozenset({"empty-line", "binary", "stylesheet", "description"})
 _SPANS = ("colspan", "rowspan")
 _HREF = "{http://www.w3.org/1999/xlink}href"
 _MOST = 50
@@ -30,7 +32,7 @@ _MOST = 50
 def parse_fictionbook(content: bytes) -> ParsedDocument:
     """Parse a book: its sections with their ids as anchors, poems with their lines, and its notes at the end.
 
-    Pictures are left out, and entities are not resolved.
+    Entities are not resolved.
 
     Raises:
         ParseError: the file is damaged, or no FictionBook.
@@ -43,7 +45,9 @@ def parse_fictionbook(content: bytes) -> ParsedDocument:
     title = cut_title(clean(words_of(None if about is None else first_of(about, "book-title"))))
     metadata = {} if about is None else _metadata(about, description)
     language = words_of(None if about is None else first_of(about, "lang")).lower()[:2]
-    body = readable_body(etree.tostring(_page(root, about, title), method="html", encoding="unicode"))
+    pictures = {f"#{each.get('id')}": each.text or "" for each in descendants(root, "binary")}
+    page = etree.tostring(_page(root, about, title), method="html", encoding="unicode")
+    body = readable_body(page, load=lambda address: decoded_picture(pictures.get(address, "")))
     if body is None:
         raise ParseError("it holds no text; check its file name", FailureClass.EMPTY)
     written = write_everything(body, base_url="")
@@ -134,6 +138,9 @@ def _rename_one(element: Any, name: str) -> None:
             elif target:
                 element.tag = "a"
                 element.set("href", target)
+        case "image":
+            element.set("src", attributes.get(_HREF, ""))
+            element.set("alt", attributes.get("alt") or attributes.get("title") or "")
         case "v":
             element.append(etree.Element("br"))
         case "text-author":

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
+from urllib.parse import unquote
 
 from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import JsonValue, ParsedDocument
@@ -11,24 +12,28 @@ from sourcebook.parsing.text.decode import clean, decode
 from sourcebook.parsing.text.joined_blocks import JoinedBlocks
 from sourcebook.parsing.text.markdown import markdown_blocks
 from sourcebook.parsing.text.markdown_writing import code_fence
+from sourcebook.parsing.text.picture_marks import decoded_picture, embedded_picture, picture_mark
 from sourcebook.parsing.text.titles import cut_title, document_title
 
 _ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 """Escape sequences of terminals: colours, cursor movements and titles."""
 _OVERWRITTEN = re.compile(r"[^\n]*\r(?!\n)")
 """Start of a line that the terminal shows no more, such as the earlier states of a progress bar."""
-_PICTURE = re.compile(r"!\[([^\]\n]{0,1000})\]\((?:data:|attachment:)[^)\s]*(?:\s+\"[^\"\n]*\")?\)")
-_PICTURE_ELEMENT = re.compile(r"""(<img\b[^>]{0,1000}?\bsrc\s*=\s*)(?:"data:[^"]*"|'data:[^']*')""", re.IGNORECASE)
+_PICTURE = re.compile(r"!\[([^\]\n]{0,1000})\]\(((?:data:|attachment:)[^)\s]*)(?:\s+\"[^\"\n]*\")?\)")
+_PICTURE_ELEMENT = re.compile(
+    r"""(<img\b[^>]{0,1000}?\bsrc\s*=\s*)(?P<quote>["'])(data:[^"']*)(?P=quote)([^>]{0,1000}>)?""", re.IGNORECASE
+)
 _SHOWN_FIRST = ("text/markdown", "text/html", "text/latex", "text/plain", "application/json")
 """Text types of a result, the fullest first: a table is HTML and, less clearly, plain text."""
 _PICTURES = ("image/", "application/pdf")
+_DRAWING = "image/svg+xml"
 
 
 def parse_notebook(content: bytes) -> ParsedDocument:
     """Parse a notebook of format 3 or 4.
 
     Markdown cells are kept verbatim, without the bytes of embedded pictures. Code cells are fenced in the language of
-    the notebook's kernel, and what they printed follows them. The metadata count the pictures of the results.
+    the notebook's kernel, and what they printed follows them. A picture has a mark.
 
     Raises:
         ParseError: the file is no JSON, or holds no cells.
@@ -38,16 +43,12 @@ def parse_notebook(content: bytes) -> ParsedDocument:
     described = _mapping(notebook.get("metadata"))
     language = _language(described)
     joined = JoinedBlocks()
-    pictures = 0
     for cell in _cells(notebook):
         _add_cell(joined, cell, language)
-        pictures += sum(map(_is_picture, _outputs(cell)))
     markdown, blocks = joined.markdown(), tuple(joined.blocks)
     metadata: dict[str, JsonValue] = {"encoding": decoded.encoding, "programming_language": language}
     if authors := list(_authors(described)):
         metadata["author"] = ", ".join(authors)
-    if pictures:
-        metadata["pictures_left_out"] = pictures
     title = described.get("title")
     return ParsedDocument(
         markdown=markdown,
@@ -94,7 +95,7 @@ def _add_cell(joined: JoinedBlocks, cell: Mapping[str, object], language: str) -
         case "raw":
             joined.add(code_fence(source.strip("\n")), "code")
         case _:
-            _add_markdown(joined, _without_pictures(source))
+            _add_markdown(joined, _with_marks(source, _mapping(cell.get("attachments"))))
 
 
 def _add_output(joined: JoinedBlocks, output: Mapping[str, object]) -> None:
@@ -111,12 +112,13 @@ def _add_result(joined: JoinedBlocks, output: Mapping[str, object]) -> None:
     """Add the fullest text of a result; the text beside a picture only names its class and size."""
     data = _data(output)
     if _is_picture(output):
+        _add_markdown(joined, _mark_of(data))
         data = {kind: value for kind, value in data.items() if kind == "text/markdown"}
     kind = next((kind for kind in _SHOWN_FIRST if kind in data), "")
     value = data.get(kind)
     match kind:
         case "text/markdown":
-            _add_markdown(joined, _without_pictures(_text(value)))
+            _add_markdown(joined, _with_marks(_text(value), {}))
         case "text/html":
             if not _add_html(joined, _text(value)):
                 joined.add(code_fence(_printed(_text(data.get("text/plain")))), "code")
@@ -163,11 +165,24 @@ def _is_picture(output: Mapping[str, object]) -> bool:
     return any(kind.startswith(_PICTURES) for kind in _data(output))
 
 
-def _without_pictures(markdown: str) -> str:
-    """Return Markdown with the alternative text of embedded pictures in place of their bytes."""
+def _with_marks(markdown: str, attachments: Mapping[str, object]) -> str:
+    """Return Markdown with the alternative text and the mark of embedded pictures in place of their bytes."""
     if "data:" not in markdown and "attachment:" not in markdown:
         return markdown
-    return _PICTURE_ELEMENT.sub(r'\1""', _PICTURE.sub(r"\1", markdown))
+    held = {f"attachment:{name}": _mark_of(_mapping(forms)) for name, forms in attachments.items()}
+
+    def mark(address: str) -> str:
+        return held.get(unquote(address)) or picture_mark(embedded_picture(address) or b"")
+
+    markdown = _PICTURE.sub(lambda found: f"{found[1]} {mark(found[2])}".strip(), markdown)
+    return _PICTURE_ELEMENT.sub(lambda found: f'{found[1]}""{found[4] or ""}{mark(found[3])}', markdown)
+
+
+def _mark_of(data: Mapping[str, object]) -> str:
+    """Return the mark of the first picture among the forms of a result or an attachment."""
+    kind = min((kind for kind in data if kind.startswith(_PICTURES)), key=_DRAWING.__eq__, default="")
+    text = _text(data.get(kind))
+    return picture_mark(text.encode() if kind == _DRAWING else decoded_picture(text))
 
 
 def _printed(text: str) -> str:

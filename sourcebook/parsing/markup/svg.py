@@ -7,10 +7,12 @@ from typing import Any
 
 from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import ParsedDocument
+from sourcebook.model.left_out import with_left_out
 from sourcebook.parsing.language import detect_language
-from sourcebook.parsing.markup.xml_tree import elements, local_name, xml_root
+from sourcebook.parsing.markup.xml_tree import descendants, elements, local_name, xml_root
 from sourcebook.parsing.text.decode import clean
 from sourcebook.parsing.text.joined_blocks import JoinedBlocks
+from sourcebook.parsing.text.picture_marks import embedded_picture, picture_mark
 
 _NOT_SHOWN = frozenset({"defs", "metadata", "script", "style", "symbol"})
 _TEXTS = frozenset({"title", "desc", "text", "foreignObject"})
@@ -41,8 +43,24 @@ def parse_svg(content: bytes) -> ParsedDocument:
     joined = JoinedBlocks()
     for text in _texts(root):
         joined.add(clean(text), "paragraph")
+    for image in descendants(root, "image"):
+        address = image.get("href") or image.get("{http://www.w3.org/1999/xlink}href") or ""
+        joined.add(picture_mark(embedded_picture(address) or b""), "paragraph")
     markdown, blocks = joined.markdown(), tuple(joined.blocks)
-    return ParsedDocument(markdown, blocks, title=title or None, language=detect_language(markdown, blocks))
+    language = detect_language(markdown, blocks)
+    metadata = with_left_out({}, {"hidden_words": len(" ".join(_hidden_texts(root)).split())})
+    return ParsedDocument(markdown, blocks, title=title or None, language=language, metadata=metadata)
+
+
+def _hidden_texts(root: Any) -> Iterator[str]:
+    """Yield the texts of the outermost hidden elements."""
+    waiting = [root]
+    while waiting:
+        element = waiting.pop()
+        if _is_hidden(element):
+            yield " ".join(element.itertext())
+        else:
+            waiting.extend(elements(element))
 
 
 def _unpacked(content: bytes) -> bytes:

@@ -22,10 +22,13 @@ from sourcebook.parsing.text.decode import clean
 from sourcebook.parsing.text.joined_blocks import JoinedBlocks
 from sourcebook.parsing.text.left_out import left_out_of
 from sourcebook.parsing.text.markdown_writing import markdown_table
+from sourcebook.parsing.text.picture_marks import count_pictures
 from sourcebook.parsing.text.titles import document_title, is_title
 
 _PICTURE: Final = re.compile(r"(?:[0-9a-fA-F]{2}\s*){256,}")
 """Data of pictures."""
+_RASTER: Final = re.compile(r"(?<![0-9a-fA-F])(?:89504e47|ffd8ff)(?:[0-9a-fA-F]{2}\s*){256}", re.IGNORECASE)
+"""Start of a picture; drawings beside them are the same pictures for older programs."""
 _BINARY: Final = re.compile(r"\\\\|\\bin(?:(?![a-z])(\d{0,9})|[a-z]+-?\d*) ?")
 """Binary data, trays of a printer (`\\binsxn`), and backslashes of the text."""
 _BACKSLASH: Final = "\\'5c"
@@ -40,7 +43,7 @@ _INFO_BYTES: Final = 20_000
 def parse_rtf(content: bytes) -> ParsedDocument:
     """Parse rich text: headings, lists, tables, boxes, footnotes, remarks; links as text.
 
-    Pictures are left out; headers, footers and hidden words too, which the metadata count.
+    Pictures are left out; headers, footers and hidden words too. The metadata count them.
 
     Raises:
         ParseError: it is no rich text.
@@ -48,6 +51,7 @@ def parse_rtf(content: bytes) -> ParsedDocument:
     written = _without_binary_data(content.decode("latin-1"))
     if not written.lstrip().startswith("{\\rtf"):
         raise ParseError("it is no rich text; open it in a word processor and save it again", FailureClass.CORRUPT)
+    count_pictures(len(_RASTER.findall(written)))
     read = read_rich_text(_PICTURE.sub("", written))
     joined = JoinedBlocks()
     _write(joined, read.text)

@@ -9,6 +9,7 @@ from lxml import etree  # type: ignore[import-untyped] # its stubs are a package
 from openpyxl.packaging.relationship import get_dependents, get_rels_path  # type: ignore[import-untyped]
 
 from sourcebook.parsing.office.diagrams import DATA, REFERENCE, texts_of_data
+from sourcebook.parsing.text.picture_marks import description, picture_mark
 
 _MAIN: Final = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _SHEET_DRAWING: Final = "{http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing}"
@@ -35,7 +36,7 @@ def drawn_texts(content: bytes) -> Mapping[str, list[str]]:
             for each in workbook.iter(f"{_SHEETS}sheet")
         }
         return {
-            name: [text for drawing in _drawings(archive, path) for text in _texts(archive, drawing)]
+            name: [text for drawing in _drawings(archive, path) for text in _texts(archive, drawing) if text]
             for name, path in paths.items()
             if path
         }
@@ -62,18 +63,27 @@ def _root(archive: ZipFile, path: str) -> Any:
         return None
 
 
+def _bytes(archive: ZipFile, path: str) -> bytes:
+    return archive.read(path) if path in archive.namelist() else b""
+
+
 def _texts(archive: ZipFile, drawing: str) -> Iterator[str]:
     root = _root(archive, drawing)
     if root is None:
         return
     targets = _targets(archive, drawing)
     for anchor in sorted(root, key=_place):
-        for element in anchor.iter(f"{_SHEET_DRAWING}sp", REFERENCE):
+        for element in anchor.iter(f"{_SHEET_DRAWING}sp", f"{_SHEET_DRAWING}pic", REFERENCE):
             if any(above.tag == f"{_COMPATIBILITY}Fallback" for above in element.iterancestors()):
                 continue  # the same shape again, for older programs
             if element.tag == REFERENCE:
                 data = _root(archive, targets.get(element.get(DATA), ("", ""))[1])
                 yield from (text for _, text in (texts_of_data(data) if data is not None else ()))
+            elif element.tag == f"{_SHEET_DRAWING}pic":
+                named = next(element.iter(f"{_SHEET_DRAWING}cNvPr"), None)
+                yield description(None if named is None else named.get("descr"))
+                for picture in element.iter(f"{_MAIN}blip"):
+                    yield picture_mark(_bytes(archive, targets.get(picture.get(f"{{{_OFFICE}}}embed"), ("", ""))[1]))
             elif not element.get("textlink"):
                 yield from _paragraphs(element)
 

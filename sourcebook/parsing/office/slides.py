@@ -23,8 +23,10 @@ from sourcebook.parsing.docling.backends import open_backend
 from sourcebook.parsing.docling.markdown_serializer import texts_left_out, write_markdown
 from sourcebook.parsing.office.diagrams import REFERENCE, diagram_texts
 from sourcebook.parsing.office.notes_and_comments import comment_sentence
+from sourcebook.parsing.office.picture_parts import mark_of_pictures
 from sourcebook.parsing.text.left_out import LeftOut, left_out_of
 from sourcebook.parsing.text.markdown_writing import WrittenDocument
+from sourcebook.parsing.text.picture_marks import MARK, description
 
 _COMMENT = "comment-slide"
 _ALTERNATIVES = "{http://schemas.openxmlformats.org/markup-compatibility/2006}AlternateContent"
@@ -49,6 +51,7 @@ class SlidesBackend(MsPowerpointDocumentBackend):
             for slide in self.pptx_obj.slides:
                 _choose_new_shapes(slide)
                 _write_out_diagrams(slide)
+                _write_out_pictures(slide)
 
     def _handle_pictures(self, *args: Any, **kwargs: Any) -> None:  # docling has no option that leaves them out
         pass
@@ -84,6 +87,25 @@ def _write_out_diagrams(slide: Slide) -> None:
             paragraph = box.text_frame.paragraphs[0] if not number else box.text_frame.add_paragraph()
             paragraph.text, paragraph.level = text, level
         frame.getparent().replace(frame, box.element)
+
+
+def _write_out_pictures(slide: Slide) -> None:
+    """Put a text box with the description and the mark of a picture behind it, or behind the shape that it fills."""
+    held: dict[Any, list[str]] = {}
+    for picture in slide.element.iter(qn("a:blip")):
+        holder = next(picture.iterancestors(qn("p:pic"), qn("p:sp"), qn("p:bg")), None)
+        if holder is not None and holder not in held:
+            named = next(holder.iter(qn("p:cNvPr")), None)
+            if named is not None and named.get("hidden") == "1":
+                continue
+            described = description(None if named is None else named.get("descr"))
+            held[holder] = [described, mark_of_pictures(holder, slide.part)]
+    for holder, texts in held.items():
+        if any(texts):
+            box = slide.shapes.add_textbox(*_place(holder))
+            box.text_frame.text = "\n".join(filter(None, texts))
+            if holder.tag != qn("p:bg"):
+                holder.addnext(box.element)
 
 
 def _place(frame: Any) -> tuple[Length, Length, Length, Length]:
@@ -166,6 +188,7 @@ def _reads_as_title(item: NodeItem) -> bool:
         and item.label in {DocItemLabel.TEXT, DocItemLabel.PARAGRAPH}
         and item.content_layer == ContentLayer.BODY
         and 0 < len(item.text.strip()) <= _LONGEST_TITLE
+        and MARK.search(item.text) is None
     )
 
 

@@ -23,6 +23,7 @@ from sourcebook.parsing.docling.backends import open_backend
 from sourcebook.parsing.docling.markdown_serializer import texts_left_out, write_markdown
 from sourcebook.parsing.office.diagrams import REFERENCE, diagram_texts
 from sourcebook.parsing.office.notes_and_comments import place_remarks
+from sourcebook.parsing.office.picture_parts import mark_pictures
 from sourcebook.parsing.office.word_chunks import write_out_chunks
 from sourcebook.parsing.office.word_markup import write_plain_markup
 from sourcebook.parsing.text.left_out import LeftOut, left_out_of
@@ -49,6 +50,7 @@ class WordBackend(MsWordDocumentBackend):
         if self.docx_obj is not None:
             self.unread_chunks = write_out_chunks(self.docx_obj)
             write_plain_markup(self.docx_obj)
+            mark_pictures(self.docx_obj.element.body, self.docx_obj.part)
             self.hidden_texts = tuple(self._hidden_texts(self.docx_obj)) if self._uses_hidden_text else ()
             self._number_notes(self.docx_obj)
             _write_out_diagrams(self.docx_obj)

@@ -1,6 +1,5 @@
 """PDF files: the layout of their text layer, and OCR of pages without one."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from sourcebook.config.parsing import ParsingSettings
@@ -52,7 +51,7 @@ def parse_pdf(content: bytes, *, settings: ParsingSettings) -> ParsedDocument:
         )
     beyond = sum(one.beyond for one in found if one.page.number in readable.by_text)
     unseen = sum(one.unseen for one in found)
-    points = sum((Counter(one.points) for one in found if one.page.number in readable.by_text), Counter[str]())
+    points = sum(sum(one.points.values()) for one in found if one.page.number in readable.by_text)
     metadata = {key: value for key, value in properties.metadata.items() if key != "title"}
     if damaged := damaged_streams(content):
         metadata["damaged_streams"] = damaged
@@ -63,7 +62,8 @@ def parse_pdf(content: bytes, *, settings: ParsingSettings) -> ParsedDocument:
         page_count=properties.page_count,
         language=detect_language(written.markdown, written.blocks),
         metadata=with_left_out(
-            {**metadata, **readable.metadata, **body.left_out.metadata(points, beyond)}, {"unseen_words": unseen}
+            {**metadata, **readable.metadata, **body.left_out.metadata()},
+            {"plot_points": points, "words_beyond_page": beyond, "unseen_words": unseen},
         ),
         nothing_to_read=_why_empty(found, ocr=settings.ocr) if empty else None,
     )

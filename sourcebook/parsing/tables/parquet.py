@@ -2,6 +2,7 @@
 
 from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import ParsedDocument
+from sourcebook.model.left_out import with_left_out
 from sourcebook.parsing.tables.description import SHOWN_COLUMNS, SHOWN_ROWS, Column, Table, describe
 from sourcebook.parsing.text.joined_blocks import JoinedBlocks
 
@@ -42,6 +43,5 @@ def parse_parquet(content: bytes) -> ParsedDocument:
         ) from error
     joined = JoinedBlocks()
     describe(joined, Table("", columns, rows, list(zip(*values, strict=False))))
-    return ParsedDocument(
-        markdown=joined.markdown(), blocks=tuple(joined.blocks), metadata={"rows": rows, "columns": len(columns)}
-    )
+    metadata = with_left_out({"rows": rows, "columns": len(columns)}, {"records": max(0, rows - SHOWN_ROWS)})
+    return ParsedDocument(markdown=joined.markdown(), blocks=tuple(joined.blocks), metadata=metadata)

@@ -6,6 +6,7 @@ from contextlib import closing
 
 from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import JsonValue, ParsedDocument
+from sourcebook.model.left_out import with_left_out
 from sourcebook.parsing.tables.description import (
     MOST_TABLES,
     SHOWN_COLUMNS,
@@ -85,10 +86,11 @@ def _document(connection: sqlite3.Connection) -> ParsedDocument:
         joined.add(f"It has {counted(len(views), 'view')}{_listed(views)}.", "paragraph")
     if virtual:  # their rows are those of a program, which may not be here
         joined.add(f"Not read: {counted(len(virtual), 'virtual table')}{_listed(virtual)}.", "paragraph")
-    rows = 0
+    rows = unread = 0
     for name in names[:MOST_TABLES]:
         table = _table(connection, name)
         rows += table.rows or 0
+        unread += (table.rows or 0) - len(table.first)
         describe(joined, table)
     metadata: dict[str, JsonValue] = {"tables": len(names), "rows": rows}
     more = max(len(names) - MOST_TABLES, 0)
@@ -96,7 +98,9 @@ def _document(connection: sqlite3.Connection) -> ParsedDocument:
         metadata["unread_tables"] = more + len(virtual)
     if more:
         joined.add(f"And {counted(more, 'more table')}.", "paragraph")
-    return ParsedDocument(markdown=joined.markdown(), blocks=tuple(joined.blocks), metadata=metadata)
+    return ParsedDocument(
+        joined.markdown(), tuple(joined.blocks), metadata=with_left_out(metadata, {"records": unread})
+    )
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -1,16 +1,13 @@
 """The account of text that a document holds and its Markdown does not."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from sourcebook.model.document import JsonValue
 
 MOST_TEXTS = 10
 """Most texts that are named."""
-
-_NO_POINTS: Mapping[str, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,19 +21,10 @@ class LeftOut:
     texts: tuple[str, ...] = ()
     """The most frequent texts, up to ten."""
 
-    def metadata(self, points: Mapping[str, int] = _NO_POINTS, beyond: int = 0) -> dict[str, JsonValue]:
-        """Return the entry `left_out` of the document's metadata; nothing where nothing is left out.
-
-        Args:
-            points: points of plots that are left out, by the sign that shows them; they are no text and in no share.
-            beyond: words beyond the edges of the pages; nobody sees them, and they are in no share.
-        """
-        if not self.rows and not points and not beyond:
-            return {}
-        facts: dict[str, JsonValue] = {"rows": self.rows, "words": self.words, "share": self.share}
-        facts["texts"] = [*self.texts]
-        unseen: dict[str, JsonValue] = {"plot_points": dict(points), "words_beyond_page": beyond}
-        return {"left_out": facts | {name: number for name, number in unseen.items() if number}}
+    def metadata(self) -> dict[str, JsonValue]:
+        """Return the entry `left_out` of the document's metadata; nothing where nothing is left out."""
+        facts = {"rows": self.rows, "words": self.words, "share": self.share, "texts": [*self.texts]}
+        return {"left_out": facts} if self.rows else {}
 
 
 def left_out_of(texts: Sequence[str], *, kept: int) -> LeftOut:

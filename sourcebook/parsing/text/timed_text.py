@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from html import unescape
 
 from sourcebook.model.document import Block, ParsedDocument
+from sourcebook.model.left_out import with_left_out
 from sourcebook.model.transcript import Segment
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.text.decode import decode
@@ -23,6 +24,9 @@ _TOUCHING_SECONDS = 0.1
 """Gap between two cues of captions that roll up, at most."""
 _SHIFT_SECONDS = 0.05
 """Length of a cue that only moves the line before it up."""
+
+_NOTE = re.compile(r"^NOTE[ \t\n](.*?)(?=\n[ \t]*\n|\Z)", re.MULTILINE | re.DOTALL)
+"""A remark of a WebVTT file, which no player shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +52,10 @@ def parse_timed_text(content: bytes) -> ParsedDocument:
     return replace(
         document,
         language=detect_language(document.markdown, [whole]),
-        metadata={"encoding": decoded.encoding, "duration_seconds": max(segment.end for segment in segments)},
+        metadata=with_left_out(
+            {"encoding": decoded.encoding, "duration_seconds": max(segment.end for segment in segments)},
+            {"hidden_words": sum(len(note[1].split()) for note in _NOTE.finditer(decoded.text))},
+        ),
     )
 
 

@@ -16,6 +16,7 @@ from sourcebook.parsing.office.legacy.word_pieces import word_streams
 from sourcebook.parsing.text.joined_blocks import JoinedBlocks
 from sourcebook.parsing.text.left_out import left_out_of
 from sourcebook.parsing.text.markdown import markdown_blocks
+from sourcebook.parsing.text.picture_marks import count_embedded_pictures
 from sourcebook.parsing.text.titles import document_title
 
 _BREAK_IN_CELL: Final = re.compile(r"(?<!\\)<br>(?=.*\|$)", re.MULTILINE)
@@ -51,6 +52,7 @@ def parse_binary(content: bytes, *, ending: Literal["doc", "ppt"], target: str) 
             f"it was written by PowerPoint 95 or an older one; open it in LibreOffice and save it as .{target}",
             FailureClass.UNSUPPORTED,
         )
+    count_embedded_pictures(content)
     properties = ole_properties(content)
     title = properties.pop("title", None)
     return ParsedDocument(

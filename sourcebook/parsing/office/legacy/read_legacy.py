@@ -7,6 +7,7 @@ from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import ParsedDocument
 from sourcebook.model.media_types import DOC, DOCX, OLE, OUTLOOK, PPT, PPTX, XLS, XLSX
 from sourcebook.parsing.office.office_archive import OfficeFormat
+from sourcebook.parsing.text.picture_marks import count_embedded_pictures
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,7 @@ def _parse_xls(content: bytes, *, name: str) -> ParsedDocument:
     from sourcebook.parsing.office.legacy.excel import ole_properties, xlsx_of_xls
     from sourcebook.parsing.office.read_office import parse_office
 
+    count_embedded_pictures(content)
     document = parse_office(xlsx_of_xls(content), name=name, media_type=XLSX)
     properties = ole_properties(content)
     title = properties.pop("title", None)

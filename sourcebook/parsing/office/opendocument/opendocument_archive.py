@@ -10,6 +10,7 @@ from lxml import etree  # type: ignore[import-untyped] # its stubs are a package
 from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.media_types import ODP, ODS, ODT
 from sourcebook.parsing.office.office_archive import checked_parts, opened_archive, with_parts
+from sourcebook.parsing.text.picture_marks import picture_mark
 
 _MANIFEST = "META-INF/manifest.xml"
 _UNREAD: Final = ("Basic/", "Dialogs/", "Scripts/", "Pictures/")
@@ -26,6 +27,7 @@ _NAMESPACES: Final = {
     "table": "urn:oasis:names:tc:opendocument:xmlns:table:1.0",
     "text": "urn:oasis:names:tc:opendocument:xmlns:text:1.0",
     "dc": "http://purl.org/dc/elements/1.1/",
+    "xlink": "http://www.w3.org/1999/xlink",
     "meta": "urn:oasis:names:tc:opendocument:xmlns:meta:1.0",
 }
 
@@ -95,6 +97,16 @@ def with_content(content: bytes, root: Any, *, named: str, media_type: str) -> b
                 )
             parts[_MANIFEST] = manifest
         return with_parts(archive, parts)
+
+
+def mark_pictures(root: Any, archive: ZipFile) -> None:
+    """Put a text box with the mark of a picture in the picture's place; the pictures of a single XML file are gone."""
+    names = frozenset(archive.namelist())
+    for picture in list(root.iter(qualified("draw:image"))):
+        path, frame = (picture.get(qualified("xlink:href")) or "").removeprefix("./"), picture.getparent()
+        if (path in names or not path) and frame is not None and frame.find(qualified("draw:object")) is None:
+            box = etree.SubElement(frame, qualified("draw:text-box"))
+            etree.SubElement(box, PARAGRAPHS[0]).text = picture_mark(archive.read(path) if path else None)
 
 
 def without_pictures(root: Any) -> None:

@@ -7,8 +7,9 @@ from typing import Any, Final
 from sourcebook.model.document import JsonValue, ParsedDocument
 from sourcebook.model.media_types import ODP, ODS, ODT
 from sourcebook.parsing.language import detect_language
+from sourcebook.parsing.office.office_archive import opened_archive
 from sourcebook.parsing.office.opendocument.flat import as_archive, is_flat
-from sourcebook.parsing.office.opendocument.opendocument_archive import open_opendocument, qualified
+from sourcebook.parsing.office.opendocument.opendocument_archive import mark_pictures, open_opendocument, qualified
 from sourcebook.parsing.text.left_out import LeftOut
 from sourcebook.parsing.text.markdown_writing import WrittenDocument
 from sourcebook.parsing.text.titles import document_title, is_title
@@ -63,6 +64,8 @@ def _read(content: bytes, root: Any, media_type: str, name: str) -> tuple[Writte
     if media_type == ODS:
         from sourcebook.parsing.office.opendocument.spreadsheet import read_spreadsheet
 
+        with opened_archive(content, named="ods") as archive:
+            mark_pictures(root, archive)
         return *read_spreadsheet(root), LeftOut()
     from sourcebook.parsing.docling.backends import import_without_models
 

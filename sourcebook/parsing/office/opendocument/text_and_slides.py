@@ -22,6 +22,7 @@ from sourcebook.parsing.office.office_archive import opened_archive
 from sourcebook.parsing.office.opendocument.opendocument_archive import (
     DRAWN,
     PARAGRAPHS,
+    mark_pictures,
     qualified,
     remove,
     shown_text,
@@ -59,6 +60,8 @@ def read_text(content: bytes, root: Any, *, name: str) -> tuple[WrittenDocument,
     Raises:
         ParseError: docling refuses the file.
     """
+    with opened_archive(content, named="odt") as archive:
+        mark_pictures(root, archive)
     without_pictures(root)
     for unnumbered in list(root.iter(qualified("text:list-header"))):  # docling reads items only
         unnumbered.tag = qualified("text:list-item")
@@ -79,6 +82,8 @@ def read_text(content: bytes, root: Any, *, name: str) -> tuple[WrittenDocument,
 
 def read_slides(content: bytes, root: Any, *, name: str) -> tuple[WrittenDocument, int]:
     """Read a presentation: one section a slide, with its notes; the arguments are those of `read_text`."""
+    with opened_archive(content, named="odp") as archive:
+        mark_pictures(root, archive)
     without_pictures(root)
     plain = with_content(content, root, named="odp", media_type=ODP)
     document = open_backend(plain, _SlidesBackend, name=name, docling_format="odp").convert()

@@ -21,7 +21,7 @@ MOST_PIXELS = 100_000_000
 """Most pixels of a picture: A2 at 450 dpi, which takes 1.8 GB of memory as WebP and 1.1 GB in other formats."""
 _ENOUGH_PIXELS = 4_000_000
 """Fewest pixels to which a larger frame is reduced, by a whole factor; OCR needs fewer."""
-_FORMATS = ("PNG", "JPEG", "TIFF", "GIF", "WEBP", "BMP", "AVIF", "HEIF")
+_FORMATS = ("PNG", "JPEG", "TIFF", "GIF", "WEBP", "BMP", "AVIF")
 """The only formats that Pillow may try, because some of its readers start programs."""
 _BOMB = re.compile(r"\((\d+) pixels\)")
 _TOO_LARGE = f"more than the {MOST_PIXELS // 1_000_000} million that are read; save it smaller, or in parts"
@@ -36,10 +36,12 @@ def open_picture(content: bytes) -> ImageFile:
     """
     from PIL import Image
 
+    formats = _FORMATS
     if content[4:8] == b"ftyp" and content[8:12] not in {b"avif", b"avis"}:
         _register_heif()
+        formats = ("HEIF",)
     with _reasons():
-        picture = Image.open(BytesIO(content), formats=_FORMATS)
+        picture = Image.open(BytesIO(content), formats=formats)
         _check_size(picture)
         return picture
 

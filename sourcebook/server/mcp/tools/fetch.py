@@ -36,6 +36,9 @@ class FetchAnswer(BaseModel):
     language: str | None = None
     tags: list[str] | None = None
     metadata: dict[str, Any] | None = None
+    left_out: dict[str, int] | None = Field(
+        default=None, description="What the document holds and its text does not, counted by kind."
+    )
 
 
 def fetch_document(knowledge: KnowledgeBase, grant: Grant, asked: FetchArguments) -> FetchAnswer:
@@ -72,6 +75,7 @@ def part_of(document: Document, asked: FetchArguments) -> FetchAnswer:
         media_type=item.media_type,
         language=item.language,
         tags=document.tags or None,
+        left_out=item.left_out or None,
     )
     left_out = []
     if document.metadata and tokens_of(document.metadata) <= asked.max_tokens // _METADATA_SHARE:

@@ -73,12 +73,12 @@ def test_what_leads_out_of_the_archive_is_left_out_and_counted() -> None:
     document = read(zipped({**outside, **hidden, **kept}, links={"link.txt": "/etc/passwd"}), "a.zip")
     assert [each.name for each in document.attachments] == ["dir/file.txt", "b.txt"]
     reasons = ["4 with a path out of the archive", "3 that are hidden", "1 that are links or devices"]
-    assert document.metadata == {"files": 2, "unread_attachments": 8, "unread": reasons}
+    assert document.metadata == {"files": 2, "unread": reasons, "left_out": {"attachments": 8}}
     assert document.markdown.endswith(f"Files left out: {', '.join(reasons)}.\n")
     kinds = {"s": tarfile.SYMTYPE, "h": tarfile.LNKTYPE, "c": tarfile.CHRTYPE, "f": tarfile.FIFOTYPE}
     document = read(tarred({"../x": "x", "a.txt": "y"}, others=kinds), "a.tar")
     assert [each.name for each in document.attachments] == ["a.txt"]
-    assert document.metadata["unread_attachments"] == 5
+    assert document.metadata["left_out"] == {"attachments": 5}
 
 
 def test_names_are_unique_and_letters_are_read() -> None:
@@ -183,7 +183,7 @@ def test_limits_count_what_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
         assert [each.name for each in document.attachments] == [
             f"{n}.txt" for n in range(3 if name == "members" else 2)
         ]
-        assert document.metadata["unread_attachments"] == 5 - len(document.attachments)
+        assert document.metadata["left_out"] == {"attachments": 5 - len(document.attachments)}
         assert member_content(zipped(files), media_type=ZIP, number=1) == b"text 1"
     monkeypatch.undo()
     monkeypatch.setattr("sourcebook.parsing.archives.tar_members._MOST_UNPACKED", 30_000)

@@ -36,7 +36,7 @@ def test_the_start_names_the_page() -> None:
     head = head.replace('type="text/html";', 'type="text/html"; start="<main@x>";')
     document = read(head + frame + mark.replace("\n", "\nContent-ID: <main@x>\n", 1) + rest)
     assert document.markdown.startswith("# Gates")
-    assert document.metadata["frames_left_out"] == 1
+    assert document.metadata["left_out"]["frames"] == 1  # type: ignore[index, call-overload]
 
 
 @pytest.mark.parametrize("content", ["no archive\n", SAVED_PAGE.split("------sep\nContent-Type: text/html")[0]])

@@ -131,7 +131,7 @@ def test_plain_text_is_preferred_unless_it_only_stands_in() -> None:
     """HTML is read where the plain text is empty, a stub, or missing."""
     html = f"<p>{PROSE}</p><blockquote>Quoted.</blockquote><ul><li>one</li></ul>" + "<p>More of it.</p>" * 40
     for plain, expected in (
-        ("The plain text that says the same. " * 30, "The plain text"),
+        (f"{PROSE}\n\n> Quoted.\n\n- one\n\n" + "More of it. " * 40, f"{PROSE}\n\n> Quoted."),
         ("", PROSE),
         ("Your mail program does not support HTML.", PROSE),
     ):
@@ -141,6 +141,45 @@ def test_plain_text_is_preferred_unless_it_only_stands_in() -> None:
     alone = EmailMessage()
     alone.set_content(html, subtype="html")
     assert read(alone).markdown.startswith(f"{PROSE}\n> Quoted.\n\n- one\n\nMore of it.")
+
+
+TABLE = "<p>Your invoice is ready.</p><table><tr><td>HV-2201</td><td>412.50 crowns</td><td>due 11 May</td></tr></table>"
+
+
+@pytest.mark.parametrize(
+    ("plain", "html", "read_words", "lost"),
+    [
+        ("Your invoice is ready in the portal. Please sign in to see it.", TABLE, "| 412.50 crowns |", 9),
+        ("Ihr Programm kann diese Nachricht nicht anzeigen, sie liegt anders vor.", TABLE, "| 412.50 crowns |", 11),
+        ("此邮件无法显示。", "<p>您的发票已准备好，金额为四百克朗。</p>", "四百克朗", 7),
+        ("Your invoice HV-2201 of 412.50 crowns is ready, and due 11 May.", TABLE, "ready, and due", 0),
+        (f"{PROSE} The crane lifts 84 tonnes.", f"<p>{PROSE}</p>", "84 tonnes", 0),
+        (PROSE, '<img src="https://x.example/p.gif" width="1" height="1" alt="">', PROSE, 0),
+        (PROSE, "<p>Sent from my ship</p>", PROSE, 4),
+        (f"{PROSE} https://x.example/a", f'<p>{PROSE}</p><a href="https://x.example/a">here</a>', "[here]", 0),
+    ],
+)
+def test_the_form_that_holds_more_is_read_and_the_rest_is_counted(
+    plain: str, html: str, read_words: str, lost: int
+) -> None:
+    """What only the other form holds is counted in words, in Chinese in characters, whatever the language of a stub."""
+    written = message(plain)
+    written.add_alternative(html, subtype="html")
+    document = read(written)
+    assert read_words in document.markdown
+    assert document.metadata.get("left_out", {}) == ({"other_part_words": lost} if lost else {})
+
+
+def test_every_page_of_an_alternative_is_read() -> None:
+    """Apple Mail writes a page before and a page behind an attachment as one alternative to the plain text."""
+    written = message("Before. Behind.")
+    written.make_alternative()
+    mixed = MIMEMultipart("mixed")
+    for part in (MIMEText(f"<p>{PROSE}</p>", "html"), MIMEText("a,b", "csv"), MIMEText("The foot & more", "plain")):
+        mixed.attach(part)
+    written.attach(mixed)
+    assert PROSE in read(written).markdown
+    assert "The foot & more" in read(written).markdown
 
 
 def test_attachments_keep_order_name_type_and_bytes() -> None:
@@ -196,7 +235,7 @@ def test_attachments_that_are_nested_too_deeply_are_counted() -> None:
         written = outer
     document = read(written)
     assert len(document.attachments) == 10
-    assert document.metadata["unread_attachments"] == 3
+    assert document.metadata["left_out"] == {"attachments": 3}
 
 
 def test_messages_within_messages_end() -> None:
@@ -208,14 +247,14 @@ def test_messages_within_messages_end() -> None:
         written = outer
     document = read(written)
     assert len(document.attachments) == 10
-    assert document.metadata["unread_attachments"] == 4
+    assert document.metadata["left_out"] == {"attachments": 4}
     assert "Of 14 attachments only these 10 are read" in document.markdown
     many = MIMEMultipart()
     for number in range(1100):
         many.attach(MIMEApplication(b"%d" % number, name="same.txt"))
     document = parse(many.as_bytes(), name="a.eml", media_type=EMAIL)
     assert len(set(names(document))) == 1000
-    assert document.metadata["unread_attachments"] == 100
+    assert document.metadata["left_out"] == {"attachments": 100}
     assert "Of 1,100 attachments only these 1,000 are read" in document.markdown
 
 

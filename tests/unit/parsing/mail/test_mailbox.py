@@ -58,7 +58,7 @@ def test_attachments_that_are_not_read_are_counted_over_all_messages() -> None:
     """Twelve messages within each other, twice: the last two of each are nested too deeply."""
     nested = "".join(f"Subject: {n}\nContent-Type: message/rfc822\n\n" for n in range(12)) + "Subject: 12\n\nx\n\n"
     document = read(f"From c@example.org Wed Jan  3 10:30:00 2024\n{nested}".encode() * 2)
-    assert document.metadata == {"messages": 2, "attachments": 20, "unread_attachments": 4}
+    assert document.metadata == {"messages": 2, "attachments": 20, "left_out": {"attachments": 4}}
 
 
 def test_a_message_of_nested_parts_does_not_lose_the_others() -> None:
@@ -105,7 +105,7 @@ def test_more_attachments_than_are_read_are_counted(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("sourcebook.parsing.mail.mailbox._MOST_ATTACHMENTS", 1)
     document = read(f"{MAILBOX}\n\n{MAILBOX}".encode())
     assert [attachment.name for attachment in document.attachments] == ["rota.pdf"]
-    assert document.metadata == {"messages": 4, "attachments": 2, "unread_attachments": 1}
+    assert document.metadata == {"messages": 4, "attachments": 2, "left_out": {"attachments": 1}}
 
 
 @pytest.mark.parametrize("before", ["", "From - \n", "From someone\r\n"])

@@ -145,6 +145,16 @@ def test_rich_text_made_from_html_gives_the_html_back(body: bytes, html: str) ->
     assert rich_text(compress(_HEAD + body + b"}")) == ("", html)
 
 
+def test_rich_text_stands_beside_a_stub() -> None:
+    """HTML in RTF counts as HTML, and text in RTF as plain text, where the message's own says less."""
+    page = compress(_HEAD + rb"{\*\htmltag64 <p>}HV-2201, 412.50 crowns{\*\htmltag72 </p>}}")
+    (body,) = message_of(storage("", {0x1000: "See the portal.", 0x1009: page}, header_bytes=32)).bodies
+    assert (body.plain, body.html) == ("See the portal.", "<p>HV-2201, 412.50 crowns</p>")
+    text = compress(rb"{\rtf1\ansi The crane lifts 84 tonnes.}")
+    (body,) = message_of(storage("", {0x1000: "See below.", 0x1009: text}, header_bytes=32)).bodies
+    assert (body.plain, body.html) == ("The crane lifts 84 tonnes.", "")
+
+
 @pytest.mark.parametrize(
     "content", [b"", b"\x10\0\0\0\xff\xff\xff\xffLZFu\0\0\0\0", b"\0" * 20, compress(b"{\\rtf1 cut off}")[:-3]]
 )
