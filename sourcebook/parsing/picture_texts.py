@@ -14,7 +14,13 @@ from sourcebook.model.document import Block, ParsedDocument
 from sourcebook.model.left_out import with_left_out
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.text.markdown import markdown_blocks
-from sourcebook.parsing.text.picture_marks import MARK, without_marks
+from sourcebook.parsing.text.picture_marks import (
+    FEW_CHARACTERS,
+    MARK,
+    MOST_PIXELS_BESIDE,
+    PIXELS_A_CHARACTER,
+    without_marks,
+)
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -24,12 +30,6 @@ _NEXT = "\n\n"
 _SPACED = re.compile(rf" ?{MARK.pattern}")
 _SHORTEST_SIDE, _FEWEST_PIXELS = 16, 8_000
 """Pixels below which a picture is an icon, and no text is sought in it."""
-_FEW_CHARACTERS = 100
-"""Characters for each picture of a section below which the pictures are its text."""
-_PIXELS_A_CHARACTER = 10
-"""Pixels whose reading takes as long as one character of a document, cut and embedded."""
-_MOST_PIXELS = 12_000_000
-"""Pixels that are read beside a document's text."""
 _BACKGROUND = 0.3
 """Share of a picture's pixels of about one brightness in print; photographs have less."""
 _NOT_READ = "it holds pictures that are not read: set parsing.ocr to true and parsing.pictures to all"
@@ -98,10 +98,10 @@ def _chosen(document: ParsedDocument, sizes: Sequence[int | None], settings: Par
         return
     places = list(_places(document, sizes))
     characters = len(MARK.sub("", document.markdown))
-    if settings.pictures == "all" or characters < _FEW_CHARACTERS * len(places):
+    if settings.pictures == "all" or characters < FEW_CHARACTERS * len(places):
         yield from places
         return
-    beside, alone = characters * _PIXELS_A_CHARACTER, _MOST_PIXELS
+    beside, alone = characters * PIXELS_A_CHARACTER, MOST_PIXELS_BESIDE
     for place in places:
         if place.is_alone and place.pixels <= alone:
             alone -= place.pixels
@@ -119,7 +119,7 @@ def _places(document: ParsedDocument, sizes: Sequence[int | None]) -> Iterator[_
     for block in [*document.blocks, Block("heading", 0, 0)]:
         text = document.markdown[block.start : block.end]
         if block.kind == "heading":
-            is_alone = characters < _FEW_CHARACTERS * len(section)
+            is_alone = characters < FEW_CHARACTERS * len(section)
             yield from (_Place(number, sizes[number] or 0, is_alone) for number in section)
             section, characters = [], 0
         else:

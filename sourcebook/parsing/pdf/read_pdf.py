@@ -9,6 +9,7 @@ from sourcebook.model.left_out import with_left_out
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.pdf.damaged_streams import damaged_streams
 from sourcebook.parsing.pdf.document_information import read_information
+from sourcebook.parsing.pdf.pictures.page_pictures import with_picture_marks
 from sourcebook.parsing.pdf.readable_pages import readable_pages
 from sourcebook.parsing.pdf.text_pages import TextPage, read_pages
 from sourcebook.parsing.text.titles import document_title, is_title
@@ -52,12 +53,16 @@ def parse_pdf(content: bytes, *, settings: ParsingSettings) -> ParsedDocument:
     beyond = sum(one.beyond for one in found if one.page.number in readable.by_text)
     unseen = sum(one.unseen for one in found)
     points = sum(sum(one.points.values()) for one in found if one.page.number in readable.by_text)
+    pictures = {one.page.number: one.pictures for one in found if one.page.number in readable.by_text}
+    markdown, blocks = with_picture_marks(
+        written.markdown, in_points(written.blocks, unit), pictures, content, settings
+    )
     metadata = {key: value for key, value in properties.metadata.items() if key != "title"}
     if damaged := damaged_streams(content):
         metadata["damaged_streams"] = damaged
     return ParsedDocument(
-        markdown=written.markdown,
-        blocks=in_points(written.blocks, unit),
+        markdown=markdown,
+        blocks=blocks,
         title=_title(properties.metadata, written.blocks, written.markdown),
         page_count=properties.page_count,
         language=detect_language(written.markdown, written.blocks),

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
+from sourcebook.model.document import Box
 from sourcebook.parsing.pdf.bullets import with_drawn_bullets
 from sourcebook.parsing.pdf.decoded_pages import DecodedPage, Point, decoded_pages
 from sourcebook.parsing.pdf.drawn_underscores import with_drawn_underscores
@@ -12,6 +13,7 @@ from sourcebook.parsing.pdf.layout.page_parts import Page, Rule
 from sourcebook.parsing.pdf.layout.reading_size import reading_unit
 from sourcebook.parsing.pdf.meaningless_fonts import without_meaningless
 from sourcebook.parsing.pdf.painted_letters import painted_letters, without_single_marks
+from sourcebook.parsing.pdf.pictures.page_pictures import bare_pictures
 from sourcebook.parsing.pdf.plot_points import without_plot_points
 from sourcebook.parsing.pdf.second_reading import second_reading
 from sourcebook.parsing.pdf.stacked_words import with_single_lines
@@ -46,6 +48,8 @@ class TextPage:
     """Points of plots that are not among its lines, by the sign that shows them."""
     beyond: int = 0
     """Words beyond the right edge of the page, which go on none of its lines."""
+    pictures: tuple[Box, ...] = ()
+    """Boxes of the pictures that have none of the page's words over them."""
     unseen: int = 0
     """Words that nobody sees: hidden, tiny, or in the colour of what is behind them."""
 
@@ -84,7 +88,13 @@ def read_pages(content: bytes) -> Iterator[TextPage]:
                 if lacks_letters:
                     text = replace(text, layer="damaged" if text.layer == "usable" else "garbage")
                 unseen = seen.unseen + len(words) - len(large)
-                yield replace(text, points=points, beyond=whole.left_out + seen.beyond, unseen=unseen)
+                yield replace(
+                    text,
+                    points=points,
+                    beyond=whole.left_out + seen.beyond,
+                    pictures=bare_pictures(shown, page),
+                    unseen=unseen,
+                )
 
 
 def _text_page(page: DecodedPage, number: int, words: Sequence[Word]) -> TextPage:

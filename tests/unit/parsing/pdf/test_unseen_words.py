@@ -117,7 +117,8 @@ def test_layers(state: str, shown: bool, as_drawing: bool) -> None:
                 f"<< /Length {len(page)} >>\nstream\n{page}\nendstream",
                 "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
                 (
-                    f"<< /Subtype /Form /BBox [0 0 612 792] /OC 7 0 R /Resources << {resources} >> /Length {len(line)} >>"
+                    f"<< /Subtype /Form /BBox [0 0 612 792] /OC 7 0 R /Resources << {resources} >>"
+                    f" /Length {len(line)} >>"
                     f"\nstream\n{line}\nendstream"
                 ),
                 "<< /Type /OCG /Name (Superseded) >>",
