@@ -131,13 +131,17 @@ def _mhtml() -> bytes:
     return f"{head}{first}--B\nContent-Type: image/jpeg\n{coded}\n\n{DATA}\n--B--\n".encode()
 
 
-_HTML = f"""<html><body><nav><a href="/">upper edge</a></nav><h1>Lock</h1><p>{WEAVER}</p><img src="data:image/jpeg;base64,{DATA}">
-<iframe src="x"></iframe><object data="y"></object><svg><text>veiled</text></svg></body></html>"""
+_HTML = f"""<html><body><nav><a href="/">upper edge</a></nav><h1>Lock</h1><p>{WEAVER}</p>
+<img src="data:image/jpeg;base64,{DATA}"><iframe src="x"></iframe>
+<object data="y"></object><svg><text>veiled</text></svg></body></html>"""
 _NOTEBOOK = f"""{{"nbformat": 4, "metadata": {{}}, "cells": [{{"cell_type": "markdown", "source": "{WEAVER}"}},
-{{"cell_type": "code", "source": "1", "outputs": [{{"output_type": "display_data", "data": {{"image/jpeg": "{DATA}"}}}}]}}]}}"""
-_BOOK = f"""<FictionBook xmlns="http://www.gribuser.ru/xml/fictionbook/2.0" xmlns:l="http://www.w3.org/1999/xlink"><body><section>
-<p>{WEAVER}</p><image l:href="#a"/></section></body><binary id="a" content-type="image/jpeg">{DATA}</binary></FictionBook>"""
-_RTF = rf"{{\rtf1\ansi{{\header upper edge\par}}{WEAVER} {{\v veiled}}{{\*\shppict{{\pict\jpegblip {PICTURE.hex()}}}}}\par}}"
+{{"cell_type": "code", "source": "1", "outputs": [{{"output_type": "display_data",
+"data": {{"image/jpeg": "{DATA}"}}}}]}}]}}"""
+_BOOK = f"""<FictionBook xmlns="http://www.gribuser.ru/xml/fictionbook/2.0" xmlns:l="http://www.w3.org/1999/xlink">
+<body><section><p>{WEAVER}</p><image l:href="#a"/></section></body>
+<binary id="a" content-type="image/jpeg">{DATA}</binary></FictionBook>"""
+_DRAWN = rf"{{\*\shppict{{\pict\jpegblip {PICTURE.hex()}}}}}"
+_RTF = rf"{{\rtf1\ansi{{\header upper edge\par}}{WEAVER} {{\v veiled}}{_DRAWN}\par}}"
 _SVG = f"""<svg xmlns="http://www.w3.org/2000/svg"><text>{WEAVER}</text><text display="none">veiled</text>
 <image href="data:image/jpeg;base64,{DATA}"/></svg>"""
 _CARD = f"BEGIN:VCARD\nVERSION:3.0\nFN:Weaver\nNOTE:{WEAVER}\nPHOTO;ENCODING=b:{DATA}\nEND:VCARD\n"

@@ -110,7 +110,12 @@ def test_marks_leave_with_their_blocks() -> None:
         mark = picture_mark(drawn(size=(300, 200)))
     assert picture_mark(GATES) == ""
     text = f"# Lock {mark}\n\n{mark}\n\n{LONG.strip()}"
-    blocks = (Block("heading", 0, 9, 1, f"Lock {mark}"), Block("paragraph", 11, 14), Block("paragraph", 16, len(text)))
+    heading, alone, beside = 7 + len(mark), 9 + 2 * len(mark), len(text)
+    blocks = (
+        Block("heading", 0, heading, 1, f"Lock {mark}"),
+        Block("paragraph", heading + 2, alone),
+        Block("paragraph", alone + 2, beside),
+    )
     document = with_picture_texts(ParsedDocument(text, blocks, f"Lock {mark}"), pictures.contents, ParsingSettings())
     assert document.markdown == f"# Lock\n\n{LONG.strip()}"
     assert [(block.kind, block.title) for block in document.blocks] == [("heading", "Lock"), ("paragraph", "")]

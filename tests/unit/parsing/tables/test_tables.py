@@ -80,7 +80,7 @@ def test_what_is_shown_of_a_database_is_bounded(tmp_path: Path) -> None:
     document = read(
         database(tmp_path / "a", f'CREATE TABLE big ({columns}); {tables} CREATE TABLE "a ""b" (x); {rows}')
     )
-    assert document.metadata == {"tables": 252, "rows": 1000, "unread_tables": 52}
+    assert document.metadata == {"tables": 252, "rows": 1000, "unread_tables": 52, "left_out": {"records": 980}}
     assert "1,000 rows, 60 columns." in document.markdown
     shown = next(text for text in texts(document) if text.startswith("| c0 | c1"))
     assert shown.count("\n") == 21
@@ -141,7 +141,7 @@ def test_a_parquet_file_is_the_description_of_its_table() -> None:
         "| day | cm | all |\n| --- | --- | --- |\n| Monday | 1 | [1, 2] |\n| Größe \\| b |  | [] |",
     ]
     document = read(parquet({"n": list(range(5_000))}), "levels.parquet")
-    assert document.metadata == {"rows": 5_000, "columns": 1}
+    assert document.metadata == {"rows": 5_000, "columns": 1, "left_out": {"records": 4_980}}
     assert texts(document)[2] == "The first rows:"
     assert texts(document)[-1].count("\n") == 21
 
