@@ -26,7 +26,11 @@ _DESCENT = 0.2
 """Share of a word's height below its base line."""
 _RAISED, _LOWERED = 0.2, 0.06
 """Smallest distance of their base lines, in heights of the word before."""
-_SIGNED = re.compile(r"[-+−–]\d+|\d*[+−–]")
+_SCRIPT = re.compile(r"[-+−–]?\d{1,3}(?:[,–-]\d{1,3})*|\d?[-+−–]|[*†‡§]{1,3}|st|nd|rd|th|er|re|e|o|a")
+"""Exponents, charges, note marks and the ends of ordinal numbers; indices of variables stay as they are."""
+_SIGNED = re.compile(r"[-+−–]\d+")
+_CHARGE = re.compile(r"\d?[-+−–]")
+_SLASHES = "/⁄"
 _DIGITS = re.compile(r"\d{1,3}")
 _POWER_OF = re.compile(r"(?:^|[^\w$€£¥])(?:10|\d|\d?[^\W\d_]|[cdknmµμ]?m|ft|yd|mi)$")
 """End of a text that has powers: ten, a digit, a variable, a unit of length."""
@@ -86,6 +90,8 @@ def script(base: _Placed, word: _Placed) -> Literal["raised", "lowered"] | None:
     height = base.height
     if not _SMALLEST * height < word.height < _SMALLER * height or abs(word.left - base.right) > _CLOSE * height:
         return None
+    if _SCRIPT.fullmatch(word.text) is None or not (base.text in _SLASHES or any(map(str.isalnum, base.text))):
+        return None
     up = base.bottom - _DESCENT * height - (word.bottom - _DESCENT * word.height)
     return "raised" if _RAISED * height < up < height else "lowered" if up < -_LOWERED * height else None
 
@@ -98,12 +104,12 @@ def with_scripts(words: Sequence[Line]) -> list[Line]:
     result: list[Line] = []
     base: Line | None = None
     for index, word in enumerate(words):
-        place = script(base, word) if base is not None and len(word.text) <= _LONGEST else None
+        place = script(base, word) if base is not None else None
         if base is None or place is None:
             base = word
             result.append(word)
             continue
-        halves = index + 1 < len(words) and words[index + 1].text[0] in "/⁄"
+        halves = index + 1 < len(words) and words[index + 1].text in _SLASHES
         joint = " " if halves else _joint(base.text, word.text, place)
         base = result[-1] = replace(base, text=f"{base.text}{joint}{word.text}", right=max(base.right, word.right))
     return result
@@ -111,22 +117,32 @@ def with_scripts(words: Sequence[Line]) -> list[Line]:
 
 def _joint(text: str, word: str, place: Literal["raised", "lowered"]) -> str:
     if place == "lowered":
-        return "" if _DIGITS.fullmatch(word) and _FORMULA.search(text) else " "
+        return "" if _DIGITS.fullmatch(word) and (text in _SLASHES or _FORMULA.search(text)) else " "
     if _ORDINAL.search(text[-1:] + word):
         return ""
+    if not word[-1:].isdigit():
+        return "^" if _CHARGE.fullmatch(word) and _FORMULA.search(text) else " "
     is_power = _SIGNED.fullmatch(word) and text[-1:].isalnum()
     return "^" if is_power or (_DIGITS.fullmatch(word) and _POWER_OF.search(text)) else " "
 
 
 def texts_with_scripts(words: Sequence[_Placed]) -> Iterator[str]:
-    """Yield the texts of words, those with raised and lowered ones as a reader that sees no heights has them."""
-    held, base = "", None
+    """Yield the texts of words as a reader has them that sees no heights: those that no space parts are one."""
+    held = ""
+    base: _Placed | None = None
+    last: _Placed | None = None
     for word in words:
-        if base is not None and script(base, word):
+        if base is not None and last is not None and (script(base, word) or _goes_on(base, last, word)):
             held += word.text
-            continue
-        if held:
-            yield held
-        held, base = word.text, word
+        else:
+            if held:
+                yield held
+            held, base = word.text, word
+        last = word
     if held:
         yield held
+
+
+def _goes_on(base: _Placed, last: _Placed, word: _Placed) -> bool:
+    level = abs(word.bottom - base.bottom) < _LOWERED * base.height
+    return level and last is not base and abs(word.left - last.right) < _LOWERED * base.height

@@ -130,11 +130,16 @@ def _glued(words: list[Line]) -> list[Line]:
     result: list[Line] = []
     for word in words:
         before = result[-1] if result else None
-        if before and word.left - before.right < 0.08 * word.size and _alike(before, word):
+        if before and word.left - before.right < _touching(before, word) and _alike(before, word):
             result[-1] = replace(joined([before, word]), text=before.text + word.text)
         else:
             result.append(word)
     return result
+
+
+def _touching(before: Line, word: Line) -> float:
+    """Return the gap below which two words are parts of one; spaces of condensed letters are as narrow as these."""
+    return min(0.08 * word.size, 0.3 * max(before.letter_width, word.letter_width))
 
 
 def _alike(before: Line, word: Line) -> bool:
