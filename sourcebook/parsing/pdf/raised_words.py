@@ -92,6 +92,8 @@ def script(base: _Placed, word: _Placed) -> Literal["raised", "lowered"] | None:
         return None
     if _SCRIPT.fullmatch(word.text) is None or not (base.text in _SLASHES or any(map(str.isalnum, base.text))):
         return None
+    if word.text in "-+−–" and _FORMULA.search(base.text) is None:
+        return None
     up = base.bottom - _DESCENT * height - (word.bottom - _DESCENT * word.height)
     return "raised" if _RAISED * height < up < height else "lowered" if up < -_LOWERED * height else None
 

@@ -57,9 +57,9 @@ _MOST_WRITTEN = 0.8
 _MOST_CROSSED = 0.5
 """Share of these that the order by position may have [further]."""
 _DISPLAY = 1.6
-"""Ratio of the font sizes of two texts beside each other that are no line of one text, as on covers [0088]."""
+"""Ratio of the font sizes of two texts beside each other that are no line of one text, as on covers."""
 _FEWEST_DISPLAYED = 2
-"""Lines with such texts from which a page is read in the order of its content [0088]."""
+"""Lines with such texts from which a page is read in the order of its content."""
 _FEWEST_LINES = 6
 """Fewest lines of a page whose order is compared [library]."""
 
