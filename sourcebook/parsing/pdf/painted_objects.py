@@ -33,6 +33,8 @@ _MOST_SEGMENTS = 1_000
 """Corners of a clipping path that are looked at."""
 _Colour = tuple[float, float, float]
 _Matrix = tuple[float, float, float, float, float, float]
+_Parts = tuple[c_uint, c_uint, c_uint, c_uint]
+"""Red, green, blue and alpha as PDFium fills them in."""
 
 
 @dataclass(slots=True)
@@ -76,17 +78,19 @@ def doubtful_texts(page: Any, *, with_layers: bool) -> DoubtfulTexts:
     plain: list[_Text] = []
     areas: list[_Area] = []
     clips: dict[int, Box] = {}
+    parts: _Parts = (c_uint(), c_uint(), c_uint(), c_uint())
     for order, (one, kind, matrix, layered) in enumerate(_objects(page, with_layers=with_layers)):
         if kind == _TEXT:
             mode = raw.FPDFTextObj_GetTextRenderMode(one)
-            colour, alpha = _colour(one, raw.FPDFPageObj_GetStrokeColor if mode == 1 else raw.FPDFPageObj_GetFillColor)
+            ask = raw.FPDFPageObj_GetStrokeColor if mode == 1 else raw.FPDFPageObj_GetFillColor
+            colour, alpha = _colour(one, ask, parts)
             if mode in _HIDDEN_MODES or alpha < _LEAST_ALPHA or layered:
                 found.texts[address(one)] = one
                 if mode in _HIDDEN_MODES:
                     found.recognised.add(address(one))
             else:
                 plain.append(_Text(order, one, colour, matrix, _clip(one, matrix, clips)))
-        elif (area := _area(one, kind, order, matrix)) is not None:
+        elif (area := _area(one, kind, order, matrix, parts)) is not None:
             areas.append(area)
             if area.is_picture:
                 found.pictures.append(area.box)
@@ -134,19 +138,19 @@ def _is_layered(one: Any) -> bool:
     return False
 
 
-def _colour(one: Any, ask: Any) -> tuple[_Colour, int]:
-    red, green, blue, alpha = c_uint(), c_uint(), c_uint(), c_uint()
-    if not ask(one, red, green, blue, alpha):
+def _colour(one: Any, ask: Any, parts: _Parts) -> tuple[_Colour, int]:
+    red, green, blue, alpha = parts
+    if not ask(one, *parts):
         return _UNKNOWN, 255
     return (float(red.value), float(green.value), float(blue.value)), alpha.value
 
 
-def _area(one: Any, kind: int, order: int, matrix: _Matrix | None) -> _Area | None:
+def _area(one: Any, kind: int, order: int, matrix: _Matrix | None, parts: _Parts) -> _Area | None:
     """Return the box that a picture or a filled path may cover."""
     colour = _UNKNOWN
     if kind == _PATH:
         fill, stroke = c_int(), c_int()
-        colour, alpha = _colour(one, raw.FPDFPageObj_GetFillColor)
+        colour, alpha = _colour(one, raw.FPDFPageObj_GetFillColor, parts)
         if not raw.FPDFPath_GetDrawMode(one, fill, stroke) or not fill.value or alpha < _OPAQUE:
             return None
     elif kind not in (_PICTURE, _SHADING):

@@ -74,6 +74,7 @@ def _is_beside(word: Line, other: Line) -> bool:
 
 class _Placed(Protocol):
     text: str
+    size: float
 
     @property
     def left(self) -> float: ...
@@ -87,6 +88,8 @@ class _Placed(Protocol):
 
 def script(base: _Placed, word: _Placed) -> Literal["raised", "lowered"] | None:
     """Tell whether a word is raised or lowered against the word that it follows without a space."""
+    if word.size > _SMALLER * base.size:  # nearly all
+        return None
     height = base.height
     if not _SMALLEST * height < word.height < _SMALLER * height or abs(word.left - base.right) > _CLOSE * height:
         return None

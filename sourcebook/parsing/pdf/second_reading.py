@@ -148,7 +148,9 @@ def _better_words(
     torn = _torn(words)
     if not torn:  # holes are filled by the whole page, whose words are then of one reader
         words = _with_other_scripts(words, second, page, text)
-    first = Counter(texts_with_scripts(words))
+    first = Counter(word.text for word in words)
+    if _is_better(second, first):
+        first = Counter(texts_with_scripts(words))
     if opened.get_rotation() or not (
         _is_better(second, first) or _is_fuller(second, first) or (torn and _fills_holes(second, first))
     ):
