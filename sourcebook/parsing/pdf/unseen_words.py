@@ -13,8 +13,8 @@ from sourcebook.parsing.pdf.painted_objects import DoubtfulTexts, address, doubt
 from sourcebook.parsing.pdf.pdfium_words import pdfium_words
 from sourcebook.parsing.pdf.words import Word
 
-_SMALLEST = 0.0014
-"""Font size below which nobody reads a word, as a share of the page's longer side: 1.2 points on A4."""
+_SMALLEST, _LARGEST_TINY = 0.0014, 1.2
+"""Font size below which nobody reads a word, as a share of the page's longer side and in points, as on A4."""
 _LEAST_PIXELS, _MOST_PIXELS = 900, 2_000
 """Pixels of the longer side of the pictures that are compared."""
 _SEEN = 10
@@ -43,7 +43,7 @@ class _Letter:
 
 def without_tiny(words: Sequence[Word], page: DecodedPage) -> list[Word]:
     """Return the words large enough to be read by anybody."""
-    least = _SMALLEST * max(page.width, page.height)
+    least = min(_SMALLEST * max(page.width, page.height), _LARGEST_TINY)
     return [word for word in words if word.size >= least or word.length >= least * len(word.text)]
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from sourcebook.model.document import Block
+from sourcebook.model.document import Block, Box
 from sourcebook.parsing.pdf.layout.page_parts import Line, Page, Rule
 
 _PRINT = (4.0, 30.0)
@@ -35,11 +35,16 @@ def at_reading_size(pages: Sequence[Page]) -> tuple[list[Page], float]:
     return (list(pages), unit) if unit == 1 else ([_scaled(page, 1 / unit) for page in pages], unit)
 
 
-def in_points(blocks: Sequence[Block], unit: float) -> list[Block]:
+def in_points(blocks: Sequence[Block], unit: float) -> tuple[Block, ...]:
     """Return the blocks of such pages with boxes in points."""
     if unit == 1:
-        return list(blocks)
-    return [replace(block, box=tuple(edge * unit for edge in block.box)) if block.box else block for block in blocks]
+        return tuple(blocks)
+    return tuple(replace(block, box=_times(block.box, unit)) if block.box else block for block in blocks)
+
+
+def _times(box: Box, unit: float) -> Box:
+    left, top, right, bottom = box
+    return left * unit, top * unit, right * unit, bottom * unit
 
 
 def _scaled(page: Page, factor: float) -> Page:

@@ -86,7 +86,7 @@ def with_picture_marks(
     pictures: Mapping[int, Sequence[Box]],
     content: bytes,
     settings: ParsingSettings,
-) -> tuple[str, list[Block]]:
+) -> tuple[str, tuple[Block, ...]]:
     """Return a document's Markdown and blocks with a mark for each picture of its pages, below what is above it.
 
     Args:
@@ -98,7 +98,7 @@ def with_picture_marks(
     """
     marks = list(_marks(markdown, blocks, pictures, content, settings)) if are_marked() else []
     if not marks:
-        return markdown, list(blocks)
+        return markdown, tuple(blocks)
     pieces: list[str] = []
     result: list[Block] = []
     length = end = 0
@@ -117,7 +117,7 @@ def with_picture_marks(
         result.append(replace(block, start=start, end=start + len(text)))
         pieces += (gap, text)
         length, end = length + len(gap) + len(text), block.end
-    return "".join((*pieces, markdown[end:])), result
+    return "".join((*pieces, markdown[end:])), tuple(result)
 
 
 def _place(blocks: Sequence[Block], page: int, box: Box) -> int:

@@ -244,7 +244,11 @@ def test_a_page_that_cannot_be_drawn_costs_only_itself() -> None:
 def test_torn_words_stay_where_recognition_reads_less() -> None:
     """The models do not know every script: then words that lack letters are better than none."""
     page = [
-        Shown(72, 600 - 12 * n, ("w\x01rds " if n == 0 else "words ") * 10, font="unicode", mode=3) for n in range(10)
+        Picture(),
+        *(
+            Shown(72, 600 - 12 * n, ("w\x01rds " if n == 0 else "words ") * 10, font="unicode", mode=3)
+            for n in range(10)
+        ),
     ]
     document = parse_pdf(pdf([page]), settings=ParsingSettings())
     assert document.metadata == {"damaged_pages": [1]}
