@@ -183,7 +183,7 @@ class _Places:
         """Return the letters in a box."""
         left, top, right, bottom = box
         inside = (self._x >= left - 1) & (self._x <= right + 1) & (self._y >= top - 1) & (self._y <= bottom + 1)
-        return [self._letters[place] for place in inside.nonzero()[0]]
+        return [self._letters[int(place)] for place in inside.nonzero()[0]]
 
 
 def _letter_counts(text: str) -> Counter[str]:

@@ -56,5 +56,7 @@ def test_pictures_that_are_not_read_are_counted(marks: Sequence[Mark], counted: 
 
 def test_a_logo_on_each_page() -> None:
     """It is a part of the pages' form."""
-    pages = [[Shown(72, 700, f"The keeper writes page {word}"), picture("LOGO")] for word in ("one", "two", "three")]
+    pages: list[list[Mark]] = [
+        [Shown(72, 700, f"The keeper writes page {word}"), picture("LOGO")] for word in ("one", "two", "three")
+    ]
     assert "left_out" not in read(pages, pictures="none").metadata
