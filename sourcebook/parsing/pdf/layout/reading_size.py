@@ -53,4 +53,5 @@ def _scaled(page: Page, factor: float) -> Page:
         return replace(one, left=left, right=right, top=top, bottom=bottom, size=one.size * factor)
 
     rules = (Rule(one.left * factor, one.top * factor, one.right * factor, one.bottom * factor) for one in page.rules)
-    return Page(page.number, page.width * factor, page.height * factor, tuple(map(line, page.lines)), tuple(rules))
+    lines = tuple(map(line, page.lines))
+    return replace(page, width=page.width * factor, height=page.height * factor, lines=lines, rules=tuple(rules))
