@@ -5,6 +5,7 @@ from typing import Final
 
 from sourcebook.context.fence import Fence, harmless, one_line, safe_address
 from sourcebook.contract.answers import Source
+from sourcebook.model.page_labels import labelled
 
 _LONGEST_TITLE, _LONGEST_ADDRESS = 200, 300
 RULES: Final = """\
@@ -42,7 +43,7 @@ def _heading(source: Source) -> str:
     """Return the line above a source."""
     title = one_line(source.title, _LONGEST_TITLE)
     headings = [one_line(each, _LONGEST_TITLE) for each in source.heading_path if each != source.title]
-    page = [f"page {source.page}"] if source.page is not None else []
+    page = [labelled(source.page, source.page_label)] if source.page is not None else []
     time = [source.time_span] if source.time_span else []
     place = " › ".join([title, *headings[-3:], *page, *time])
     return f"[{source.number}] {place} (document {source.document_id}, {safe_address(source.uri, _LONGEST_ADDRESS)})"

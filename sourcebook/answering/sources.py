@@ -5,6 +5,7 @@ from typing import Any
 from sourcebook.contract.answers import Source
 from sourcebook.contract.documents import Document
 from sourcebook.contract.search_results import SearchResult
+from sourcebook.model.page_labels import page_label
 from sourcebook.model.place import address_of
 
 
@@ -48,6 +49,7 @@ class Sources:
             title=found.title,
             heading_path=found.heading_path,
             page=found.page,
+            page_label=page_label(found.page, found.metadata),
             time_span=found.time_span,
             version=found.version,
             text=found.text,

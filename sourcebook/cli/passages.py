@@ -1,11 +1,13 @@
 """The results of a search as text for a terminal."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from sourcebook.cli.output import one_line, safe, say
 from sourcebook.cli.snippets import snippet_text
 from sourcebook.contract.search_results import NOTHING_RELEVANT
 from sourcebook.model.counted import counted
+from sourcebook.model.page_labels import page_words
 from sourcebook.model.place import address_of, line_words, time_span
 
 if TYPE_CHECKING:
@@ -80,9 +82,8 @@ def _show(rank: int, result: "SearchResult", score: str) -> None:
     path = [part for part in result.heading_path if part != result.title]
     if path:
         heading.append_text(safe(f" › {one_line(' › '.join(path), 300)}"))
-    lines = line_words(result.anchor)
-    place = f"{lines}, " if lines else ""
-    place += f"page {result.page}, " if result.page is not None else ""
+    page = page_words(result.page, result.metadata)
+    place = "".join(f"{part}, " for part in (line_words(result.anchor), page) if part)
     place += f"{result.time_span}, " if result.time_span is not None else ""
     say(heading, hanging=_INDENT)
     say(safe(f"{place}{score}, {result.collection}", "dim"), indent=_INDENT)
@@ -95,7 +96,7 @@ def _show(rank: int, result: "SearchResult", score: str) -> None:
             safe(f"superseded by {each.document_id}: {one_line(each.title or each.uri, 200)}", "yellow"), indent=_INDENT
         )
     if result.also:
-        say(safe(_others(result.also), "dim"), indent=_INDENT)
+        say(safe(_others(result.also, result.metadata), "dim"), indent=_INDENT)
     say("")
 
 
@@ -131,17 +132,17 @@ def _show_passages(result: "SearchResult") -> None:
             say(safe(one_line(part.text, SNIPPET), "dim"), indent=_INDENT)
 
 
-def _others(also: "tuple[OtherPassage, ...]") -> str:
+def _others(also: "tuple[OtherPassage, ...]", metadata: Mapping[str, Any]) -> str:
     """Return the number and positions of a document's other passages."""
-    places = list(dict.fromkeys(place for other in also if (place := _place(other))))
+    places = list(dict.fromkeys(place for other in also if (place := _place(other, metadata))))
     more = ", …" if len(places) > _PLACES else ""
     where = f": {one_line(', '.join(places[:_PLACES]), 300)}{more}" if places else ""
     return f"and {counted(len(also), 'other passage')} of this document{where}"
 
 
-def _place(other: "OtherPassage") -> str | None:
+def _place(other: "OtherPassage", metadata: Mapping[str, Any]) -> str | None:
     if other.page is not None:
-        return f"page {other.page}"
+        return page_words(other.page, metadata)
     words = time_span(other.start_seconds, other.end_seconds) or line_words(other.anchor)
     return words or (f"#{other.anchor}" if other.anchor else None)
 

@@ -8,6 +8,7 @@ from typing import Final
 from sourcebook.context.fence import one_line, safe_address
 from sourcebook.context.passages import ContextPassage
 from sourcebook.contract.context_results import ContextSource, SourceRun
+from sourcebook.model.page_labels import page_label, page_words
 from sourcebook.model.passage_part import PassagePart
 from sourcebook.model.place import address_of, joined_lines, line_words, time_span
 
@@ -44,7 +45,7 @@ class Run:
         headings = [one_line(each, _LONGEST_HEADING) for each in place.heading_path if each != title]
         said = [" › ".join(headings)] if headings else []
         said += [lines] if (lines := line_words(place.anchor)) else []
-        said += [f"page {place.page}"] if place.page is not None else []
+        said += [page] if (page := page_words(place.page, self.first.result.metadata)) else []
         said += [span] if (span := time_span(place.start_seconds, place.end_seconds)) else []
         return [*said, f"characters {self.first.start}–{self.passages[-1].end}"]
 
@@ -69,6 +70,7 @@ class Run:
             place.end_seconds,
             time_span(place.start_seconds, place.end_seconds),
             any(passage.is_cut for passage in self.passages),
+            page_label(place.page, self.first.result.metadata),
         )
 
 

@@ -55,6 +55,8 @@ class Source:
     start_char: int | None
     """Place of the end of the text's repeated context in the document, in characters; see `place`."""
     end_char: int | None
+    page_label: str | None = None
+    """Number printed on the page, such as `iii`; None where it has none."""
 
     def place(self, start: int, end: int) -> tuple[int, int] | None:
         """Return where a part of the text stands in the document's Markdown, in characters.

@@ -28,6 +28,8 @@ class SourceRun:
     """Time span in the recording, such as `12:30–14:15`; None for other documents."""
     is_cut: bool = False
     """Whether a passage had to be cut, at the end of a sentence where one fitted."""
+    page_label: str | None = None
+    """Number printed on the page, such as `iii`; None where it has none."""
 
 
 @dataclass(frozen=True, slots=True)

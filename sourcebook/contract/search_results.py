@@ -284,7 +284,7 @@ def all_as_html(results: Iterable[SearchResult], notes: Iterable[str], why_empty
 
 def _place(result: SearchResult) -> str:
     """Return where a passage stands: headings, page or time, address and collection."""
-    return " · ".join((*place_words(result, result.title), result.uri, result.collection))
+    return " · ".join((*place_words(result, result.title, result.metadata), result.uri, result.collection))
 
 
 def _marked(text: str, highlights: Sequence[tuple[int, int]]) -> str:

@@ -7,6 +7,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from sourcebook.contract.search_results import SearchResult
+from sourcebook.model.page_labels import page_label
 from sourcebook.model.passage_part import PassagePart
 from sourcebook.model.place import address_of, joined_lines, time_span
 
@@ -75,6 +76,7 @@ def _metadata(result: SearchResult) -> dict[str, Any]:
         "heading_path": list(place.heading_path),
         "anchor": place.anchor,
         "page": place.page,
+        "page_label": page_label(place.page, result.metadata),
         "start_seconds": place.start_seconds,
         "end_seconds": place.end_seconds,
         "time_span": time_span(place.start_seconds, place.end_seconds),

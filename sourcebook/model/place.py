@@ -1,9 +1,11 @@
 """The place of a passage in its document: in words, as lines or times, and as an address that leads there."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import ceil, floor
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
+
+from sourcebook.model.page_labels import page_words
 
 _LINES: Final = re.compile(r"L(\d+)-L(\d+)")
 _FIRST_LINE: Final = re.compile(r"L(\d+)")
@@ -26,11 +28,16 @@ class Place(Protocol):
     # fmt: on
 
 
-def place_words(place: Place, title: str) -> list[str]:
-    """Return headings without the title of the document, lines, page and time span, as far as there are any."""
+def place_words(place: Place, title: str, metadata: Mapping[str, Any]) -> list[str]:
+    """Return headings without the title of the document, lines, page and time span, as far as there are any.
+
+    Args:
+        place: the place.
+        title: title of its document.
+        metadata: metadata of its document, which may have the labels of its pages.
+    """
     headings = " › ".join(heading for heading in place.heading_path if heading != title)
-    page = f"page {place.page}" if place.page is not None else ""
-    lines = line_words(place.anchor)
+    lines, page = line_words(place.anchor), page_words(place.page, metadata)
     return [part for part in (headings, lines, page, time_span(place.start_seconds, place.end_seconds)) if part]
 
 

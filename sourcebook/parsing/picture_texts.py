@@ -15,7 +15,13 @@ from sourcebook.model.document import Block, ParsedDocument
 from sourcebook.model.left_out import with_left_out
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.text.markdown import markdown_blocks
-from sourcebook.parsing.text.picture_marks import MARK, without_marks
+from sourcebook.parsing.text.picture_marks import (
+    FEW_CHARACTERS,
+    MARK,
+    MOST_PIXELS_BESIDE,
+    PIXELS_A_CHARACTER,
+    without_marks,
+)
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -25,16 +31,10 @@ _NEXT = "\n\n"
 _SPACED = re.compile(rf" ?{MARK.pattern}")
 _SHORTEST_SIDE, _FEWEST_PIXELS = 16, 8_000
 """Pixels below which a picture is an icon, and no text is sought in it."""
-_FEW_CHARACTERS = 100
-"""Characters for each picture of a document, a slide or a sheet below which the pictures are its text."""
-_PIXELS_A_CHARACTER = 10
-"""Pixels whose reading takes as long as one character of a document, cut and embedded."""
 _SMALL, _LARGEST_SCALE, _MOST_READ = 500_000, 3, 3_000_000
 """Pixels to which OCR enlarges small pictures, and by how much at most; pixels to which it reduces large ones."""
 _FEWEST_LETTERS = 4
 """Letters below which what was read is a logo, or no text."""
-_MOST_PIXELS = 12_000_000
-"""Pixels that are read beside a document's text."""
 _BACKGROUND = 0.3
 """Share of a picture's pixels of about one brightness in print; photographs have less."""
 _NOT_READ = "it holds pictures that are not read: set parsing.ocr to true and parsing.pictures to all"
@@ -106,10 +106,10 @@ def _chosen(document: ParsedDocument, sizes: Sequence[int | None], settings: Par
         return
     places = list(_places(document, sizes))
     characters = len(MARK.sub("", document.markdown))
-    if settings.pictures == "all" or characters < _FEW_CHARACTERS * len(places):
+    if settings.pictures == "all" or characters < FEW_CHARACTERS * len(places):
         yield from places
         return
-    beside, alone = characters * _PIXELS_A_CHARACTER, _MOST_PIXELS
+    beside, alone = characters * PIXELS_A_CHARACTER, MOST_PIXELS_BESIDE
     for place in places:
         if place.is_alone and place.pixels <= alone:
             alone -= place.pixels
@@ -132,7 +132,7 @@ def _places(document: ParsedDocument, sizes: Sequence[int | None]) -> Iterator[_
         characters[block.page] += 0 if block.kind == "heading" else len(without_marks(text))
     shown = Counter(numbers.values())
     for number, page in sorted(numbers.items()):
-        is_alone = page is not None and characters[page] < _FEW_CHARACTERS * shown[page]
+        is_alone = page is not None and characters[page] < FEW_CHARACTERS * shown[page]
         yield _Place(number, sizes[number] or 0, is_alone)
 
 

@@ -9,6 +9,7 @@ from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Document, Json, Unredacted, as_text, collection_option
 from sourcebook.cli.output import console, one_line, print_json, safe, without_controls
 from sourcebook.model.counted import counted
+from sourcebook.model.page_labels import page_words
 from sourcebook.model.place import line_words, time_span
 
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def _show(found: "DocumentDetails") -> None:
         out.print()
         out.print(safe(found.text), soft_wrap=True)
     for passage in found.passages:
-        page = f", page {passage.page}" if passage.page is not None else ""
+        page = f", {page_words(passage.page, found.metadata)}" if passage.page is not None else ""
         span = time_span(passage.start_seconds, passage.end_seconds)
         time = f", {span}" if span is not None else ""
         lines = f", {words}" if (words := line_words(passage.anchor)) else ""

@@ -8,7 +8,7 @@ from sourcebook.parsing.pdf.layout.page_parts import Line
 from sourcebook.parsing.pdf.text_runs import BULLET
 
 _SMALLEST, _LARGEST = 1.2, 8.0
-"""Smallest and largest width of a bullet, in points."""
+"""Smallest and largest width of a bullet, in points of a page in print."""
 _FEWEST_POINTS = 3
 """Fewest corners of a bullet."""
 _MOST_DRAWN = 300
@@ -17,23 +17,23 @@ _FARTHEST = 2.2
 """Largest distance from a bullet to its item, in font sizes."""
 
 
-def with_drawn_bullets(lines: Sequence[Line], page: DecodedPage) -> list[Line]:
+def with_drawn_bullets(lines: Sequence[Line], page: DecodedPage, unit: float) -> list[Line]:
     """Return the lines, and a bullet for each small shape before a line."""
-    dots = _dots(page)
+    dots = _dots(page, unit)
     if not dots or len(dots) > _MOST_DRAWN:
         return list(lines)
     flat = [line for line in lines if not line.turned]
     return [*lines, *(bullet for dot in dots if (bullet := _bullet(dot, flat)) is not None)]
 
 
-def _dots(page: DecodedPage) -> list[Box]:
+def _dots(page: DecodedPage, unit: float) -> list[Box]:
     found: set[Box] = set()
     for points in page.shapes:
         if len(points) < _FEWEST_POINTS:
             continue
         xs, ys = [x for x, _ in points], [y for _, y in points]
         width, height = max(xs) - min(xs), max(ys) - min(ys)
-        if _SMALLEST < width < _LARGEST and 0.7 * width < height < 1.4 * width:
+        if _SMALLEST * unit < width < _LARGEST * unit and 0.7 * width < height < 1.4 * width:
             found.add((min(xs), min(ys), max(xs), max(ys)))
     return sorted(found)
 

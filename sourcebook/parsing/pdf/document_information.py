@@ -9,6 +9,7 @@ from typing import Any
 
 from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import JsonValue
+from sourcebook.model.page_labels import page_labels
 from sourcebook.parsing.pdf.layout.page_parts import OutlineEntry
 from sourcebook.parsing.pdf.nesting import refuse_endless_nesting
 from sourcebook.parsing.pdf.xfa import XfaForm, xfa_form
@@ -56,6 +57,8 @@ def read_information(content: bytes) -> PdfProperties:
             text = " ".join(value.split())
             if key in _NAMES and text:
                 found[_NAMES[key]] = _iso_date(text) if key.endswith("Date") else text
+        if labels := page_labels([document.get_page_label(index) for index in range(len(document))]):
+            found["page_labels"] = labels
         has_files = raw.FPDFDoc_GetAttachmentCount(document) > 0
         return PdfProperties(len(document), json_mapping(found), _outline(document), has_files, xfa_form(document))
 

@@ -18,6 +18,8 @@ _LONGEST = 80
 _MOST_PARTS = 24
 """Most parts of such a word: a justified line of Korean without any wide space."""
 _HANGUL = re.compile("[\uac00-\ud7a3]")
+_EDGE = 0.05
+"""Distance beyond the edges of a word within which its letters are, in font sizes."""
 _GAP = 0.1
 """Smallest white space between two parts, in font sizes."""
 
@@ -93,7 +95,9 @@ def _level(letter: _Letter) -> float:
 def _parted(word: Word, parts: Sequence[str], letters: Sequence[_Letter]) -> Iterator[Word]:
     """Yield the parts of a word where white space is between all of them, else the word."""
     line = letters[bisect_right(letters, word.top, key=_level) : bisect_left(letters, word.bottom, key=_level)]
-    inside = sorted(one for one in line if word.left - 0.5 < (one[0] + one[1]) / 2 < word.right + 0.5)
+    inside = sorted(
+        one for one in line if abs((one[0] + one[1]) / 2 - word.centre) < word.width / 2 + _EDGE * word.size
+    )
     spans: list[tuple[float, float]] = []
     place = 0
     for part in parts:

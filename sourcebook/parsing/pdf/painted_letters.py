@@ -15,8 +15,10 @@ _MOST_LETTERS = 40_000
 """Letters of a page above which its words are kept as the decoder has them."""
 _SPACE = 0.18
 """Smallest white space between two words, in font sizes."""
-_NO_WIDTH = 0.01
-"""Width of a glyph below which it has none, in points."""
+_NO_WIDTH = 1e-3
+"""Width of a glyph below which it has none, in its heights."""
+_EDGE = 0.05
+"""Distance beyond the edges of a run within which its letters are, in heights of the run."""
 _FARTHEST_MARK = 1.5
 """Largest distance from a vowel mark to its letter, in heights of the letter."""
 
@@ -46,7 +48,7 @@ def painted_letters(words: Sequence[Word], page: DecodedPage) -> list[Letter]:
 
 def without_single_marks(words: Sequence[Word]) -> list[Word]:
     """Return the words without those of vowel marks without a width, which belong to a letter of another word."""
-    return [word for word in words if word.width > _NO_WIDTH or not is_mark(word.text)]
+    return [word for word in words if word.width > _NO_WIDTH * word.height or not is_mark(word.text)]
 
 
 def painted_text(letters: Sequence[Letter], run: Sequence[Line]) -> str:
@@ -57,8 +59,8 @@ def painted_text(letters: Sequence[Letter], run: Sequence[Line]) -> str:
         run: words of the run from left to right, whose own letters are taken where the page's letters are others.
     """
     left, top, right, bottom = around(run)
-    first = bisect_left(letters, left - 0.5, key=lambda letter: letter.place)
-    last = bisect_left(letters, right + 0.5, key=lambda letter: letter.place)
+    first = bisect_left(letters, left - _EDGE * (bottom - top), key=lambda letter: letter.place)
+    last = bisect_left(letters, right + _EDGE * (bottom - top), key=lambda letter: letter.place)
     inside = [letter for letter in letters[first:last] if top < letter.level < bottom]
     if _letters(letter.text for letter in inside) != _letters(word.text for word in run):
         return " ".join(word.text[::-1] if has_right_to_left(word.text) else word.text for word in run)
@@ -95,7 +97,7 @@ def _with_marks(letters: Iterable[Letter]) -> list[Letter]:
         base = found[-1] if found and is_mark(letter.text) else None
         if base is not None and base.text != " " and _is_near(base, letter):
             base.text += letter.text
-            if base.right - base.left < _NO_WIDTH:  # browsers give the letter's width to its mark
+            if base.right - base.left < _NO_WIDTH * base.height:  # browsers give the letter's width to its mark
                 base.left, base.right, base.place = letter.left, letter.right, letter.place
         else:
             found.append(letter)

@@ -1,7 +1,7 @@
 """Words in the text of a page that PDFium reads."""
 
 import ctypes
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from math import degrees
 from typing import Any
 
@@ -34,7 +34,9 @@ _LONGEST_NAME = 256
 """Most bytes of a font's name."""
 
 
-def pdfium_words(text: Any, page: DecodedPage, *, reach: float = 0.0, marked: bool = False) -> Iterator[Word]:
+def pdfium_words(
+    text: Any, page: DecodedPage, *, reach: float = 0.0, marked: bool = False, without: Container[int] = ()
+) -> Iterator[Word]:
     """Yield the words between white space; a word that is divided at the end of a line is two.
 
     Args:
@@ -42,6 +44,7 @@ def pdfium_words(text: Any, page: DecodedPage, *, reach: float = 0.0, marked: bo
         page: the decoded page.
         reach: points beyond the right edge within which words end; with it, only those that end beyond the edge.
         marked: whether words of fonts that name no characters are unmapped.
+        without: indexes of letters that are left out.
     """
     letters: list[str] = []
     first = angle = 0
@@ -54,7 +57,7 @@ def pdfium_words(text: Any, page: DecodedPage, *, reach: float = 0.0, marked: bo
                 yield word
             letters = []
             continue
-        code = unicode(text, index) if index < count else 0x20
+        code = unicode(text, index) if index < count and index not in without else 0x20
         letter = chr(code) if 0 < code < 0x110000 else " "
         if code in _TEX_LETTERS and raw.FPDFText_HasUnicodeMapError(text, index) == 1:
             letter = _TEX_SIGNS.get(code, " ") if "cmsy" in _font(text, index).lower() else _TEX_LETTERS[code]

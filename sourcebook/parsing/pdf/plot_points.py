@@ -14,9 +14,9 @@ _FEWEST = 12
 """Points of a plot on a page; fewer may be the bullets of a list."""
 _PIECES = re.compile(r"[/+](?:lcirclew?|linew?)10$", re.IGNORECASE)
 """Names of the fonts of LaTeX's pictures."""
-_MOST_LEVEL = 0.5
+_MOST_LEVEL = 0.05
 """Share of the points that are level with a word; bullets and signs in the cells of a table are."""
-_LEVEL = 0.5
+_LEVEL = 0.05
 """Largest distance between the middle of a point and that of a word on its line, in points."""
 
 
@@ -52,5 +52,5 @@ def _are_scattered(points: Sequence[Word], levels: Sequence[float]) -> bool:
 
 
 def _is_level(point: Word, levels: Sequence[float]) -> bool:
-    place = bisect_left(levels, point.middle - _LEVEL)
-    return place < len(levels) and levels[place] <= point.middle + _LEVEL
+    place = bisect_left(levels, point.middle - _LEVEL * point.size)
+    return place < len(levels) and levels[place] <= point.middle + _LEVEL * point.size

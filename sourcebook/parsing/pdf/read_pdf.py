@@ -11,6 +11,7 @@ from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.pdf.attachments import PdfFiles, is_portfolio
 from sourcebook.parsing.pdf.damaged_streams import damaged_streams
 from sourcebook.parsing.pdf.document_information import read_information
+from sourcebook.parsing.pdf.pictures.page_pictures import with_picture_marks
 from sourcebook.parsing.pdf.readable_pages import readable_pages
 from sourcebook.parsing.pdf.text_pages import TextPage, read_pages
 from sourcebook.parsing.text.joined_blocks import JoinedBlocks
@@ -33,6 +34,7 @@ def parse_pdf(content: bytes, *, settings: ParsingSettings) -> ParsedDocument:
     from sourcebook.parsing.docling.markdown_serializer import write_markdown
     from sourcebook.parsing.pdf.layout.build_document import build_document
     from sourcebook.parsing.pdf.layout.lines.running_heads import without_running_heads
+    from sourcebook.parsing.pdf.layout.reading_size import at_reading_size, in_points
 
     properties = read_information(content)
     if properties.page_count == 0:
@@ -41,16 +43,18 @@ def parse_pdf(content: bytes, *, settings: ParsingSettings) -> ParsedDocument:
         )
     found = list(read_pages(content))
     readable = readable_pages(content, found, ocr=settings.ocr, languages=settings.ocr_languages)
-    body = without_running_heads(readable.pages)
+    pages, unit = at_reading_size(readable.pages)
+    body = without_running_heads(pages, properties.metadata)
     written = write_markdown(build_document(body.pages, outline=properties.outline, heads=body.kept), boxes=True)
     left_out: dict[LeftOutKind, int] = {"unseen_words": sum(one.unseen for one in found)}
     attachments, left_out["attachments"] = _attachments(content, found, has_files=properties.has_files)
-    joined = JoinedBlocks()
+    joined, shows_pages = JoinedBlocks(), False
     xfa = None if any(one.page.fields for one in found) else properties.xfa
     if attachments and properties.page_count == 1 and is_portfolio(content):
         left_out["unseen_words"] += len(written.markdown.split())  # viewers show the list of files and not this cover
     elif xfa is None or not xfa.replaces_pages:
-        joined.add_blocks(written.markdown.rstrip("\n"), written.blocks)
+        joined.add_blocks(written.markdown.rstrip("\n"), in_points(written.blocks, unit))
+        shows_pages = True
     more = [] if xfa is None else [*xfa.lines]
     if attachments or left_out["attachments"]:
         more.append(attachments_line(attachments, left_out["attachments"]))
@@ -66,15 +70,19 @@ def parse_pdf(content: bytes, *, settings: ParsingSettings) -> ParsedDocument:
         )
     beyond = sum(one.beyond for one in found if one.page.number in readable.by_text)
     points = sum(sum(one.points.values()) for one in found if one.page.number in readable.by_text)
+    title, language = _title(properties.metadata, blocks, markdown), detect_language(markdown, blocks)
+    if shows_pages:
+        pictures = {one.page.number: one.pictures for one in found if one.page.number in readable.by_text}
+        markdown, blocks = with_picture_marks(markdown, blocks, pictures, content, settings)
     metadata = {key: value for key, value in properties.metadata.items() if key != "title"}
     if damaged := damaged_streams(content):
         metadata["damaged_streams"] = damaged
     return ParsedDocument(
         markdown=markdown,
         blocks=blocks,
-        title=_title(properties.metadata, blocks, markdown),
+        title=title,
         page_count=properties.page_count,
-        language=detect_language(markdown, blocks),
+        language=language,
         metadata=with_left_out(
             {**metadata, **readable.metadata, **body.left_out.metadata()},
             {**left_out, "plot_points": points, "words_beyond_page": beyond},

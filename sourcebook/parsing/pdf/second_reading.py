@@ -14,10 +14,13 @@ from sourcebook.parsing.pdf.bidirectional import has_right_to_left
 from sourcebook.parsing.pdf.decoded_pages import DecodedPage
 from sourcebook.parsing.pdf.glued_words import with_parted_words
 from sourcebook.parsing.pdf.marks.page_marks import PageMarks, page_marks
+from sourcebook.parsing.pdf.narrow_words import with_double_letters
 from sourcebook.parsing.pdf.pdfium_words import pdfium_words
 from sourcebook.parsing.pdf.presentation_forms import as_letters
+from sourcebook.parsing.pdf.raised_words import texts_with_scripts
 from sourcebook.parsing.pdf.tight_boxes import TightBoxes
 from sourcebook.parsing.pdf.unknown_fonts import with_known_fonts, with_other_scripts
+from sourcebook.parsing.pdf.unseen_words import SeenWords, seen_words
 from sourcebook.parsing.pdf.words import UNKNOWN, Word, readable
 
 _LEAST_ALIKE = 0.99
@@ -42,6 +45,8 @@ _FEWEST_WORDS = 12
 """Words of both readings of a page below which they are not compared."""
 _FAR = 1e5
 """Points beyond the edge of a page within which text is looked for."""
+_LAYERED = re.compile(rb"/OC\s*[\d<]")
+"""Entry of a drawing that is in a layer; the dictionaries of drawings are not compressed."""
 _DIVIDED = "\ufffe"
 """PDFium's sign for the hyphen of a word that is divided at the end of a line."""
 _PLAIN = re.compile(r"\W*[^\W\d_]+(?:['’-][^\W\d_]+)*\W*")
@@ -55,8 +60,9 @@ _MOST_MOVED = 250_000_000
 class SecondReading:
     """A PDF opened with PDFium."""
 
-    def __init__(self, document: Any) -> None:
+    def __init__(self, document: Any, *, with_layers: bool = False) -> None:
         self._document = document
+        self._with_layers = with_layers
         self._open: tuple[int, Any, Any] | None = None
 
     def _page(self, number: int) -> tuple[Any, Any]:
@@ -109,6 +115,15 @@ class SecondReading:
         except pypdfium2.PdfiumError:
             return words, PageMarks()
 
+    def seen(self, words: Sequence[Word], page: DecodedPage, number: int) -> SeenWords:
+        """Return the words of a page that its reader sees; arguments as for `better_words`."""
+        if self._document is None or number > len(self._document):
+            return SeenWords(words)
+        try:
+            return seen_words(words, page, *self._page(number), with_layers=self._with_layers)
+        except pypdfium2.PdfiumError:
+            return SeenWords(words)
+
     def only_words(self, page: DecodedPage, number: int, boxes: TightBoxes) -> WholeLines:
         """Return the words of a page that PDFium alone reads; arguments as for `better_words`."""
         try:
@@ -134,6 +149,8 @@ class SecondReading:
             return WholeLines(words)
         try:
             opened, text = self._page(number)
+            if not opened.get_rotation():
+                words = with_double_letters(words, lambda: boxes.corrected(list(pdfium_words(text, page))))
             better = _better_words(words, page, opened, text, boxes)
             edge = page.left + page.width
             if opened.get_rotation() or not text.get_text_bounded(edge, -_FAR, edge + _FAR, _FAR).strip():
@@ -153,6 +170,8 @@ def _better_words(
     if not torn:  # holes are filled by the whole page, whose words are then of one reader
         words = _with_other_scripts(words, second, page, text)
     first = Counter(word.text for word in words)
+    if _is_better(second, first):
+        first = Counter(texts_with_scripts(words))
     if opened.get_rotation() or not (
         _is_better(second, first) or _is_fuller(second, first) or (torn and _fills_holes(second, first))
     ):
@@ -204,7 +223,7 @@ def second_reading(content: bytes) -> Iterator[SecondReading]:
     with suppress(pypdfium2.PdfiumError):
         logging.getLogger("pypdfium2").setLevel(logging.ERROR)  # it warns of every XFA form
         document.init_forms()
-    reading = SecondReading(document)
+    reading = SecondReading(document, with_layers=_LAYERED.search(content) is not None)
     try:
         yield reading
     finally:

@@ -15,6 +15,8 @@ _TALLER = 1.6
 _NARROW = 0.42
 """Largest width of its letters, in heights of the word."""
 _WORD = re.compile(r"[^\W\d_]{3}")
+_EDGE = 0.05
+"""Distance beyond the edges of a word within which its letters are, in font sizes."""
 _STEP = 0.6
 """Smallest vertical distance of two of its letters that are in different lines, in heights of the lower letter."""
 
@@ -85,7 +87,8 @@ def _type(word: Word, font: str) -> _Type:
 
 def _holds(word: Word, cell: Cell, page: DecodedPage) -> bool:
     x, y = (cell.r_x0 + cell.r_x1) / 2 - page.left, page.top - (cell.r_y0 + cell.r_y2) / 2
-    return word.left - 0.5 < x < word.right + 0.5 and word.top - 0.5 < y < word.bottom + 0.5
+    slack = _EDGE * word.size
+    return word.left - slack < x < word.right + slack and word.top - slack < y < word.bottom + slack
 
 
 def _is_step(before: tuple[Cell, str], after: tuple[Cell, str]) -> bool:

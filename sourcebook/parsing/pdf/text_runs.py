@@ -12,12 +12,14 @@ from sourcebook.parsing.pdf.bidirectional import (
 from sourcebook.parsing.pdf.layout.lines.rows import direction, in_order, joined, side_by_side
 from sourcebook.parsing.pdf.layout.page_parts import Line, Rule
 from sourcebook.parsing.pdf.painted_letters import Letter, painted_text
-from sourcebook.parsing.pdf.raised_words import with_raised_words
+from sourcebook.parsing.pdf.raised_words import with_raised_words, with_scripts
 from sourcebook.parsing.pdf.words import UNKNOWN, Word
 
 BULLET = "•"
 _WIDEST_SPACE = 0.6
 """Widest space within a run, in font sizes."""
+_EDGE = 0.05
+"""Distance by which a word may reach over a drawn line beside it, in font sizes."""
 _WIDEST_MONOSPACED = 2.6
 """Widest space within a monospaced run, in widths of a letter: two spaces follow a sentence."""
 _REACH = 1.5
@@ -44,7 +46,7 @@ def runs(words: Sequence[Word], rules: Sequence[Rule], letters: Sequence[Letter]
         lines = [_line(word, place) for place, word in enumerate(words) if word.angle == angle]
         if angle:
             lines = [_turned(line, angle) for line in lines]
-        rows = with_raised_words(side_by_side(lines, reach=_REACH))
+        rows = with_raised_words(side_by_side(lines if letters else with_scripts(lines), reach=_REACH))
         parts = [part for row in rows for part in _parted(row, upright if angle == 0 else ())]
         texts = right_to_left_texts(parts, letters) if angle == 0 else {}
         found += [_turned_back(_run(part, texts.get(place)), angle) for place, part in enumerate(parts)]
@@ -92,8 +94,8 @@ def _parted(row: list[Line], walls: Sequence[Rule]) -> Iterator[list[Line]]:
     walls = [wall for wall in walls if wall.top < row[0].bottom and wall.bottom > row[0].top] if walls else ()
     for word in row:
         if part:
-            widest = _widest_space(part[-1], word)
-            walled = any(reached - 0.5 <= wall.left and wall.right <= word.left + 0.5 for wall in walls)
+            widest, slack = _widest_space(part[-1], word), _EDGE * word.size
+            walled = any(reached - slack <= wall.left and wall.right <= word.left + slack for wall in walls)
             if walled or word.left - reached > widest:
                 yield part
                 part = []
@@ -124,15 +126,20 @@ def _run(words: list[Line], text: str | None) -> Line:
 
 
 def _glued(words: list[Line]) -> list[Line]:
-    """Join the parts of a word in which the font changes; superscripts stay apart."""
+    """Join the parts of a word in which the font changes."""
     result: list[Line] = []
     for word in words:
         before = result[-1] if result else None
-        if before and word.left - before.right < 0.08 * word.size and _alike(before, word):
+        if before and word.left - before.right < _touching(before, word) and _alike(before, word):
             result[-1] = replace(joined([before, word]), text=before.text + word.text)
         else:
             result.append(word)
     return result
+
+
+def _touching(before: Line, word: Line) -> float:
+    """Return the gap below which two words are parts of one; spaces of condensed letters are as narrow as these."""
+    return min(0.08 * word.size, 0.3 * max(before.letter_width, word.letter_width))
 
 
 def _alike(before: Line, word: Line) -> bool:

@@ -35,8 +35,6 @@ _CONTROLS = {code: bytes([code]).decode("cp1252", "ignore") for code in range(0x
 _UNMAPPED = re.compile(r"GLYPH<[^>]*>|[\ue000-\uf8ff\ufffd]|[\x01-\x08\x0e-\x1f\x7f]|\(cid:\d+\)")
 _ONLY_CLIPS = 7
 """PDF's text rendering mode of letters that only clip a picture."""
-_SMALLEST = 0.5
-"""Font size in points below which text is left out."""
 _BELOW_BASE = 0.18
 """Share of a letter's box below the base line."""
 _GLYPH_NAME = re.compile(r"/?[A-Za-z]{0,5}[-_.]?\d{2,8}")
@@ -108,7 +106,7 @@ def _word(cell: _Painted, monospaced: bool, *, left: float, top: float) -> Word 
         return None
     level = y[0] == y[1] and x[0] == x[3] and x[1] >= x[0]  # most words are: their sides need no roots and angles
     height = abs(y[3] - y[0]) if level else hypot(x[3] - x[0], y[3] - y[0])
-    if height < _SMALLEST:
+    if height <= 0:
         return None
     text, unmapped = readable(cell.text)
     if not text:

@@ -12,6 +12,12 @@ MARK = re.compile("\ue00a([0-9]+)\ue00b")
 _SAYS_NOTHING = re.compile(
     r"\S+\.\w{2,4}|(?:image|img|logo|icon|photo|picture|avatar|screenshot)s?(?: of)?|\W*", re.IGNORECASE
 )
+FEW_CHARACTERS = 100
+"""Characters for each picture of a section below which the pictures are its text."""
+PIXELS_A_CHARACTER = 10
+"""Pixels whose reading takes as long as one character of a document, cut and embedded."""
+MOST_PIXELS_BESIDE = 12_000_000
+"""Pixels that are read beside a document's text."""
 _FEWEST_BYTES = 100
 """Bytes below which a picture is a dot that counts readers, or a spacer."""
 _MOST_BYTES = 100_000_000
@@ -50,6 +56,11 @@ def marked_pictures() -> Iterator[MarkedPictures]:
         yield pictures
     finally:
         _marked.reset(before)
+
+
+def are_marked() -> bool:
+    """Tell whether somebody reads or counts the pictures that are marked."""
+    return _marked.get() is not None
 
 
 def picture_mark(content: bytes | None) -> str:

@@ -1,10 +1,12 @@
 """Citations: where a passage stands, in a form that a person can follow."""
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from pydantic import BaseModel, Field
 
 from sourcebook.contract.documents import Document, Passage
+from sourcebook.model.page_labels import page_label
 from sourcebook.model.place import Place, address_of, line_words, time_span
 from sourcebook.server.mcp.budget import clipped
 
@@ -24,11 +26,20 @@ class Citation(BaseModel):
     version: int = Field(description="Version of the document, counted from 1.")
     page: int | None = Field(default=None, description="Page, counted from 1.")
     lines: str | None = Field(default=None, description="Lines of a text file, such as lines 10–42.")
+    page_label: str | None = Field(default=None, description="Number printed on the page, such as iii.")
     time: str | None = Field(default=None, description="Time span in a recording, such as 12:30–14:15.")
     link: str | None = Field(default=None, description="Address of the file in the web view of its Git repository.")
 
 
-def cite(place: Place | None, *, title: str | None, uri: str, version: int, link: str | None) -> Citation:
+def cite(
+    place: Place | None,
+    *,
+    title: str | None,
+    uri: str,
+    version: int,
+    link: str | None,
+    metadata: Mapping[str, Any],
+) -> Citation:
     """Return the citation of a place in a document, or of the document where there is none."""
     if place is None:
         return Citation(title=clipped(title or uri, _LONGEST_TITLE), uri=uri, version=version, link=link)
@@ -39,6 +50,7 @@ def cite(place: Place | None, *, title: str | None, uri: str, version: int, link
         version=version,
         page=place.page,
         lines=line_words(place.anchor) or None,
+        page_label=page_label(place.page, metadata),
         time=time_span(place.start_seconds, place.end_seconds),
         link=None if link is None else address_of(link, place),
     )
@@ -47,4 +59,6 @@ def cite(place: Place | None, *, title: str | None, uri: str, version: int, link
 def cite_document(document: Document, passage: Passage | None) -> Citation:
     """Return the citation of a document, or of one of its passages."""
     item = document.item
-    return cite(passage, title=item.title, uri=item.uri, version=item.version, link=item.link)
+    return cite(
+        passage, title=item.title, uri=item.uri, version=item.version, link=item.link, metadata=document.metadata
+    )

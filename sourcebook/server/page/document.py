@@ -76,13 +76,13 @@ def show_document(
         marked=passage,
         part=number,
         parts=len(parts),
-        place=partial(place, title=title),
+        place=partial(place, title=title, metadata=found.metadata),
     )
 
 
-def place(passage: Passage, title: str) -> str:
+def place(passage: Passage, title: str, metadata: Mapping[str, Any]) -> str:
     """Return where a passage stands in its document: headings without its title, page, time."""
-    return " · ".join(place_words(passage, title))
+    return " · ".join(place_words(passage, title, metadata))
 
 
 def _rows(metadata: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

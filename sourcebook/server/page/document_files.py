@@ -6,6 +6,7 @@ from fastapi import APIRouter, Header, Request
 from starlette.responses import Response
 
 from sourcebook.model.media_types import PDF
+from sourcebook.model.page_labels import page_label
 from sourcebook.model.page_picture import Box
 from sourcebook.server.access import Knowledge
 from sourcebook.server.document_types import DocumentNumber
@@ -83,6 +84,7 @@ def show_page(
         marks=[_mark(box) for box in places.boxes],
         side=_SIDE,
         marked=marked,
+        label=page_label(page, found.metadata),
     )
 
 

@@ -154,7 +154,7 @@ def _shown(hit: SearchResult) -> FoundOnPage:
         snippet += [(_readable(hit.snippet[done:start]), False), (_readable(hit.snippet[start:end]), True)]
         done = end
     snippet.append((_readable(hit.snippet[done:]), False))
-    words = place_words(hit, hit.title)
+    words = place_words(hit, hit.title, hit.metadata)
     source = source_address(hit)
     said = (f"“{hit.title or shown_uri(hit.uri)}”", *words, source or shown_uri(hit.link or hit.uri))
     return FoundOnPage(

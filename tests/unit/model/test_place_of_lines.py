@@ -26,9 +26,9 @@ def test_lines_are_addressed_as_the_web_view_does(address: str, several: str, on
 
 def test_lines_in_words() -> None:
     """They are said between headings and page; the anchor of a heading is no line."""
-    assert place_words(PassagePart(0, ("Buoy", "damp"), "L10-L42"), "buoy.py") == ["Buoy › damp", "lines 10–42"]
-    assert place_words(PassagePart(0, (), "L7-L7"), "") == ["line 7"]
-    assert place_words(PassagePart(0, (), "l10-l42"), "") == []
+    assert place_words(PassagePart(0, ("Buoy", "damp"), "L10-L42"), "buoy.py", {}) == ["Buoy › damp", "lines 10–42"]
+    assert place_words(PassagePart(0, (), "L7-L7"), "", {}) == ["line 7"]
+    assert place_words(PassagePart(0, (), "l10-l42"), "", {}) == []
     assert lines_of("lines") is lines_of(None) is None
 
 

@@ -14,6 +14,7 @@ from sourcebook.parsing.pdf.layout.columns.spreads import pages_of_sheet
 from sourcebook.parsing.pdf.layout.columns.stream_order import (
     as_written,
     reads_across_columns,
+    reads_across_display,
     reads_better_as_written,
 )
 from sourcebook.parsing.pdf.layout.columns.text_frames import drawn_frames, lines_in_frames
@@ -119,9 +120,11 @@ def _columns(page: Page) -> Iterator[_Column]:
     sheet = pages_of_sheet([*flat, *tables], width=page.width, height=page.height, from_right=from_right)
     cut = [part for half in sheet for part in columns(half, from_right=from_right)]
     found = [_column(page, part, from_right) for column in cut for part in _without_boxes(column, frames)]
-    rows_in_order = [item for column in found for item in column.items if isinstance(item, Row)]
-    if reads_better_as_written([run for row in rows_in_order for run in row.runs]) or reads_across_columns(
-        [run for column in found for row in column.rows for run in row.runs]
+    runs = [run for column in found for item in column.items if isinstance(item, Row) for run in item.runs]
+    if (
+        reads_better_as_written(runs)
+        or reads_across_display(runs)
+        or reads_across_columns([run for column in found for row in column.rows for run in row.runs])
     ):
         found = [_column(page, part, from_right) for part in as_written(flat, tables, page.lines)]
     yield from found
@@ -180,7 +183,7 @@ def _with_contexts(found: Sequence[_Column], context: Context) -> Iterator[tuple
         style = style_of_page(context.style, texts)
         small = any(isinstance(item, Table) for column in columns_of_page for item in column.items)
         local = replace(context, style=style, cover=not has_running_text(style, texts, small=small))
-        yield from ((column, local) for column in columns_of_page)
+        yield from ((column, replace(local, right=column.right)) for column in columns_of_page)
 
 
 def _placed(column: _Column, context: Context) -> Iterator[Part]:

@@ -64,7 +64,18 @@ class Picture:
         return f"q {self.width} 0 0 {self.height} {self.x} {self.y} cm /picture Do Q"
 
 
-Mark = Shown | Stroke | Picture
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """Operators as they are written."""
+
+    written: str
+
+    def operators(self) -> str:
+        """Return what paints it."""
+        return self.written
+
+
+Mark = Shown | Stroke | Picture | Drawn
 
 
 def grid(xs: Sequence[float], ys: Sequence[float]) -> list[Stroke]:
@@ -80,6 +91,7 @@ def pdf(
     outline: Sequence[tuple[str, int]] = (),
     password: str | None = None,
     media_box: str = "0 0 612 792",
+    catalog: str = "",
 ) -> bytes:
     """Return a PDF.
 
@@ -89,13 +101,14 @@ def pdf(
         outline: titles and the pages they lead to, counted from 1.
         password: encrypts the pages' contents; an empty one opens without being asked for.
         media_box: of all pages, as it is written.
+        catalog: further entries of the catalog, as they are written.
     """
     first = 16
     kids = " ".join(f"{first + 2 * number} 0 R" for number in range(len(pages)))
     entry = first + 2 * len(pages)
     outlines = "/Outlines 11 0 R" if outline else ""
     objects: list[str | bytes] = [
-        f"<< /Type /Catalog /Pages 2 0 R {outlines} >>",
+        f"<< /Type /Catalog /Pages 2 0 R {outlines} {catalog} >>",
         f"<< /Type /Pages /Count {len(pages)} /Kids [{kids}] >>",
         *(
             f"<< /Type /Font /Subtype /Type1 /BaseFont /{name} /Encoding /WinAnsiEncoding >>"

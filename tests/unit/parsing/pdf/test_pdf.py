@@ -12,7 +12,7 @@ from sourcebook.parsing.pdf.read_pdf import parse_pdf
 from sourcebook.parsing.pdf.readable_pages import readable_pages
 from sourcebook.parsing.pdf.text_pages import TextPage
 from tests.unit.parsing.covering import assert_blocks_cover, texts
-from tests.unit.parsing.pdf.pdf_writer import Picture, Shown, assembled, pdf
+from tests.unit.parsing.pdf.pdf_writer import Mark, Picture, Shown, assembled, pdf
 
 TEXT = (
     Shown(72, 700, "The first line of a paragraph that has two lines, which"),
@@ -243,8 +243,12 @@ def test_a_page_that_cannot_be_drawn_costs_only_itself() -> None:
 
 def test_torn_words_stay_where_recognition_reads_less() -> None:
     """The models do not know every script: then words that lack letters are better than none."""
-    page = [
-        Shown(72, 600 - 12 * n, ("w\x01rds " if n == 0 else "words ") * 10, font="unicode", mode=3) for n in range(10)
+    page: list[Mark] = [
+        Picture(),
+        *(
+            Shown(72, 600 - 12 * n, ("w\x01rds " if n == 0 else "words ") * 10, font="unicode", mode=3)
+            for n in range(10)
+        ),
     ]
     document = parse_pdf(pdf([page]), settings=ParsingSettings())
     assert document.metadata == {"damaged_pages": [1]}

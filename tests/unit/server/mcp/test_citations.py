@@ -30,7 +30,7 @@ def test_an_address_leads_to_its_place(place: Passage, uri: str, address_of_plac
 
 
 def test_a_citation_names_what_a_person_needs() -> None:
-    cited = cite(passage(None, None, 750.2, 854.9), title=None, uri="file:///a.mp3", version=2, link=None)
+    cited = cite(passage(None, None, 750.2, 854.9), title=None, uri="file:///a.mp3", version=2, link=None, metadata={})
     assert cited.model_dump(exclude_none=True) == {
         "title": "file:///a.mp3",
         "heading_path": ["Tides", "Spring tides"],
@@ -38,3 +38,10 @@ def test_a_citation_names_what_a_person_needs() -> None:
         "version": 2,
         "time": "12:30–14:14",
     }
+
+
+def test_a_page_is_cited_as_it_is_printed() -> None:
+    """The link opens the page by its place in the file, and the label is beside it."""
+    labels = {"page_labels": {"1": "i", "4": "1"}}
+    cited = cite(passage(None, 3, None, None), title="A", uri="file:///a.pdf", version=1, link=None, metadata=labels)
+    assert (cited.page, cited.page_label, cited.uri) == (3, "iii", "file:///a.pdf#page=3")

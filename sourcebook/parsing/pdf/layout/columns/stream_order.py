@@ -56,6 +56,10 @@ _MOST_WRITTEN = 0.8
 """Share of whole lines that go on below the one before, in the order of the content, for columns of text [further]."""
 _MOST_CROSSED = 0.5
 """Share of these that the order by position may have [further]."""
+_DISPLAY = 1.6
+"""Ratio of the font sizes of two texts beside each other that are no line of one text, as on covers."""
+_FEWEST_DISPLAYED = 2
+"""Lines with such texts from which a page is read in the order of its content."""
 _FEWEST_LINES = 6
 """Fewest lines of a page whose order is compared [library]."""
 
@@ -102,6 +106,24 @@ def reads_across_columns(lines: Sequence[Line]) -> bool:
     crossing = sum(_is_below(before, part) for before, part in pairwise(_whole_lines(lines)))
     written = going_on >= _MOST_WRITTEN * (len(parts) - 1) and crossing <= _MOST_CROSSED * going_on
     return written and agreement < _LEAST_AGREEMENT
+
+
+def reads_across_display(lines: Sequence[Line]) -> bool:
+    """Tell whether the order by position reads across large words and the small text beside them, as covers have.
+
+    Args:
+        lines: lines of the page in the order by position, without those of tables.
+    """
+    written = sorted(lines, key=lambda line: line.order)
+    ranks = {id(line): rank for rank, line in enumerate(written)}
+    across = sum(
+        max(before.size, line.size) > _DISPLAY * min(before.size, line.size)
+        and (line.left > before.right or line.right < before.left)
+        and are_beside(before, line)
+        and abs(ranks[id(line)] - ranks[id(before)]) > 1
+        for before, line in pairwise(lines)
+    )
+    return across >= _FEWEST_DISPLAYED and _flow(written) >= _flow(lines)
 
 
 def _broken_lines(lines: Sequence[Line]) -> int:

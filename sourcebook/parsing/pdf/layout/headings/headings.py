@@ -79,6 +79,7 @@ def is_heading(
     style: TextStyle,
     *,
     column: tuple[float, float],
+    right: float = 0.0,
     outline: AbstractSet[str] = frozenset(),
     cover: bool = False,
     from_right: bool = False,
@@ -89,7 +90,8 @@ def is_heading(
         lines: lines of one paragraph.
         text: text of the paragraph.
         style: style of the running text.
-        column: left and right edge of the column.
+        column: left and right edge of the column's text.
+        right: right edge of the column with its tables.
         outline: plain titles of the file's outline.
         cover: whether the page has no running text to compare with.
         from_right: whether the column runs from right to left, and its lines are mirrored.
@@ -104,7 +106,7 @@ def is_heading(
         return True
     mark = list_mark(text)
     size = min(line.size for line in lines)
-    set_right = not from_right and _set_right(lines, text, column)
+    set_right = not from_right and _set_right(lines, text, (column[0], max(column[1], right)))
     if (set_right and not is_chapter_number(text)) or (mark is not None and mark.number is None):
         return False
     number = section_number(text)

@@ -8,7 +8,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from statistics import median
+from types import MappingProxyType
 
+from sourcebook.model.document import JsonValue
+from sourcebook.model.page_labels import page_label
 from sourcebook.parsing.pdf.layout.lines.rows import joined, side_by_side
 from sourcebook.parsing.pdf.layout.measures import NEAR
 from sourcebook.parsing.pdf.layout.page_parts import Line, Page
@@ -57,15 +60,22 @@ class _Candidate:
     """Rows between the row and the edge of the page."""
 
 
-def without_running_heads(pages: Sequence[Page]) -> BodyPages:
-    """Return the pages without the rows that repeat at their edges, and without page numbers."""
+def without_running_heads(pages: Sequence[Page], metadata: Mapping[str, JsonValue] = MappingProxyType({})) -> BodyPages:
+    """Return the pages without the rows that repeat at their edges, and without page numbers.
+
+    Args:
+        pages: pages in order.
+        metadata: metadata of the document, which may have the labels of its pages.
+    """
     usual = _usual_size(pages)
     candidates = [one for index, page in enumerate(pages) for one in _candidates(index, page)]
     counted, repeated = _chains([one for one in candidates if one.line.size <= _LARGEST * usual], len(pages))
     found = _heads(candidates, counted, repeated)
     heads = _apart(_within_bounds(found, pages), pages)
     taken = {id(line) for one in heads for line in one.lines}
-    heads += [one for one in candidates if id(one.lines[0]) not in taken and _is_lone_number(one, pages, taken)]
+    heads += [
+        one for one in candidates if id(one.lines[0]) not in taken and _is_lone_number(one, pages, taken, metadata)
+    ]
     if not heads:
         return BodyPages(list(pages))
     taken = {id(line) for one in heads for line in one.lines}
@@ -193,12 +203,13 @@ def _is_apart(one: _Candidate, page: Page, taken: set[int]) -> bool:
     return bottom - top >= (0 if ruled else _GAP * one.line.size)
 
 
-def _is_lone_number(one: _Candidate, pages: Sequence[Page], taken: set[int]) -> bool:
+def _is_lone_number(one: _Candidate, pages: Sequence[Page], taken: set[int], metadata: Mapping[str, JsonValue]) -> bool:
     """Tell whether a row is a page number alone at the edge: decorated, or the number of the page itself."""
     text = one.line.text
     if not is_number(text) or len(one.lines) > 1:
         return False
-    own = any(number.value == pages[one.page].number for number in numbers(text))
+    page = pages[one.page].number
+    own = any(number.value == page for number in numbers(text)) or text.strip() == page_label(page, metadata)
     if not (is_decorated(text) or own):
         return False
     body = [line for line in pages[one.page].lines if id(line) not in taken and line is not one.lines[0]]

@@ -72,6 +72,8 @@ class Context:
     """Whether the whole document is monospaced, so that not all of it is code."""
     cover: bool = False
     """Whether the page has no running text, so that only its largest lines are headings."""
+    right: float = 0.0
+    """Right edge of the column with its tables."""
 
 
 @dataclass(slots=True)
@@ -247,6 +249,7 @@ def _element(group: _Group, page: int, column: tuple[float, float], context: Con
         text,
         context.style,
         column=column,
+        right=context.right,
         outline=context.outline,
         cover=context.cover,
         from_right=context.from_right,

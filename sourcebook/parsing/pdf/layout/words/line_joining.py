@@ -11,8 +11,9 @@ _HYPHENS = ("-", "\u2010")
 _LETTER = re.compile(r"[^\W\d_]")
 _UNSPACED = re.compile("[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")
 """Letters and marks of Chinese and Japanese, which have no spaces between words."""
+_SELF_ALONE = re.compile(r"(?:ish|less|hood|same|ie|s?$)")
 _FIRST_WORD = re.compile(r"[^\W\d_][\w-]*")
-_HYPHENATED = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)+")
+_HYPHENATED = re.compile(r"[^\W\d_]+(?:[-\u2010][^\W\d_]+)+")
 
 
 def joined_text(lines: Sequence[Line], hyphenated: AbstractSet[str] = frozenset()) -> str:
@@ -31,7 +32,8 @@ def joined_text(lines: Sequence[Line], hyphenated: AbstractSet[str] = frozenset(
             last = line.text
         else:
             last = (last[:-1] if cut else last) + line.text
-    return " ".join([*parts, last]).replace(_SOFT_HYPHEN, "")
+    end = "-" if last.endswith(_SOFT_HYPHEN) else ""  # a word that goes on in another column, or on another page
+    return " ".join([*parts, last]).replace(_SOFT_HYPHEN, "") + end
 
 
 def joined_pair(text: str, following: str, hyphenated: AbstractSet[str] = frozenset()) -> str:
@@ -47,12 +49,17 @@ def _joint(text: str, following: str, hyphenated: AbstractSet[str]) -> tuple[boo
     divided = _divided_word(text)
     first = _FIRST_WORD.match(following) if divided else None
     if first is not None:
-        if f"{divided}-{first[0]}".lower() in hyphenated:
+        if f"{divided}-{first[0]}".lower() in hyphenated or _is_self(divided, first[0]):
             return False, ""
         if following[0].islower():
             return True, ""
     is_unspaced = _UNSPACED.match(text[-1:]) and _UNSPACED.match(following[:1])
     return False, "" if is_unspaced else " "
+
+
+def _is_self(divided: str, rest: str) -> bool:
+    """Tell whether a word is one of English's with `self-`; of those without a hyphen there are few."""
+    return divided.lower() == "self" and _SELF_ALONE.match(rest) is None
 
 
 def is_divided(text: str, following: str) -> bool:
@@ -72,4 +79,9 @@ def _divided_word(text: str) -> str:
 
 def hyphenated_words(lines: Sequence[Line]) -> AbstractSet[str]:
     """Return the words with a hyphen within a line, in lower case."""
-    return {word.lower() for line in lines if "-" in line.text for word in _HYPHENATED.findall(line.text)}
+    return {
+        word.lower().replace("\u2010", "-")
+        for line in lines
+        if any(hyphen in line.text for hyphen in _HYPHENS)
+        for word in _HYPHENATED.findall(line.text)
+    }
