@@ -61,7 +61,7 @@ def test_attachments_of_the_document_and_of_a_place() -> None:
         assert member_content(content, place, MEMORY) == expected
     with pytest.raises(ParseError, match="no attachment"):
         attachment_content(content, 2)
-    with pytest.raises(ParseError, match="file that it came with has changed"):
+    with pytest.raises(ParseError, match="file that it is in has changed"):
         member_content(content, AttachmentPlace(PDF, 0, sha256(b"other").digest()), MEMORY)
 
 

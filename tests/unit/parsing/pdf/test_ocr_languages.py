@@ -57,7 +57,7 @@ def test_languages_parse_scans_again() -> None:
     named = ParsingSettings(ocr_languages=("rus",))
     for media_type in ("application/pdf", "image/png"):
         assert parser_identity(media_type, named) != parser_identity(media_type)
-    assert parser_identity("text/markdown", named) == parser_identity("text/markdown")
+    assert parser_identity("text/plain", named) == parser_identity("text/plain")
     without = ParsingSettings(ocr=False, ocr_languages=("rus",))
     assert parser_identity("image/png", without) == parser_identity("image/png", ParsingSettings(ocr=False))
 
