@@ -107,12 +107,12 @@ def _crawl(context: CommandContext, url: str, named: str | None, settings: dict[
     from sourcebook.cli.output import without_controls
     from sourcebook.cli.sources import refuse_made_over_the_api
     from sourcebook.config.edit import add_site
-    from sourcebook.config.sites import SiteSource
+    from sourcebook.config.sites import site_location
     from sourcebook.database.queries import queries
 
     collection = named or host_collection(context.configuration_path, url)
     refuse_made_over_the_api(context, collection)
-    location = SiteSource(url=url).location
+    location = site_location(url)
     before = _known(context, collection, location) if context.configuration_path.exists() else {}
     add_site(context.configuration_path, collection, url, settings)
     configuration = context.configuration

@@ -82,7 +82,7 @@ def test_the_demo_takes_all_in_and_has_nothing_to_do_the_second_time(workplace: 
     """
     first = _demo(workplace)
     assert first.returncode == 0, first.stdout + first.stderr
-    assert "documents: 31 new" in first.stderr
+    assert "documents: 36 new" in first.stderr
     assert "failed" not in first.stderr
     assert "nothing was found" not in first.stdout
     found = re.findall(rf"^  {re.escape(site_url())}(\S+)#(\S+)$", first.stdout, re.MULTILINE)

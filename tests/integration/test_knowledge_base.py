@@ -138,7 +138,7 @@ def test_taken_literally_operators_are_text(filled: Stages, mode: str) -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_query_that_only_excludes_finds_nothing_and_says_why(filled: Stages, mode: str) -> None:
-    hits = filled.search("-salt", mode=mode)
+    hits = filled.search("-salt", mode=mode, literal=False)
     assert len(hits) == 0
     assert set(hits.dropped_legs.values()) == {"the query says only what must not be found"}
 

@@ -83,8 +83,6 @@ def _condition(state: SearchState, query: ParsedQuery) -> tuple[EntryCondition |
             "the query is running text: its quotation marks and dashes are text; --operators (literal=False in Python) "
             "makes them operators"
         )
-    if left := [*query.excluded, *(f"title:{title}" for title in query.excluded_titles)]:
-        notes.append(f"passages with {', '.join(map(repr, left))} are left out, as the query asks by a dash")
     notes += [
         f"the collection {name} has nothing searchable yet; run  sourcebook ingest {name}"
         for name in state.scope.not_indexed

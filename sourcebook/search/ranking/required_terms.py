@@ -16,7 +16,7 @@ _TITLE = ":A"
 def required_terms(
     connection: Connection, scope: SearchScope, query: ParsedQuery
 ) -> tuple[list[EntryCondition], list[str]]:
-    """Return a condition for each required or excluded term, and a note for each that has only stop words.
+    """Return a condition for each required or excluded term, and notes on what is left out or has only stop words.
 
     A term is a word or a phrase; it is read under every text-search configuration in scope.
     """
@@ -35,13 +35,17 @@ def required_terms(
     )
     conditions = []
     notes = []
-    for place, (text, _, wanted) in enumerate(terms, start=1):
+    excluded = []
+    for place, (text, label, wanted) in enumerate(terms, start=1):
         if place not in found:
             notes.append(f"{text!r} has no word to look for beside stop words: it was not required")
             continue
         name = f"required_{place}"
         condition = "entry.lexemes @@ {}::tsquery" if wanted else "NOT entry.lexemes @@ {}::tsquery"
         conditions.append(EntryCondition(sql.SQL(condition).format(sql.Placeholder(name)), {name: found[place]}))
+        excluded += [] if wanted else [text if not label else f"title:{text}"]
+    if excluded:
+        notes.append(f"passages with {', '.join(map(repr, excluded))} are left out, as the query asks by a dash")
     return conditions, notes
 
 
