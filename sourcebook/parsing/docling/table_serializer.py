@@ -16,6 +16,7 @@ from docling_core.types.doc import (  # type: ignore[attr-defined] # exported, t
 )
 
 from sourcebook.parsing.text.markdown_writing import LONGEST_REPEATED, markdown_table
+from sourcebook.parsing.text.nested_table import nested_table
 
 
 class TableSerializer(MarkdownTableSerializer):
@@ -37,7 +38,7 @@ class TableSerializer(MarkdownTableSerializer):
                     item=node, **{**kwargs, "_nested_in_table": True, "in_table_cell": True}
                 ).text
         nested = kwargs.get("_nested_in_table")
-        text = _pairs(_rows(item.data, rich)[0]) if nested else table_text(item.data, rich)
+        text = nested_table(_rows(item.data, rich)[0]) if nested else table_text(item.data, rich)
         return create_ser_result(text=text, span_source=item)
 
 
@@ -99,24 +100,6 @@ def _rows(data: TableData, rich: dict[int, str]) -> tuple[list[list[str]], int]:
             headers += 1
         rows.append(texts)
     return rows, headers
-
-
-def _pairs(rows: Sequence[Sequence[str]]) -> str:
-    """Return a table in a cell as a line, such as `Jar: blue, Litres: 9; Jar: red, Litres: 4`."""
-    columns = max(map(len, rows), default=0)
-    if columns > 1 and len(rows) > 1 and (columns > 2 or _has_header(rows)):
-        pairs = ([f"{name}: {text}" for name, text in zip(rows[0], row, strict=True) if text] for row in rows[1:])
-        return "; ".join(", ".join(row) for row in pairs)
-    between = " " if len(rows) == 1 else ": " if columns == 2 else ", "
-    return "; ".join(between.join(text for text in row if text) for row in rows)
-
-
-def _has_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Tell whether the first of two columns holds things, and no names of what stands beside them."""
-    (name, unit), *below = rows
-    things = name[:1].isupper() and not any(first[:1].isupper() for first, _ in below)
-    numbers = len(below) > 1 and not unit[:1].isdigit() and all(second[:1].isdigit() for _, second in below)
-    return things or numbers
 
 
 def _row_texts(number: int, row: Sequence[TableCell], rich: dict[int, str]) -> list[str]:

@@ -16,6 +16,7 @@ from sourcebook.parsing.office.rich_text import SYMBOLS
 from sourcebook.parsing.office.word_controls import CHECKBOX, Controls, run_of
 from sourcebook.parsing.office.word_fields import number_of, read_fields, remove, write_form_fields
 from sourcebook.parsing.text.descriptions import is_decorative, picture_words
+from sourcebook.parsing.text.raised_text import lowered, raised
 
 _COMPATIBILITY: Final = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _CONTROL, _ALTERNATIVES = qn("w:sdt"), f"{_COMPATIBILITY}AlternateContent"
@@ -34,8 +35,8 @@ _DRAWN: Final = (
 )
 _SAID: Final = ("descr", "string", "alt")
 """Attributes with the description of a picture, and the words of drawn letters (WordArt)."""
-_RAISED: Final = re.compile(r"\s*(?:[a-z]?[-+−–])?\d")
-_SCRIPTS: Final = {"superscript": "^", "subscript": "_"}
+_REACH: Final = 200
+"""Characters before raised text that say what it is."""
 _DINGBATS: Final = {0xA8: "☐", 0x6F: "☐", 0xFB: "✗", 0xFC: "✓", 0xFD: "☒", 0xFE: "☑", 0xE0: "→", 0xDF: "←"}
 """Signs of Wingdings that stand for words."""
 _HEXADECIMAL: Final = re.compile(r"[0-9A-Fa-f]{1,5}")
@@ -85,24 +86,33 @@ class PlainMarkup:
         return empty
 
     def _write_scripts(self, root: Any) -> None:
-        """Write `^` before raised numbers, which are exponents or marks of notes, and no digits of what they follow."""
-        before, last, script_before = "", None, None
-        raised: list[list[Any]] = []
+        """Write raised and lowered text as plain text says it."""
+        parts: list[tuple[Any, str | None, list[Any]]] = []
         for run in root.iter(_RUN):
             texts = [text for text in run.iterchildren(_TEXT) if text.text]
+            script = self._script(run)
             if not texts:
                 continue
-            script = self._script(run)
-            if script in _SCRIPTS and _paragraph(last) is _paragraph(run):
-                if script == script_before:
-                    raised[-1][1] += texts[0].text
-                else:
-                    follows = before.isdigit() if script == "subscript" else before.strip()
-                    raised.append([texts[0], texts[0].text if follows else "", _SCRIPTS[script]])
-            before, last, script_before = texts[-1].text[-1], run, script
-        for first, shown, sign in raised:
-            if _RAISED.match(shown):
-                first.text = sign + first.text.lstrip()
+            if parts and parts[-1][:2] == (_paragraph(run), script):
+                parts[-1][2].extend(texts)
+            else:
+                parts.append((_paragraph(run), script, texts))
+        line, before = "", None
+        for number, (paragraph, script, texts) in enumerate(parts):
+            line = line if paragraph is before else ""
+            text = "".join(each.text for each in texts)
+            if script in {"superscript", "subscript"}:
+                following = parts[number + 1] if number + 1 < len(parts) else (None, None, [])
+                after = "".join(each.text for each in following[2]) if following[0] is paragraph else ""
+                shown = (
+                    raised(text, before=line, after=after) if script == "superscript" else lowered(text, before=line)
+                )
+                end = text[len(text.rstrip()) :] if shown.strip() else ""
+                text = shown + end
+                texts[0].text = text
+                for each in texts[1:]:
+                    each.text = ""
+            line, before = (line + text)[-_REACH:], paragraph
 
     def _script(self, run: Any) -> str | None:
         """Return `superscript` or `subscript`, and take the format away: it parts words in docling's text."""

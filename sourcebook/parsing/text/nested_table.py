@@ -15,7 +15,8 @@ def nested_table(rows: Sequence[Sequence[str]], *, has_header: bool | None = Non
     if columns > 1 and len(rows) > 1 and names:
         pairs = ([f"{name}: {text}" for name, text in zip(rows[0], row, strict=False) if text] for row in rows[1:])
         return "; ".join(", ".join(row) for row in pairs if row)
-    return "; ".join((": " if columns == 2 else ", ").join(text for text in row if text) for row in rows if any(row))
+    between = " " if len(rows) == 1 else ": " if columns == 2 else ", "
+    return "; ".join(between.join(text for text in row if text) for row in rows if any(row))
 
 
 def _names_columns(rows: Sequence[Sequence[str]]) -> bool:

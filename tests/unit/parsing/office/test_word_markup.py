@@ -218,13 +218,13 @@ def scripted(text: str, script: str = "superscript") -> str:
         (run("10") + scripted("6") + run(" kg"), "10^6 kg"),
         (run("10") + scripted("-") + run("") + scripted("3"), "10^-3"),
         (run("10") + scripted("-3") + run(" m"), "10^-3 m"),
-        (run("the Act of 1815") + scripted("3") + run("."), "the Act of 1815^3."),
-        (run("in 1815.") + scripted("1") + scripted("2"), "in 1815.^12"),
+        (run("the Act of 1815") + scripted("3") + run("."), "the Act of 1815[3]."),
+        (run("in 1815.") + scripted("1") + scripted("2"), "in 1815.[12]"),
         (run("the 1") + scripted("st") + run(" of May"), "the 1st of May"),
-        (scripted("1") + run(" A note."), "1 A note."),
+        (scripted("1") + run(" A note."), "[1] A note."),
         (run("H") + scripted("2", "subscript") + run("O"), "H2O"),
         (run("1010") + scripted("2", "subscript"), "1010_2"),
-        (run("Act") + '<w:r><w:rPr><w:rStyle w:val="FootnoteReference"/></w:rPr><w:t>7</w:t></w:r>', "Act^7"),
+        (run("Act") + '<w:r><w:rPr><w:rStyle w:val="FootnoteReference"/></w:rPr><w:t>7</w:t></w:r>', "Act[7]"),
     ],
 )
 def test_raised_numbers_are_no_digits_of_what_they_follow(content: str, expected: str) -> None:
