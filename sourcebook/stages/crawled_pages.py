@@ -40,7 +40,6 @@ from sourcebook.stages.processing import Processing, processing
 from sourcebook.web.canonicals import compare_canonicals
 from sourcebook.web.cleaners import Cleaners
 from sourcebook.web.conclusion import conclude, conclude_without_login, record_left_out, renew_page_tags
-from sourcebook.web.crawl import Patience
 from sourcebook.web.crawl_result import CrawlResult
 from sourcebook.web.discovery import Discovery
 from sourcebook.web.emptying import EmptyingGuard
@@ -48,6 +47,7 @@ from sourcebook.web.frontier import Frontier
 from sourcebook.web.host_lock import host_lock
 from sourcebook.web.login import LoginError
 from sourcebook.web.outcome import FoundUrl
+from sourcebook.web.patience import Patience
 from sourcebook.web.site import Site, collection_sites
 from sourcebook.web.site_crawl import crawl_site
 from sourcebook.web.url import host_of, normal_form, registered_domain

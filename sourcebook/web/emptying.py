@@ -79,7 +79,13 @@ class EmptyingGuard:
 
     def release(self) -> list[Outcome]:
         """Return what waited and is to be recorded, at the end of a crawl; nothing where the loss is held back."""
-        released = [] if self.holds else [*self._alone.values(), *self._lost]
+        if self.holds:
+            return []
+        released, self._lost = self._lost, []
+        return [*self.release_single(), *released]
+
+    def release_single(self) -> list[Outcome]:
+        """Return the changed pages that are like no other, which a crawl that pauses records."""
+        released = [*self._alone.values()]
         self._alone.clear()
-        self._lost = self._lost if self.holds else []
         return released

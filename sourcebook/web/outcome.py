@@ -198,6 +198,21 @@ def not_to_be_indexed(claimed: ClaimedUrl, found: tuple[FoundUrl, ...] = ()) -> 
     return Refused(claimed, "the page asks not to be indexed (robots)", "noindex", found=found, removes=True)
 
 
+def not_there(claimed: ClaimedUrl, status: int) -> Outcome:
+    """Return the outcome of a URL that does not exist, by who names it: a page that was there is gone."""
+    if claimed.live or claimed.depth < 0:
+        return Gone(claimed, f"the server answers {status}: it is not there")
+    if claimed.listed or claimed.parent is None:
+        named = f" though {claimed.parent} names it" if claimed.parent else ""
+        return Failed(
+            claimed,
+            f"the server answers {status}: it is not there{named}",
+            transient=False,
+            failure_class=FailureClass.MISSING,
+        )
+    return Refused(claimed, f"the server answers {status}: {claimed.parent} links to it, but it is not there", "dead")
+
+
 def soft_not_found(claimed: ClaimedUrl) -> Refused:
     """Return the outcome of a page that says what its host says of any address: that nothing is there."""
     reason = "the server answers 200, and says what it says of any address: it is not there"

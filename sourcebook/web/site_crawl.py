@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sourcebook.model.progress import Progress
 from sourcebook.web.browser.site_renderer import SiteRenderer
-from sourcebook.web.crawl import Crawl, CrawlFrontier, Patience
+from sourcebook.web.crawl import Crawl, CrawlFrontier
 from sourcebook.web.crawl_result import CrawlResult
 from sourcebook.web.discovery import Discovery
 from sourcebook.web.emptying import EmptyingGuard
@@ -17,6 +17,7 @@ from sourcebook.web.fetching.fetcher import HttpFetcher
 from sourcebook.web.fetching.politeness import HostLimiter
 from sourcebook.web.http_types import FetchError
 from sourcebook.web.outcome import FoundUrl
+from sourcebook.web.patience import Patience
 from sourcebook.web.session import Session
 from sourcebook.web.site import Site
 from sourcebook.web.url import host_of, normal_form

@@ -46,6 +46,7 @@ from sourcebook.web.outcome import (
     Unchanged,
     asks_login,
     led_away,
+    not_there,
     not_to_be_indexed,
     soft_not_found,
     temporary_status,
@@ -176,7 +177,7 @@ class Visitor:
             target = normal_form(location, claimed.url) if location else None
             return self._redirect(claimed, target, location, for_now=temporary_status(response))
         if status in _GONE:
-            return self._missing(claimed, status)
+            return not_there(claimed, status)
         if status in {401, 403}:
             return Failed(
                 claimed,
@@ -193,21 +194,6 @@ class Visitor:
                 failure_class=FailureClass.SERVER,
             )
         return Failed(claimed, f"the server answers {status}", transient=False, failure_class=FailureClass.SERVER)
-
-    def _missing(self, claimed: ClaimedUrl, status: int) -> Outcome:
-        if claimed.live or claimed.depth < 0:
-            return Gone(claimed, f"the server answers {status}: it is not there")
-        if claimed.listed or claimed.parent is None:
-            named = f" though {claimed.parent} names it" if claimed.parent else ""
-            return Failed(
-                claimed,
-                f"the server answers {status}: it is not there{named}",
-                transient=False,
-                failure_class=FailureClass.MISSING,
-            )
-        return Refused(
-            claimed, f"the server answers {status}: {claimed.parent} links to it, but it is not there", "dead"
-        )
 
     def _redirect(
         self, claimed: ClaimedUrl, target: str | None, location: str, *, for_now: int | None = None
@@ -238,8 +224,8 @@ class Visitor:
             return listed
         if claimed.depth < 0:
             return Gone(claimed, "it is neither a sitemap nor an llms.txt")
-        if response.final_url is not None and claimed.url not in {*_forms(response.final_url)}:
-            return self._moved(claimed, response.final_url)
+        if (final := response.final_url) is not None and claimed.url not in {normal_form(final), route_form(final)}:
+            return self._moved(claimed, final)
         media_type = media_type_of(response)
         if media_type not in DOCUMENT_TYPES:
             return Refused(claimed, skip_reason(media_type), "type", removes=True)
@@ -354,11 +340,6 @@ class Visitor:
     ) -> tuple[FoundUrl, ...]:
         """Return the links of a page that is no document, of which there may be no end."""
         return self._links(claimed, links, following) if self._discovery.may_lead_on(claimed.url) else ()
-
-
-def _forms(url: str) -> tuple[str | None, str | None]:
-    """Return the forms of the URL at which a browser has ended: its page, and the route of the page's own scripts."""
-    return normal_form(url), route_form(url)
 
 
 def _may_be_html(url: str) -> bool:

@@ -9,7 +9,7 @@ import pytest
 from orchestration.ingest import IngestEvents, ingest, paused_crawls
 from sourcebook.config.loading import load_configuration
 from sourcebook.model.selection import EVERYTHING, Selection
-from sourcebook.web import crawl
+from sourcebook.web import patience
 from sourcebook.web.due import next_due
 from tests.exported import link_model
 from tests.integration.stages import Stages, html
@@ -79,7 +79,7 @@ def test_slow_sites_pause_until_the_pages_of_a_finished_one_are_searchable(
     stages: Stages, other: WebServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The pause is no failure; the next run goes on where it was, also through a second pause."""
-    monkeypatch.setattr(crawl, "SECONDS", 0.0)
+    monkeypatch.setattr(patience, "SECONDS", 0.0)
     stages.web.robots("User-agent: *\nCrawl-delay: 0.2\n")
     stages.web.page("/", html("Start", links=["/a", "/b", "/c"]))
     for path in ("/a", "/b", "/c"):
@@ -109,7 +109,7 @@ def test_one_ingest_goes_on_through_the_pauses(
 ) -> None:
     """Two runs follow each other, and the counts are those of one."""
     link_model(exported_model, stages.root.parent / ".sourcebook")
-    monkeypatch.setattr(crawl, "SECONDS", 0.0)
+    monkeypatch.setattr(patience, "SECONDS", 0.0)
     stages.web.robots("User-agent: *\nCrawl-delay: 0.2\n")
     stages.web.page("/", html("Start", links=["/a", "/b"]))
     for path in ("/a", "/b"):
