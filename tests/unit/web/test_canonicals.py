@@ -5,8 +5,9 @@ import pytest
 from sourcebook.web.canonicals import says_the_same
 
 LONG = (
-    "The seal of the pump is oiled by two people before the shift. Its log book lies in a drawer below the bench, where "
-    "the smith finds it, and every entry is signed at once. In winter the valves are wrapped in felt against the frost."
+    "The seal of the pump is oiled by two people before the shift. Its log book lies in a drawer below the bench, "
+    "where the smith finds it, and every entry is signed at once. In winter the valves are wrapped in felt against "
+    "the frost."
 )
 
 

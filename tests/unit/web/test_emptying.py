@@ -2,7 +2,7 @@
 
 from sourcebook.config.collection import RemovalSettings
 from sourcebook.web.emptying import EmptyingGuard
-from sourcebook.web.outcome import ClaimedUrl, Gone, PageContent, Stored
+from sourcebook.web.outcome import ClaimedUrl, Gone, Outcome, PageContent, Stored
 
 RULES = RemovalSettings()
 
@@ -37,8 +37,8 @@ def test_a_crawl_that_pauses_records_what_is_like_no_other_and_no_loss() -> None
     """So the next run does not request the same changed pages again."""
     ours = guard(100)
     changed = [stored(number, bytes([number])) for number in range(3)]
-    for outcome in (*changed, Gone(claimed(7), "gone")):
-        assert ours.take(outcome) is None
+    outcomes: list[Outcome] = [*changed, Gone(claimed(7), "gone")]
+    assert [ours.take(outcome) for outcome in outcomes] == [None] * 4
     assert ours.release_single() == changed
     assert [type(each) for each in ours.release()] == [Gone]
 
