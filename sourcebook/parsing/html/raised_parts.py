@@ -31,6 +31,8 @@ def write_raised_parts(root: Element, *, local_links: bool = True) -> None:
     parts = [(element, _after(element)) for element in found]
     for element, after in reversed(parts):  # `e<sup>x<sup>2</sup></sup>` from the inside
         text = "".join(all_text(element).split("\u00ad")).strip()
+        if not text:  # an empty element, or a picture
+            continue
         links = [link for link in (*element.iter("a"), *element.iterancestors("a")) if link.get("href") is not None]
         is_note = any(all_text(link).strip() == text for link in links)
         if is_note and any(local_links or _WEB_LINK.match(link.get("href") or "") for link in links):

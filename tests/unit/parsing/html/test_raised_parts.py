@@ -38,3 +38,10 @@ def test_title_and_code_have_signs() -> None:
 
     assert page.title == "Area in m^2"
     assert "```\nx^2\ny\n```" in page.markdown
+
+
+@pytest.mark.parametrize("inside", ["", " ", "&shy;", '<img src="/a.png" alt="">', "<a name=x></a>"])
+@pytest.mark.parametrize("tag", ["sup", "sub"])
+def test_what_holds_no_text_is_no_raised_text_and_fails_no_page(tag: str, inside: str) -> None:
+    page = clean_page(f"<p>The gauge<{tag}>{inside}</{tag}> is green.</p>".encode(), keep="body")
+    assert " ".join(page.markdown.replace("\u00ad", "").split()) == "The gauge is green."
