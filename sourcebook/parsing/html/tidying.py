@@ -106,7 +106,8 @@ def unwrap_section_lists(root: Element) -> None:
         if next(section_list.iter(*HEADINGS), None) is not None:
             section_list.tag = "div"
             for item in section_list:
-                item.tag = "div" if item.tag == "li" else item.tag
+                if item.tag == "li":  # a name as it stands in a broken page may not be given again
+                    item.tag = "div"
 
 
 def tidy_formulas(root: Element) -> None:

@@ -22,6 +22,7 @@ _MARKS = (HEADING_START, HEADING_END, CODE_NEWLINE, OWN_START, OWN_END)
 _DIGITS_OF_MARKS = ("e00", "E00", "5734")
 # Two patterns, because a choice between a character and `&#` takes three times as long.
 _UNWANTED = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\ue000-\ue004]")
+_REFUSED = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _UNWANTED_REFERENCE = re.compile(r"&#(?:x0*e00[0-4]|0*5734[4-8])(?:;|(?![0-9a-f]))", re.IGNORECASE)
 # libxml2 puts content after these tags outside <body> or drops it.
 _DOCTYPE_START = re.compile("<!DOCTYPE", re.IGNORECASE)
@@ -124,8 +125,16 @@ def subelement(parent: Element, tag: str, text: str = "") -> Element:
     from lxml import etree  # type: ignore[import-untyped] # its stubs are a package of their own
 
     element: Element = etree.SubElement(parent, tag)
-    element.text = text
+    set_text(element, text)
     return element
+
+
+def set_text(element: Element, text: str) -> None:
+    """Set the text of an element, without the characters that a tree refuses: a page may name them by number."""
+    try:
+        element.text = text
+    except ValueError:
+        element.text = _REFUSED.sub("", text)
 
 
 def drop(element: Element) -> None:
@@ -170,7 +179,7 @@ def plain_text(element: Element) -> str:
 def replace_content(element: Element, text: str) -> None:
     """Replace the content of an element by text and drop its attributes; the text after it stays."""
     element.clear(keep_tail=True)
-    element.text = text
+    set_text(element, text)
 
 
 def _without_unwanted(text: str) -> str:
