@@ -14,13 +14,24 @@ _PATH = re.compile(r"(?!//)[^?#;:\x00-\x20][^:]*\Z")
 _FOLDER = re.compile(r"https?://[^/?#]+/(?:[^?#]*/)?")
 _UNSAFE = re.compile(r"""[\s"<>`]""")
 # Browsers remove line ends and tabs from a URL, and white space around it.
-_NEXT = re.compile(
-    r"[\W_]*(?:(?:next|older)(?: (?:page|posts?|entries|articles?|results))?|(?:nächste|ältere)(?: \w+)?|weiter"
-    r"|(?:page )?suivante?|(?:página )?siguiente|(?:pagina )?successiva|próxima(?: página)?|volgende(?: pagina)?"
-    r"|следующая(?: страница)?|次(?:へ|のページ)|下一页|下一頁)[\W_]*",
-    re.IGNORECASE,
+_NEXT = frozenset(
+    {"next", "next page", "next post", "next entries", "next articles", "next results", "older", "older posts"}
+    | {
+        "older entries",
+        "older articles",
+        "nächste",
+        "nächste seite",
+        "ältere beiträge",
+        "weiter",
+        "suivant",
+        "suivante",
+    }
+    | {"page suivante", "siguiente", "página siguiente", "successiva", "pagina successiva", "próxima", "próxima página"}
+    | {"volgende", "volgende pagina", "следующая", "следующая страница", "次へ", "次のページ", "下一页", "下一頁"}
 )
 """Words of a link to the next page of a list."""
+_SIGNS = " \t\n\r\xa0»›→>«‹←<|·:.…"
+_LONGEST_WORDS = 40
 _IGNORED = re.compile(r"[\t\n\r]+|^[\x00-\x20]+|[\x00-\x20]+$")
 
 
@@ -64,13 +75,20 @@ def next_pages(tree: Element, base: str) -> tuple[str, ...]:
         absolute(base, (element.get("href") or "").partition("#")[0])
         for element in tree.iter("a", "link")
         if "next" in (element.get("rel") or "").lower().split()
-        or (element.tag == "a" and len(element) < 3 and _NEXT.fullmatch(plain_text(element)))
+        or (element.tag == "a" and _link_words(element) in _NEXT)
     )
     return tuple(dict.fromkeys(url for url in found if url is not None))
 
 
+def _link_words(link: Element) -> str:
+    text = link.text or ""
+    if len(link) and not text.strip(_SIGNS) and len(link) < 3:
+        text = plain_text(link)
+    return " ".join(text.strip(_SIGNS).lower().split()) if len(text) <= _LONGEST_WORDS else ""
+
+
 def _is_route(href: str) -> bool:
-    return href.partition("#")[2].startswith(("/", "!/"))
+    return "#/" in href or "#!/" in href
 
 
 def mark_own_links(root: Element, base: str, page_url: str) -> None:
