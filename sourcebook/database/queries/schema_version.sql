@@ -19,8 +19,9 @@ SELECT to_tsvector('simple', '„Ö“')::text = '''ö'':1';
 SELECT has_database_privilege(current_database(), 'TEMPORARY');
 
 -- name: limit_migration
--- Let a migration wait for tables no longer than a search waits for it: the searches behind it would fail.
-SET LOCAL lock_timeout = '1s';
+-- Let a migration wait for its tables, one after the other, no longer in all than a search waits behind it: the search
+-- would fail.
+SET LOCAL lock_timeout = '300ms';
 
 -- name: schema_exists
 -- Return whether the schema has been built.
