@@ -38,11 +38,11 @@ _MORE = re.compile(
     r"\W*(?:read|show|view|see|load)? ?more\b.*|\W*(?:mehr|weiter)\w*\b.*|.*\b(?:plus|más|mais|altro)\W*", re.IGNORECASE
 )
 _LONGEST_LABEL = 300
-_MAYBE_HIDDEN = "descendant::*[@hidden or @aria-hidden or @style]"
-_CONTROLS = "descendant::*[@aria-expanded or @data-toggle or @data-bs-toggle]"
-_ROWS_OF_TABS = "descendant::*[@role='tablist' or contains(@class, 'tabbed-labels')]"
 _TABS = "tabbed-labels"
 """Class of the labels of tabs, as Material for MkDocs writes them."""
+_MAYBE_HIDDEN = "descendant::*/@hidden/.. | descendant::*/@aria-hidden/.. | descendant::*/@style/.."
+_CONTROLS = "descendant::*/@aria-expanded/.. | descendant::*/@data-toggle/.. | descendant::*/@data-bs-toggle/.."
+_ROWS_OF_TABS = f"descendant::*/@role[. = 'tablist']/.. | descendant::*/@class[contains(., '{_TABS}')]/.."
 
 
 @cache

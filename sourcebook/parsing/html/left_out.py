@@ -1,5 +1,7 @@
 """Content of a page that its text leaves out: frames, embedded files, controls, drawings, menus."""
 
+from collections.abc import Callable
+from functools import cache
 from typing import Final
 
 from sourcebook.model.left_out import LeftOutKind
@@ -24,4 +26,12 @@ def unreadable_parts(tree: Element) -> dict[LeftOutKind, int]:
 
 def number_of_words(element: Element) -> int:
     """Return the number of words of an element."""
-    return len(" ".join(element.itertext()).split())
+    return len(" ".join(_texts()(element)).split())
+
+
+@cache
+def _texts() -> Callable[[Element], list[str]]:
+    from lxml import etree  # type: ignore[import-untyped] # its stubs are a package of their own
+
+    path: Callable[[Element], list[str]] = etree.XPath("descendant::text()", smart_strings=False)
+    return path
