@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html.parser import HTMLParser
+from string import ascii_lowercase
 from urllib.parse import unquote
 
 _LEFT_OUT = ("button", "head", "noscript", "script", "select", "style", "svg", "template")
@@ -26,6 +27,9 @@ _SURELY_ENDED = re.compile(rf"(?!(?:{'|'.join((*_VOID, *_END_LEFT_OUT.split()))}
 _HIDDEN = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _TABLE_PARTS = frozenset({"table", "tr", "td", "th"})
+_NUMBERED = {"loweralpha": "a", "upperalpha": "A", "lowerroman": "i", "upperroman": "I"}
+"""Kinds of numbered lists by the classes of docutils."""
+_ROMAN = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")
 _INVISIBLE = re.compile("[\u00ad\u200b\u2060\ufeff]")
 """Soft hyphens and spaces without width, which are part of no word."""
 
@@ -165,6 +169,31 @@ class _Open:
 
 
 @dataclass
+class _List:
+    """A list that is open."""
+
+    kind: str
+    """First of its marks, as the attribute `type` has it: a, A, i or I; anything else is a number or a point."""
+    items: int = 0
+
+    @classmethod
+    def of(cls, tag: str, attributes: dict[str, str]) -> "_List":
+        """Read the kind of a list; style sheets of docutils show classes so."""
+        named = next((_NUMBERED[name] for name in attributes.get("class", "").split() if name in _NUMBERED), "1")
+        return cls(attributes.get("type", named) if tag == "ol" else "")
+
+    def next_mark(self) -> str:
+        """Return the letters that a browser shows before the next item; none where it is a number or a point."""
+        self.items += 1
+        if self.kind in {"a", "A"} and self.items <= len(ascii_lowercase):
+            return f"{chr(ord(self.kind) + self.items - 1)}. "
+        if self.kind in {"i", "I"} and self.items <= len(_ROMAN):
+            mark = _ROMAN[self.items - 1]
+            return f"{mark.upper() if self.kind == 'I' else mark}. "
+        return ""
+
+
+@dataclass
 class _Reader(HTMLParser):
     container: Selector
     left_out: list[Selector]
@@ -180,6 +209,7 @@ class _Reader(HTMLParser):
     _cell: int | None = None
     """Place where the cell begins that spans rows or columns and is open."""
     _place: int = 0
+    _lists: list[_List] = field(default_factory=list)
     _open: dict[str, _Open] = field(default_factory=dict)
     """The outermost element of each kind that is open: inside, outside, optional, marginal, note."""
 
@@ -214,6 +244,10 @@ class _Reader(HTMLParser):
             self._end_cell()
             spans = {attributes.get(name, "1").strip() for name in ("colspan", "rowspan")}
             self._cell = self._place if tag in {"td", "th"} and spans - {"", "1"} else None
+        if tag in {"ol", "ul"}:
+            self._lists.append(_List.of(tag, attributes))
+        if tag == "li" and self._lists:
+            self._write(self._lists[-1].next_mark(), optional=True)
         if tag == "img" and "alt" in attributes:
             self._write(attributes["alt"], optional=True)
         if tag in _HEADINGS and "note" not in self._open:
@@ -229,6 +263,8 @@ class _Reader(HTMLParser):
             self._part(tag)
             if tag in _TABLE_PARTS:
                 self._end_cell()
+            if tag in {"ol", "ul"} and self._lists:
+                self._lists.pop()
             if tag in _HEADINGS and self.headings and "note" not in self._open:
                 self.headings[-1].end = self._place
         if tag in {"body", "html"}:
