@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from sourcebook.parsing.html.tree import CODE_NEWLINE, Element, all_text, drop, subelement
+from sourcebook.parsing.html.tree import CODE_NEWLINE, Element, all_text, drop, found, subelement
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
 LINE_NUMBER: Final = re.compile(
     r"\b(?:line-?nos?|line-?numbers?(?!-?mode)|line-count|gutter|ln-n(?:umbers)?|(?:blob|lines|crayon)-nums?|source-line-no)\b"
@@ -23,7 +22,10 @@ _LINE: Final = re.compile(
     re.IGNORECASE,
 )
 _KEEPS_SPACES: Final = re.compile(r"white-space\s*:\s*pre(?![\w-])", re.IGNORECASE)
+_KEEPS_LINES: Final = re.compile(r"white-space\s*:\s*(?:pre|break-spaces)", re.IGNORECASE)
+_OF_TEXT: Final = ("blockquote", "dd", "div", "li", "p", "span", "td")
 _CODE: Final = ("code", "samp", "tt")
+_BLOCKS: Final = frozenset({"blockquote", "div", "dl", "li", "ol", "p", "pre", "section", "table", "ul"})
 _PAGE: Final = frozenset({"article", "body", "main", "section"})
 _HIGHEST: Final = 3
 """Elements around a line among which the one with all lines is."""
@@ -34,7 +36,7 @@ _LABEL: Final = 20
 def gather_code_lines(root: Element) -> None:
     """Turn code whose lines are elements of their own into `<pre>`, without the numbers of its lines."""
     looked_at: set[Element] = set()
-    for element in _with_lines()(root):
+    for element in found(root, ".//@class[contains(., 'line')]/.."):
         is_cell = element.tag == "td" and is_line_number(element)
         if not is_cell and not _LINE.search(element.get("class") or ""):
             continue
@@ -44,6 +46,12 @@ def gather_code_lines(root: Element) -> None:
             _gather_rows(element, looked_at)
         else:
             _gather_lines(element, looked_at)
+    for element in found(root, ".//ol/@class[contains(., 'linenums')]/.."):
+        if element.getparent() is not None and next(element.iterancestors("pre"), None) is None:
+            _become_pre(element, list(map(all_text, element.iter("li"))))
+    for element in found(root, ".//@style[contains(., 'white-space')]/.."):
+        if element.tag in _OF_TEXT and _KEEPS_LINES.search(element.get("style") or ""):
+            _keep_lines(element)
     for element in list(root.iter("br", *_CODE)):
         code = element.getparent() if element.tag == "br" else element
         if code is not None and code.tag in _CODE and next(code.iterancestors("pre"), None) is None:
@@ -119,10 +127,40 @@ def _become_pre(element: Element, lines: Iterable[str]) -> None:
         element.set(name, value)
 
 
-@cache
-def _with_lines() -> Callable[[Element], list[Element]]:
-    """Return the function that lists the elements whose class speaks of lines; by their attributes it is fastest."""
-    from lxml import etree  # type: ignore[import-untyped] # its stubs are a package of their own
+def _keep_lines(element: Element) -> None:
+    """Write the lines of a text that its style shows as they are: as code where spaces count, else with line ends."""
+    if any(each.tag in _BLOCKS for each in islice(element.iter(), 1, None)) or "\n" not in all_text(element).strip():
+        return
+    if next(element.iterancestors("pre"), None) is not None:
+        return
+    if _KEEPS_SPACES.search(element.get("style") or ""):
+        for line_end in list(element.iter("br")):
+            line_end.tail = f"\n{line_end.tail or ''}"
+        _become_pre(element, all_text(element).strip("\n").split("\n"))
+        return
+    if element.text:
+        element.text = element.text.lstrip("\n")
+    if len(element) and element[-1].tail:
+        element[-1].tail = element[-1].tail.rstrip()
+    elif element.text and not len(element):
+        element.text = element.text.rstrip()
+    for each in list(element.iter()):
+        if each is not element:
+            _break_lines(each, (each.tail or "").split("\n"), is_tail=True)
+        _break_lines(each, (each.text or "").split("\n"), is_tail=False)
 
-    path: Callable[[Element], list[Element]] = etree.XPath(".//@class[contains(., 'line')]/..")
-    return path
+
+def _break_lines(element: Element, lines: list[str], *, is_tail: bool) -> None:
+    """Put a `<br>` between the lines of an element's text, or of the text behind it."""
+    around = element.getparent() if is_tail else element
+    if len(lines) < 2 or around is None:
+        return
+    if is_tail:
+        element.tail = lines[0]
+    else:
+        element.text = lines[0]
+    first = list(around).index(element) + 1 if is_tail else 0
+    for number, line in enumerate(lines[1:]):
+        line_end = subelement(around, "br")
+        line_end.tail = line
+        around.insert(first + number, line_end)

@@ -5,8 +5,7 @@ opened by controls, too, and stay out.
 """
 
 import re
-from collections.abc import Callable, Iterator
-from functools import cache
+from collections.abc import Iterator
 
 from sourcebook.parsing.html.boilerplate import NAVIGATION_ROLES, is_hidden
 from sourcebook.parsing.html.names import meaning_of_names
@@ -14,6 +13,7 @@ from sourcebook.parsing.html.tree import (
     HEADINGS,
     Element,
     drop,
+    found,
     plain_text,
     prose_length,
     replace_content,
@@ -45,29 +45,16 @@ _CONTROLS = "descendant::*/@aria-expanded/.. | descendant::*/@data-toggle/.. | d
 _ROWS_OF_TABS = f"descendant::*/@role[. = 'tablist']/.. | descendant::*/@class[contains(., '{_TABS}')]/.."
 
 
-@cache
-def _path(expression: str) -> Callable[[Element], list[Element]]:
-    from lxml import etree  # type: ignore[import-untyped] # its stubs are a package of their own
-
-    path: Callable[[Element], list[Element]] = etree.XPath(expression)
-    return path
-
-
-def _found(expression: str, body: Element) -> list[Element]:
-    """Return the elements of a path; most pages have none, and a walk over all elements takes ten times as long."""
-    return _path(expression)(body)
-
-
 def unfold(body: Element) -> int:
     """Show what controls of the page open, and keep the labels of these controls; return the words that stay hidden.
 
     No more is shown than the page shows by itself, beyond `LONGEST` characters a part and `MOST` together: keywords
     that a page hides from readers would have no end. What is longer is dropped.
     """
-    hidden = [each for each in _found(_MAYBE_HIDDEN, body) if each.tag in _BLOCKS and is_hidden(dict(each.items()))]
+    hidden = [each for each in found(body, _MAYBE_HIDDEN) if each.tag in _BLOCKS and is_hidden(dict(each.items()))]
     words = _show_opened(body, hidden) if hidden else 0
     _label_tabs(body)
-    for control in _found(_CONTROLS, body):
+    for control in found(body, _CONTROLS):
         if _opens_what_follows(control):
             _make_label(control)
     return words
@@ -207,7 +194,7 @@ def _make_label(control: Element) -> None:
 
 def _label_tabs(body: Element) -> None:
     """Put the label of each tab before its panel, in place of the row of labels."""
-    for row in _found(_ROWS_OF_TABS, body):
+    for row in found(body, _ROWS_OF_TABS):
         if row.get("role") == "tablist" or _TABS in (row.get("class") or "").split():
             labels = [part for part in row.iter("a", "button", "div", "label", "li", "span") if _is_tab(part, row)]
             panels = _panels(row, labels)

@@ -1,11 +1,9 @@
 """Content of a page that its text leaves out: frames, embedded files, controls, drawings, menus."""
 
-from collections.abc import Callable
-from functools import cache
 from typing import Final
 
 from sourcebook.model.left_out import LeftOutKind
-from sourcebook.parsing.html.tree import Element
+from sourcebook.parsing.html.tree import Element, found
 
 _FRAMES: Final = ("iframe", "frame")
 _OBJECTS: Final = ("object", "embed", "audio", "video")
@@ -26,12 +24,4 @@ def unreadable_parts(tree: Element) -> dict[LeftOutKind, int]:
 
 def number_of_words(element: Element) -> int:
     """Return the number of words of an element."""
-    return len(" ".join(_texts()(element)).split())
-
-
-@cache
-def _texts() -> Callable[[Element], list[str]]:
-    from lxml import etree  # type: ignore[import-untyped] # its stubs are a package of their own
-
-    path: Callable[[Element], list[str]] = etree.XPath("descendant::text()", smart_strings=False)
-    return path
+    return len(" ".join(found(element, "descendant::text()")).split())

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, MutableMapping
 from functools import cache, partial
 from html import escape
-from typing import Protocol
+from typing import Any, Protocol
 
 from sourcebook.parsing.html.html5 import as_browsers_read, is_misread
 
@@ -298,28 +298,24 @@ def _flat(tag: re.Match[str]) -> str:
 
 def text_length(element: Element) -> int:
     """Return the number of characters of an element, with white space collapsed."""
-    return int(_length()(element))
+    return int(_compiled("string-length(normalize-space(.))")(element))
 
 
 def prose_length(element: Element) -> int:
     """Return the number of characters of an element outside links."""
-    links = _outer_links()(element)
+    links = found(element, "descendant-or-self::a[not(ancestor::a)]")
     return text_length(element) - sum(len(all_text(link)) if len(link) else len(link.text or "") for link in links)
 
 
-@cache
-def _length() -> Callable[[Element], float]:
-    """Return the function that counts the characters of an element, with white space collapsed."""
-    from lxml import etree
-
-    path: Callable[[Element], float] = etree.XPath("string-length(normalize-space(.))")
-    return path
+def found(element: Element, path: str) -> list[Any]:
+    """Return what an XPath finds: elements, or texts; quicker than a walk where there is little."""
+    elements: list[Any] = _compiled(path)(element)
+    return elements
 
 
 @cache
-def _outer_links() -> Callable[[Element], list[Element]]:
-    """Return the function that lists the links of an element, itself included, without those within another link."""
+def _compiled(path: str) -> Callable[[Element], Any]:
     from lxml import etree
 
-    path: Callable[[Element], list[Element]] = etree.XPath("descendant-or-self::a[not(ancestor::a)]")
-    return path
+    compiled: Callable[[Element], Any] = etree.XPath(path, smart_strings=False)
+    return compiled

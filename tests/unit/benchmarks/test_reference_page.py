@@ -90,5 +90,5 @@ def test_letters_before_items_are_text_that_a_crawl_may_leave_out() -> None:
     """A browser shows them, and Markdown can hold them; numbers are marks of Markdown, too, and no text."""
     lists = b"<main><ol type=a><li>one<ul><li>dot</ul><li>two</ol><ol class='lowerroman'><li>x<li>y</ol><ol><li>n</ol>"
     page = read_page(lists, inside="main")
-    assert words(page.text) == "a one dot b two i x ii y n".split()
+    assert words(page.text) == ["a", "one", "dot", "b", "two", "i", "x", "ii", "y", "n"]
     assert words(page.optional) == ["a", "b", "i", "ii"]

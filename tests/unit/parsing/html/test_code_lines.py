@@ -39,6 +39,8 @@ _GUTTER = "".join(f'<div class="line number{n} index{n} alt2">{n}</div>' for n i
         ("<table><tr><td><pre>1\n2\n3\n4\n</pre></td><td><pre>", "{line}\n", "</pre></td></tr></table>"),
         ("<p><code>", "{nbsp}<br>", "</code></p>"),
         ('<code style="white-space: pre">', "{line}\n", "</code>"),
+        ('<div style="font-family: monospace; white-space:pre">', "{line}\n", "</div>"),
+        ("<div class=highlight><ol class=linenums>", "<li><code>{line}</code></li>", "</ol></div>"),
     ],
 )
 def test_lines_of_code_are_lines(before: str, line: str, after: str) -> None:
@@ -63,3 +65,15 @@ def test_table_of_numbers_is_no_code() -> None:
 
     assert "| 1 | Havfrue |" in written
     assert "```" not in written
+
+
+@pytest.mark.parametrize("style", ["pre-wrap", "pre-line", "break-spaces"])
+def test_lines_that_a_style_keeps_are_lines(style: str) -> None:
+    """Comments of trackers are written so; a text of several blocks is read by its blocks."""
+    kept = f'<div style="white-space:{style}">\nThe <b>pump\nstops</b> at nine.\n\nWho looks?\n</div>'
+    blocks = f'<div style="white-space: {style}">\n<p>One\nblock</p>\n<p>another</p></div>'
+    other = '<p style="white-space:nowrap">no\nline</p>'
+    page = f"<body><h1>Pump</h1><p>Some words.</p>{kept}{blocks}{other}</body>"
+    assert clean_page(page.encode()).markdown == (
+        "# Pump\n\nSome words.\n\nThe **pump  \nstops** at nine.  \n\nWho looks?\n\nOne block\n\nanother\n\nno line\n"
+    )
