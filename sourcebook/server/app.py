@@ -32,6 +32,7 @@ from sourcebook.server.page.errors import add_page_errors
 from sourcebook.server.page.rendering import STATIC, KeptFiles
 from sourcebook.server.page.security_headers import SecurityHeaders
 from sourcebook.server.problems import add_problems, failures
+from sourcebook.server.query_parameters import KNOWN_PARAMETERS
 from sourcebook.server.rate_limiting import RateLimiting
 from sourcebook.server.rate_limits import RateLimits
 from sourcebook.server.routes.plain import plain_routes
@@ -120,9 +121,10 @@ def create_app(
     app.state.registry.register(ProcessCollector(totals))
     app.state.registry.register(ReplicaCollector(knowledge))
     api = APIRouter(prefix="/v1", responses=_FAILURES, dependencies=[Security(KEY_SCHEME)])
-    by_hand = [*routers(routes), embeddings.router]
-    for router in (*by_hand, plain_routes(by_hand)):
-        api.include_router(router)
+    by_hand = [*routers(routes)]
+    for router in (*by_hand, plain_routes([*by_hand, embeddings.router])):
+        api.include_router(router, dependencies=[KNOWN_PARAMETERS])
+    api.include_router(embeddings.router)
     app.include_router(api)
     app.include_router(health.router)
     app.include_router(dify.router, responses=_FAILURES, dependencies=[Security(KEY_SCHEME)])

@@ -1,10 +1,12 @@
 """The description of the API (OpenAPI), with the headers that the middleware reads and writes."""
 
+from http import HTTPStatus
 from typing import Any, Final
 
 from fastapi import FastAPI
 
 from sourcebook.server.idempotency import LONGEST_KEY, takes_key
+from sourcebook.server.problems import MEDIA_TYPE, ProblemDetails
 
 _KEY: Final = "Idempotency-Key"
 _MULTIPART: Final = "multipart/form-data"
@@ -66,6 +68,7 @@ class DescribedApp(FastAPI):
         found = super().openapi()
         if found is not self._described:
             _add_headers(found)
+            _share_failures(found)
             self._described = found
         return found
 
@@ -90,6 +93,19 @@ def _add_headers(description: dict[str, Any]) -> None:
                 names += ["Idempotency-Replayed"] if is_once and status.startswith("2") else []
                 headers = answer.setdefault("headers", {})
                 headers.update({name: _reference("headers", name) for name in names})
+
+
+def _share_failures(description: dict[str, Any]) -> None:
+    """Describe each answer to a request that fails once: clients made from the description have one class for it."""
+    components = description["components"]
+    components["schemas"][ProblemDetails.__name__] = ProblemDetails.model_json_schema()
+    shared: dict[str, Any] = components.setdefault("responses", {})
+    for operations in description["paths"].values():
+        for operation in operations.values():
+            for status, answer in operation["responses"].items():
+                name = HTTPStatus(int(status)).phrase.title().replace(" ", "") if status.isdigit() else ""
+                if MEDIA_TYPE in answer.get("content", {}) and shared.setdefault(name, answer) == answer:
+                    operation["responses"][status] = _reference("responses", name)
 
 
 def _takes_files(operation: dict[str, Any]) -> bool:

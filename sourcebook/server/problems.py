@@ -60,7 +60,7 @@ _METHODS: Final = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 _log = logging.getLogger(__name__)
 
 
-class Problem(BaseModel):
+class ProblemDetails(BaseModel):
     """The answer to a request that failed."""
 
     type: str = Field(default="about:blank", examples=["about:blank"])
@@ -71,8 +71,15 @@ class Problem(BaseModel):
 
 def failures(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Return the descriptions of the answers to requests that fail, by their statuses."""
-    content = {MEDIA_TYPE: {"schema": Problem.model_json_schema()}}
+    content = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDetails"}}}
     return {number: {"description": HTTPStatus(number).phrase, "content": content} for number in statuses}
+
+
+def bytes_answer(media_type: str, description: str) -> dict[str, Any]:
+    """Return the description of an answer of bytes; generators of clients know bytes by the plain type alone."""
+    schema = {"type": "string", "format": "binary"}
+    content = {kind: {"schema": schema} for kind in (media_type, "application/octet-stream")}
+    return {"description": description, "content": content}
 
 
 PRECONDITION_FAILED: Final = failures(412)
@@ -112,7 +119,7 @@ def problem(
     status: int, detail: str, headers: dict[str, str] | None = None, kind: ProblemType = ProblemType.PLAIN
 ) -> Response:
     """Return the answer to a request that failed."""
-    found = Problem(type=kind, title=HTTPStatus(status).phrase, status=status, detail=detail)
+    found = ProblemDetails(type=kind, title=HTTPStatus(status).phrase, status=status, detail=detail)
     return JSONResponse(found.model_dump(), status, headers, MEDIA_TYPE)
 
 

@@ -272,6 +272,9 @@ def assert_answered(answer: Answer, path: str, what: str) -> None:
 
 def assert_headers_are_described(operation: Operation, answer: Answer) -> None:
     """Fail where the description knows another `ETag` or `Location` than the answer has."""
-    described = operation.described["responses"][str(answer.status)].get("headers", {})
+    described = operation.described["responses"][str(answer.status)]
+    if "$ref" in described:
+        described = operation.components["responses"][described["$ref"].rpartition("/")[2]]
+    described = described.get("headers", {})
     named = {name for name in ("ETag", "Location") if name in described}
     assert named == {name for name in ("ETag", "Location") if name.lower() in answer.headers}, operation.path

@@ -1,7 +1,11 @@
 """The REST server: what it answers, what a key may see, and what it refuses."""
 
 import re
+import subprocess
+import sys
 from datetime import timedelta
+from importlib import import_module
+from pathlib import Path
 
 import pytest
 
@@ -251,3 +255,46 @@ def test_json_that_no_parser_reads_is_said_to_be_so(base: Stages, knowledge: Kno
         answer = client.post("/v1/search", f'{{"query": "a", "filters": {filters}}}'.encode())
         assert answer.status == 400
         assert answer.json["detail"].startswith("the body cannot be read: its JSON is nested too deep")
+
+
+def test_a_parameter_that_does_not_exist_is_refused(base: Stages, knowledge: KnowledgeBase) -> None:
+    """An ignored one would answer another question; the sentence names those that there are, and not what was sent."""
+    with serving(knowledge, requires_key=False) as client:
+        for path in ("/v1/documents?skip=10", "/v1/collections?name_search=hand", "/v1/documents?limit=1&Limit=2"):
+            answer = client.get(path)
+            assert answer.status == 422, path
+            assert answer.json["detail"].startswith("the query: the address has no such parameter; it has ")
+            assert "skip" not in answer.json["detail"]
+        assert "limit" in client.get("/v1/documents?skip=10").json["detail"]
+        assert client.get("/v1/documents?limit=1").status == 200
+        assert client.post("/v1/search?limit=1", {"query": "seal"}).status == 422
+
+
+def test_a_client_of_a_public_generator_has_types_for_errors(
+    base: Stages, knowledge: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Generated from the description as it is, without a warning."""
+    with serving(knowledge, requires_key=True) as client:
+        description, options = tmp_path / "openapi.json", tmp_path / "options.yaml"
+        description.write_bytes(client.get("/openapi.json").content)
+        options.write_text("post_hooks: []\npackage_name_override: made_client\n")
+        command = ["generate", f"--path={description}", f"--config={options}", "--meta=none"]
+        made = [str(Path(sys.executable).with_name("openapi-python-client")), *command]
+        made.append(f"--output-path={tmp_path / 'made_client'}")
+        told = subprocess.run(made, capture_output=True, text=True, check=True, cwd=tmp_path)
+        assert "arning" not in told.stdout + told.stderr, told.stdout[:2000]
+        monkeypatch.syspath_prepend(tmp_path)
+        search, types = import_module("made_client.api.search.search"), import_module("made_client.models")
+        caller = import_module("made_client").AuthenticatedClient
+        url, body = f"http://127.0.0.1:{client.port}", types.SearchQuery(query="When is the seal greased?")
+        right = key(base, "reader")
+        with caller(url, token=right) as known, caller(url, token=f"{right}x") as unknown:
+            answer = search.sync(client=known, body=body)
+            assert isinstance(answer, types.SearchAnswer)
+            assert answer.results[0].title == "Seals"
+            refused = search.sync(client=unknown, body=body)
+            assert isinstance(refused, types.ProblemDetails)
+            assert (refused.status, refused.detail) == (
+                401,
+                "the key is not valid: it may have expired or been revoked",
+            )

@@ -14,7 +14,7 @@ from sourcebook.operations.overviews import document_markdown
 from sourcebook.server.access import Knowledge, Reader, Unredacted
 from sourcebook.server.document_types import DocumentNumber, ExportRequest, PagePlaces
 from sourcebook.server.downloads import file_answer, file_headers, stream_answer
-from sourcebook.server.problems import failures
+from sourcebook.server.problems import bytes_answer, failures
 from sourcebook.server.routes.documents import names_tag
 from sourcebook.server.visibility import check_unredacted, existing_document, visible_document
 
@@ -36,8 +36,8 @@ IfNoneMatch = Annotated[str | None, Header(description="The `ETag` of an earlier
     operation_id="get_original",
     response_class=Response,
     responses={
-        200: {"content": {"*/*": {}}, "description": "The bytes."},
-        206: {"content": {"*/*": {}}, "description": "A part of the bytes."},
+        200: bytes_answer("*/*", "The bytes."),
+        206: bytes_answer("*/*", "A part of the bytes."),
         416: {"description": "The original has no such part."},
         **_UNCHANGED,
         **_GONE,
@@ -70,7 +70,7 @@ def get_original(
     "/{document:number}/pages/{page:number}.png",
     operation_id="get_page_image",
     response_class=Response,
-    responses={200: {"content": {"image/png": {}}, "description": "The picture."}, **_UNCHANGED, **_GONE},
+    responses={200: bytes_answer("image/png", "The picture."), **_UNCHANGED, **_GONE},
 )
 def get_page_image(
     document: DocumentNumber,
@@ -125,7 +125,7 @@ def export_document(
     "/export",
     operation_id="export_documents",
     response_class=Response,
-    responses={200: {"content": {"application/zip": {}}, "description": "A ZIP archive."}},
+    responses={200: bytes_answer("application/zip", "A ZIP archive.")},
 )
 def export_documents(asked: ExportRequest, knowledge: Knowledge, grant: Reader) -> Response:
     """Return documents as Markdown with front matter in a ZIP archive, in a folder for each collection."""

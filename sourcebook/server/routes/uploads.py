@@ -20,7 +20,7 @@ from sourcebook.model.cursors import cursor_of, place_of
 from sourcebook.model.upload_names import upload_name, upload_tags
 from sourcebook.operations.uploads import add_uploads, upload_store
 from sourcebook.server.access import Knowledge, Reader, Writer
-from sourcebook.server.problems import MEDIA_TYPE, Problem, problem
+from sourcebook.server.problems import failures, problem
 from sourcebook.server.routes.collections import Cursor, Name, Named
 from sourcebook.server.upload_bodies import FIELD, RefusedBodyError, UploadBody, receive_bytes, receive_files
 from sourcebook.server.visibility import NotFoundError, seen_collections
@@ -34,13 +34,7 @@ _UploadName = Annotated[str, Path(description="Name of the upload.", examples=["
 _Tags = Annotated[
     list[str] | None, Query(description="Tags of the documents; without any, those of the version before.")
 ]
-_REFUSALS: Final[dict[int | str, dict[str, Any]]] = {
-    415: {
-        "description": "The body is no multipart form",
-        "content": {MEDIA_TYPE: {"schema": Problem.model_json_schema()}},
-    },
-    507: {"description": "There is no space", "content": {MEDIA_TYPE: {"schema": Problem.model_json_schema()}}},
-}
+_REFUSALS: Final = failures(415, 507)
 _FORM: Final[dict[str, Any]] = {
     "requestBody": {
         "required": True,

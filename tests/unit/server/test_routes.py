@@ -8,6 +8,7 @@ import pytest
 
 from sourcebook import server
 from sourcebook.server.app import create_app
+from sourcebook.server.problems import MEDIA_TYPE
 from tests.checkout import DOCS
 
 
@@ -31,8 +32,9 @@ def test_every_route_says_what_it_does_and_how_it_fails(description: dict[str, A
             assert operation["description"].endswith(".")
             assert "operationId" in operation
             if path.startswith("/v1/"):
-                schemas = operation["responses"]["404"]["content"]
-                assert all("Problem" in str(schema) for schema in schemas.values())
+                assert operation["responses"]["404"] == {"$ref": "#/components/responses/NotFound"}
+    failed = description["components"]["responses"]["NotFound"]["content"]
+    assert failed == {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDetails"}}}
 
 
 def test_the_server_opens_no_connection() -> None:
