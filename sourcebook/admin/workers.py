@@ -1,0 +1,48 @@
+"""Workers: the processes that do requests for work as they come."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import psycopg
+from psycopg import Connection
+
+from sourcebook.admin.dagster_state import read_dagster_state
+from sourcebook.admin.work_requests import waiting_work
+from sourcebook.database.database import Database
+from sourcebook.database.queries import queries
+
+_SECONDS_OF_A_HEARTBEAT: Final = 120.0
+"""Seconds since the last heartbeat of Dagster's sensors, up to which they run."""
+
+
+def has_worker(database: Database) -> bool:
+    """Return whether anything does requests as they come: a server, the watch, or the sensors of Dagster.
+
+    Raises:
+        DatabaseError: the database is out of reach.
+    """
+    with database.connection() as connection:
+        if connection.execute(queries["worker_runs"]).fetchone() == (True,):
+            return True
+    try:
+        with psycopg.connect(database.dagster_url(), connect_timeout=3, autocommit=True) as connection:
+            state = read_dagster_state(connection)
+    except psycopg.Error:  # without its storage no sensor runs
+        return False
+    return state is not None and state.heartbeats.get("SENSOR", _SECONDS_OF_A_HEARTBEAT) < _SECONDS_OF_A_HEARTBEAT
+
+
+def listen_for_work(connection: Connection) -> Iterator[bool]:
+    """Yield once a second, or as soon as a request changes, whether work waits that no watch does; without an end.
+
+    Until the session ends, others see that a worker runs.
+
+    Args:
+        connection: a session of its own, in autocommit mode.
+    """
+    connection.execute(queries["listen_to_work"])
+    connection.execute(queries["say_that_a_worker_runs"])
+    while True:
+        has_watch = connection.execute(queries["watch_runs"]).fetchone() == (True,)
+        yield not has_watch and bool(waiting_work(connection))
+        list(connection.notifies(timeout=1.0, stop_after=1))
