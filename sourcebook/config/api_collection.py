@@ -220,8 +220,8 @@ def _folder_refusals(source: FilesSource, at: str, limits: ApiLimits) -> Iterato
     if limits.is_owners and not limits.folders:
         if _is_of_the_system(place) or any(re.search(r"(^|[/{,])\.", pattern) for pattern in source.include):
             yield (
-                f"{at}root: hidden files, and folders of the system, are no documents: name another folder, or start the "
-                "server with --folder for this one"
+                f"{at}root: hidden files, and folders of the system, are no documents: name another folder, or start "
+                "the server with --folder for this one"
             )
             return
     elif not any(_is_in(place, folder) for folder in limits.folders):

@@ -31,7 +31,7 @@ class Opened(Closing):
     folders: Iterable[str | Path] | None = None
     """Folders of this machine that collections of the API may read; those of SOURCEBOOK_FOLDERS where None."""
     is_owners: bool = False
-    """Whether who asks is who runs this process: without such folders, collections of the API may read all of theirs."""
+    """Whether who runs this process asks: without such folders, collections of the API may read any of theirs."""
     private_hosts: bool = False
     """Whether collections of the API may have sites of this machine and of its network."""
 

@@ -4,6 +4,7 @@ What comes from documents stands in strings of JSON. Invisible characters and su
 taken out, and what looks like a tag, a role or the turn of a speaker gets a backslash, as in a context.
 """
 
+from collections.abc import Collection
 from typing import Any, Final
 
 from sourcebook.context.fence import harmless, one_line, safe_address
@@ -15,19 +16,22 @@ _LONGEST_LINE: Final = 1_000
 _LONGEST_ADDRESS: Final = 4_000
 
 
-def fenced(value: Any, field: str = "") -> Any:
+def fenced(value: Any, done: Collection[str] = (), field: str = "") -> Any:
     """Return plain values with every text harmless, keys of mappings among them.
 
     Args:
         value: what JSON holds.
+        done: fields whose texts are harmless already.
         field: name of the field that has it.
     """
+    if field in done:
+        return value
     if isinstance(value, str):
         return _text(value, field)
     if isinstance(value, list):
-        return [fenced(each, field) for each in value]
+        return [fenced(each, done, field) for each in value]
     if isinstance(value, dict):
-        return {_text(name, "title"): fenced(each, name) for name, each in value.items()}
+        return {_text(name, "title"): fenced(each, done, name) for name, each in value.items()}
     return value
 
 

@@ -79,6 +79,7 @@ class CrawlArguments(Waiting):
     scope: str | None = Field(default=None, description="same_host or same_domain.")
     refresh: str | None = Field(default=None, description="Time between crawls, such as 12h.")
     tags: list[str] | None = Field(default=None, description="Tags of its pages.")
+    private_networks: list[str] | None = Field(default=None, description="Networks that its names may lead to.")
     respect_robots_txt: StrictBool = Field(default=True, description="True.")
 
     @model_validator(mode="after")
@@ -104,6 +105,7 @@ class CrawlArguments(Waiting):
             "scope": self.scope,
             "refresh": self.refresh,
             "tags": self.tags,
+            "request": None if self.private_networks is None else {"private_networks": self.private_networks},
             "politeness": {name: value for name, value in politeness.items() if value is not None} or None,
         }
         return {name: value for name, value in given.items() if value is not None}

@@ -1,4 +1,4 @@
-"""Collections and sources of a job: made where they are missing, changed where they are known and something is asked."""
+"""Collections and sources of a job: made where they are missing, changed where they are known."""
 
 import os
 from collections.abc import Mapping
@@ -118,7 +118,7 @@ def _changes(known: Mapping[str, Any], given: Mapping[str, Any], above: str = ""
         before = known.get(name)
         if isinstance(value, Mapping):
             found |= _changes(before if isinstance(before, Mapping) else {}, value, f"{above}{name}.")
-        elif before != value and list(before or ()) != value if isinstance(value, list) else before != value:
+        elif before != value:
             found[f"{above}{name}"] = ("the default" if before is None else before, value)
     return found
 

@@ -3,11 +3,13 @@
 import json
 from pathlib import PurePosixPath
 from typing import Any
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, Field
 
 from sourcebook.admin.additions import is_repository, is_site
 from sourcebook.admin.due_sites import make_due
+from sourcebook.config.api_collection import is_public_name
 from sourcebook.errors import ConflictError, QueryError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
@@ -24,6 +26,8 @@ from sourcebook.server.visibility import seen_collections, shown_sources
 
 _MOST_PAGES = 100
 """Pages of a new site, unless the caller says."""
+_PRIVATE = ("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "::1/128", "fc00::/7")
+"""Networks that the name of a host of this machine or its network may lead to, where that is allowed."""
 _MARKDOWN = (".md", ".markdown")
 
 
@@ -63,6 +67,8 @@ def ingest_documents(knowledge: KnowledgeBase, grant: Grant, asked: IngestArgume
         stored = _store(knowledge, grant, name, asked)
     for place in asked.places:
         kind, source = _source_of(knowledge, place, asked)
+        if kind == "site" and _is_crawled(knowledge, name, place):
+            source = {each: source[each] for each in ("url", "tags") if each in source}
         changes.append(put_source(knowledge, grant, name, kind, source))
         locations.append(_known_location(knowledge, name, location_of(kind, source.get("root") or source["url"])))
     request = knowledge.request_work(
@@ -86,12 +92,11 @@ def crawl_website(knowledge: KnowledgeBase, grant: Grant, asked: CrawlArguments)
     """
     name = ready_collection(knowledge, grant, asked.collection)
     location = location_of("site", asked.url)
-    is_known = _known_location(knowledge, name, location) is not None
+    is_known = _is_crawled(knowledge, name, asked.url)
     settings = asked.settings if is_known else {"max_pages": _MOST_PAGES, **asked.settings}
+    if not is_known and knowledge.private_hosts and not is_public_name(urlsplit(asked.url).hostname or ""):
+        settings = {"request": {"private_networks": list(_PRIVATE)}, **settings}
     changed = put_source(knowledge, grant, name, "site", {"url": asked.url, **settings})
-    if is_known:
-        with knowledge.database.connection() as connection:
-            make_due(connection, name, location)
     request = knowledge.request_work(name, sources=[location], actor=grant.actor)
     return ChangingJob(**as_job(request, knowledge).model_dump(), changed=changed or None)
 
@@ -122,6 +127,15 @@ def remove_source(knowledge: KnowledgeBase, grant: Grant, asked: RemoveSourceArg
     except ConflictError as error:
         raise ConflictError(f"{error}; remove_document takes single documents out") from None
     return as_job(knowledge.request_work(name, actor=grant.actor), knowledge)
+
+
+def _is_crawled(knowledge: KnowledgeBase, collection: str, url: str) -> bool:
+    """Return whether a collection has a site, which is then due at the next ingest."""
+    location = _known_location(knowledge, collection, location_of("site", url))
+    if location is not None:
+        with knowledge.database.connection() as connection:
+            make_due(connection, collection, location)
+    return location is not None
 
 
 def _known_location(knowledge: KnowledgeBase, collection: str, location: str) -> str | None:
