@@ -172,6 +172,8 @@ def safe_address(uri: str, most: int) -> str:
         else quote(character, safe="", errors="replace")
         for character in clean(uri)
     )
+    if "[" in encoded and harmless(encoded).text != encoded:  # [INST], which no host of IPv6 looks like
+        encoded = encoded.replace("[", "%5B").replace("]", "%5D")
     return encoded if len(encoded) <= most else f"{encoded[: most - 1]}…"
 
 
