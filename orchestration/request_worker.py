@@ -33,8 +33,8 @@ def main(configuration: str, home: str) -> None:
     gc.freeze()
     gc.enable()
     threading.Thread(target=_end_with_the_server, daemon=True).start()
-    show_logs(default_level="warning")
     try:
+        show_logs(default_level="warning")
         _work(Path(configuration), Path(home))
     except KeyboardInterrupt:
         pass

@@ -41,7 +41,7 @@ def test_collection_folder_site_wait_search_cite_and_remove_by_calls_alone(workp
         )
         assert folder["collection"] == "harbour"
         site = f"http://127.0.0.1:{web.port}/"
-        crawl = await done("crawl_website", url=site, collection="harbour", max_pages=5, rate=100, js_enabled=False)
+        crawl = await done("crawl_website", url=site, collection="harbour", max_pages=5, rate=10, js_enabled=False)
         assert "changed" not in crawl
         workers.extend(own_workers())
 

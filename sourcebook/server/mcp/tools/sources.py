@@ -8,7 +8,6 @@ from typing import Any, Final
 from sourcebook.admin.api_collections import allowed_folders
 from sourcebook.config.paths import expand_user
 from sourcebook.config.sites import site_location
-from sourcebook.contract.collections import CollectionDeclaration
 from sourcebook.errors import ConflictError, QueryError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
@@ -71,7 +70,8 @@ def put_source(knowledge: KnowledgeBase, grant: Grant, collection: str, kind: st
     known = next((each for each in entries if location_of(kind, str(each.get(place))) == wanted), None)
     changed = {} if known is None else _changes(known, {name: source[name] for name in source if name != place})
     if declared.declared_in == "file":
-        if changed or (known is None and not (kind == "files" and _holds(declared, wanted, source))):
+        is_held = kind == "files" and source.keys() == {place} and _holds(knowledge, collection, wanted)
+        if changed or (known is None and not is_held):
             raise ConflictError(_left_to_the_file(collection, kind, str(source[place])))
     elif known is None:
         knowledge.add_source(collection, kind, source, actor=grant.actor)
@@ -103,12 +103,11 @@ def local_root(knowledge: KnowledgeBase, place: str) -> str:
     return root
 
 
-def _holds(declared: CollectionDeclaration, location: str, source: Mapping[str, Any]) -> bool:
-    """Return whether a folder or a file is in a source of a collection that reads all of it."""
-    roots = [str(each.get("root")) for each in declared.settings.get("files") or ()]
-    return len(source) == 1 and any(
-        Path(location).is_relative_to(os.path.realpath(expand_user(root))) for root in roots if root.startswith("/")
-    )
+def _holds(knowledge: KnowledgeBase, collection: str, location: str) -> bool:
+    """Return whether a folder or a file is in a folder that a collection reads."""
+    (status,) = knowledge.sources([collection])
+    folders = [each.location for each in status.sources if each.kind == "files"]
+    return any(Path(location).is_relative_to(folder) for folder in folders if folder.startswith("/"))
 
 
 def _changes(known: Mapping[str, Any], given: Mapping[str, Any], above: str = "") -> dict[str, tuple[Any, Any]]:
