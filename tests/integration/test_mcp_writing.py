@@ -158,7 +158,9 @@ def test_a_collection_is_made_by_what_is_added_to_it_and_one_of_the_file_says_wh
     inside = str(stages.root / "new")
 
     async def makes(agent: Agent) -> None:
-        job = await agent.ask("ingest_documents", documents=[{**NOTES[1], "title": "Bends"}])
+        job = await agent.ask(
+            "ingest_documents", documents=[{"name": "knots.md", "text": "Knots hold.", "title": "Bends"}]
+        )
         assert job["collection"] == "default"
         assert "No worker runs" in job["how_to_go_on"]
         made = await agent.ask("ingest_documents", collection="fresh", path=inside, file_patterns=["*.md"], tags=["a"])
@@ -186,8 +188,7 @@ def test_a_collection_is_made_by_what_is_added_to_it_and_one_of_the_file_says_wh
 
     async def writes(agent: Agent) -> None:
         for name in ("another", "fresh", None):
-            arguments = {} if name is None else {"collection": name}
-            said = await agent.refused("ingest_documents", documents=NOTES, **arguments)
+            said = await agent.refused("ingest_documents", documents=NOTES, collection=name)
             assert said.startswith("there is no such collection"), name
 
     with serving(knowledge, requires_key=True) as client:

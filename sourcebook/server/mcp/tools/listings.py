@@ -128,7 +128,7 @@ def get_statistics(knowledge: KnowledgeBase, grant: Grant, asked: CollectionsArg
     entries = []
     for each in knowledge.statistics(seen_collections(knowledge, grant, asked.names)):
         values = each.as_dict()
-        jobs = Counter(job.state for job in knowledge.work_requests([each.name], states=OPEN, limit=_MOST_JOBS))
+        jobs = Counter(str(job.state) for job in knowledge.work_requests([each.name], states=OPEN, limit=_MOST_JOBS))
         entries.append(Statistics(passages=values.pop("chunks"), jobs=dict(jobs), **values))
     shown, rest = page_of(entries[asked.offset :], asked)
     return StatisticsAnswer(collections=shown, **rest)
