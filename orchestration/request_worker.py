@@ -50,7 +50,7 @@ def _work(configuration: Path, home: Path) -> None:
         embedders = EmbedderPool()
         try:
             since = time.monotonic()
-            for waits in listen_for_work(connection):
+            for waits in listen_for_work(database, connection):
                 recover_work(connection)
                 if waits:
                     context = CommandContext(configuration)

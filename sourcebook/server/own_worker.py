@@ -1,7 +1,7 @@
 """The work of a server itself: a child process, the pipeline's own, does what was asked for, while the server answers.
 
 It starts when work waits, ends a minute after the last of it, and ends with the server. Requests are claimed one by
-one, so that of several servers one does each. Where `sourcebook up` runs, its watch and its sensors do the work.
+one, so that of several servers one does each. Where `sourcebook up` or Dagster runs, its watch and sensors do the work.
 """
 
 import logging
@@ -13,10 +13,12 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Final
 
 import psycopg
+from psycopg.conninfo import conninfo_to_dict
 
 from sourcebook.admin.claimed_work import recover_work
 from sourcebook.admin.workers import listen_for_work
@@ -40,6 +42,25 @@ _log = logging.getLogger(__name__)
 def can_work() -> bool:
     """Return whether the pipeline is installed, which does the work."""
     return code_location() is not None and find_spec("dagster") is not None
+
+
+def is_of_this_machine(url: str | None) -> bool:
+    """Return whether a database is embedded or on this machine.
+
+    The folders of one on another machine are that machine's, or a colleague's: work on them is not for this one.
+
+    Args:
+        url: of the database; None for an embedded one.
+    """
+    hosts = [] if url is None else str(conninfo_to_dict(url).get("host") or "").split(",")
+    return all(not host or host.startswith("/") or host == "localhost" or _is_loopback(host) for host in hosts)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 @contextmanager
@@ -82,7 +103,7 @@ class _OwnWorker:
     def _look(self, database: Database) -> None:
         recovered = 0.0
         with database.own_connection() as connection:
-            for waits in listen_for_work(connection):
+            for waits in listen_for_work(database, connection):
                 if self.stop.is_set():
                     return
                 self._reap()

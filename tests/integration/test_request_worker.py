@@ -13,9 +13,11 @@ from sourcebook.admin.workers import has_worker
 from sourcebook.database.database import Database
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
+from sourcebook.operations.overviews import collection_names
 from sourcebook.server.mcp.arguments import JobArguments
 from sourcebook.server.mcp.tools.jobs import get_job
-from sourcebook.server.own_worker import own_worker
+from sourcebook.server.mcp.tools.writing import take_folders
+from sourcebook.server.own_worker import is_of_this_machine, own_worker
 from tests.waiting import wait_until
 
 
@@ -72,3 +74,33 @@ def test_a_server_does_the_work_and_takes_its_worker_along(knowledge: KnowledgeB
     with pytest.raises(ProcessLookupError):
         os.kill(process, 0)
     wait_until(lambda: not has_worker(knowledge.database))
+
+
+def test_a_folder_of_the_command_line_goes_into_default_and_into_nobody_elses_base(
+    knowledge: KnowledgeBase, tmp_path: Path
+) -> None:
+    (tmp_path / "papers").mkdir()
+    knowledge.is_owners, folders = True, [str(tmp_path / "papers")]
+    take_folders(knowledge, Grant("test"), folders)
+    assert collection_names(knowledge) == ["notes"]
+    knowledge.delete_collection("notes", actor="test")
+    for _ in range(2):
+        take_folders(knowledge, Grant("test"), folders)
+    (held,) = knowledge.sources("default")
+    assert [source.location for source in held.sources] == folders
+    assert [request.arguments for request in knowledge.work_requests("default")] == [{"sources": folders}] * 2
+
+
+@pytest.mark.parametrize(
+    ("url", "here"),
+    [
+        (None, True),
+        ("postgresql://u@127.0.0.1:5432/a", True),
+        ("postgresql:///a?host=/run/postgresql", True),
+        ("postgresql://u:p@localhost/a", True),
+        ("postgresql://u@db.example.com/a", False),
+        ("postgresql://u@127.0.0.1,db.example.com/a", False),
+    ],
+)
+def test_the_work_of_a_database_on_another_machine_is_left_to_that(url: str | None, here: bool) -> None:
+    assert is_of_this_machine(url) == here

@@ -2,6 +2,7 @@
 
 import gc
 import logging
+import os
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
@@ -12,6 +13,7 @@ import typer
 
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Collections
+from sourcebook.database.location import DATABASE_VARIABLE
 from sourcebook.errors import DatabaseError, MissingDependencyError
 from sourcebook.installation import install_command
 
@@ -147,9 +149,10 @@ def _own_context(context: CommandContext) -> CommandContext:
 
 def _working(knowledge: _OpenedOnce, context: CommandContext, *, wanted: bool) -> "AbstractContextManager[None]":
     """Return what does the requested work as long as it is open; nothing where it is not wanted or not installed."""
-    from sourcebook.server.own_worker import can_work, own_worker
+    from sourcebook.server.own_worker import can_work, is_of_this_machine, own_worker
 
-    return own_worker(knowledge, context.configuration_path) if wanted and can_work() else nullcontext()
+    works = wanted and can_work() and is_of_this_machine(os.environ.get(DATABASE_VARIABLE))
+    return own_worker(knowledge, context.configuration_path) if works else nullcontext()
 
 
 def _load_server() -> "Callable[..., None]":
@@ -191,22 +194,10 @@ def _prepare(knowledge: _OpenedOnce, collections: list[str], folders: list[str],
         opened = knowledge()
         loaded.wait()
         if folders:
-            _take_in(opened, folders)
+            from sourcebook.server.mcp.stdio import local_grant
+            from sourcebook.server.mcp.tools.writing import take_folders
+
+            take_folders(opened, local_grant((), read_only=False), folders)
         opened.prewarm(collections or None)
     except Exception as error:  # noqa: BLE001 - the request that meets it is told
         _log.warning("the knowledge base cannot be searched yet: %s", error)
-
-
-def _take_in(knowledge: "KnowledgeBase", folders: list[str]) -> None:
-    """Let the collection `default` have folders, and ask for what is new in them.
-
-    A knowledge base of other collections alone is somebody's who knows where a folder belongs: nothing is added to it.
-    """
-    from sourcebook.operations.overviews import collection_names, collections_of_the_api
-    from sourcebook.server.mcp.stdio import local_grant
-    from sourcebook.server.mcp.tools.sources import DEFAULT
-    from sourcebook.server.mcp.tools.writing import ingest_documents
-    from sourcebook.server.mcp.writing_arguments import IngestArguments
-
-    if DEFAULT in collections_of_the_api(knowledge) or not collection_names(knowledge):
-        ingest_documents(knowledge, local_grant((), read_only=False), IngestArguments(paths=folders))

@@ -14,8 +14,9 @@ from sourcebook.errors import ConflictError, QueryError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.model.upload_names import upload_name, upload_tags
+from sourcebook.operations.overviews import collection_names, collections_of_the_api
 from sourcebook.server.mcp.tools.jobs import Job, as_job
-from sourcebook.server.mcp.tools.sources import local_root, location_of, put_source, ready_collection
+from sourcebook.server.mcp.tools.sources import DEFAULT, local_root, location_of, put_source, ready_collection
 from sourcebook.server.mcp.writing_arguments import (
     CrawlArguments,
     IngestArguments,
@@ -37,6 +38,18 @@ class StoredDocument(BaseModel):
     name: str
     uri: str
     version: int
+
+
+def take_folders(knowledge: KnowledgeBase, grant: Grant, folders: list[str]) -> None:
+    """Let the collection `default` have folders, and ask for what is new in them.
+
+    A knowledge base of other collections alone is somebody's who knows where a folder belongs: nothing is added to it.
+
+    Raises:
+        SourcebookError: see `ingest_documents`.
+    """
+    if DEFAULT in collections_of_the_api(knowledge) or not collection_names(knowledge):
+        ingest_documents(knowledge, grant, IngestArguments(paths=folders, collection=DEFAULT))
 
 
 class ChangingJob(Job):
