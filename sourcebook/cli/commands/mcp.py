@@ -28,7 +28,7 @@ Rerank = Annotated[
 ]
 AllOptions = Annotated[
     bool,
-    typer.Option("--all-options", help="Describe every argument and answer in the list of tools: four times as long."),
+    typer.Option("--all-options", help="Describe every argument and answer in the list of tools: five times as long."),
 ]
 NoWork = Annotated[
     bool, typer.Option("--no-work", help="Leave what is asked for to `sourcebook up`, Dagster, or `ingest --requests`.")

@@ -55,7 +55,7 @@ def make_server(
         is_local: whether the caller may read the server's log, so that errors say all.
         rerankers: names and folders of the only models that a search may rerank with.
         chatgpt: whether to offer `search` and `fetch` in ChatGPT's shape as well.
-        all_options: whether the list of tools describes every argument and answer: four times as long.
+        all_options: whether the list of tools describes every argument and answer: five times as long.
         version: the version of Sourcebook.
     """
     tools = {tool.name: tool for tool in (*TOOLS, *(CHATGPT_TOOLS if chatgpt else ()))}
