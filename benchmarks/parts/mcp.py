@@ -1,7 +1,11 @@
 """The server for agents beside the library: what the protocol adds to a search, its start, strays on its output."""
 
+import asyncio
+import json
 import time
 from collections.abc import Callable
+
+from mcp import Client
 
 from benchmarks.harness.bench import Bench
 from benchmarks.harness.latency import Latency
@@ -10,6 +14,9 @@ from benchmarks.harness.mcp_agent import HttpAgent, stdio_agent
 from benchmarks.harness.report import Row, middle, say, spread
 from benchmarks.parts.search import questions_of, searched_library
 from benchmarks.parts.server import serving
+from sourcebook.knowledge_base import KnowledgeBase
+from sourcebook.model.access import Grant
+from sourcebook.server.mcp.protocol import make_server
 
 _STARTS = 5
 _FEWEST = 100
@@ -44,7 +51,24 @@ def run(bench: Bench) -> list[Row]:
         strays += more
     rows.append(Row("first answer of `sourcebook mcp`, start included", middle(starts), "s", 1.5, spread(starts, "s")))
     rows.append(Row("bytes beside the protocol on standard output", float(strays), "", 0.0))
+    rows.append(Row("characters of the list of tools", float(_characters()), "", 12_000.0))
     return rows
+
+
+def _characters() -> int:
+    """Return the characters of the answer to `tools/list`, as JSON of the SDK."""
+
+    async def ask() -> int:
+        server = make_server(_no_knowledge, lambda _: Grant("benchmarks"), is_local=True)
+        async with Client(server) as client:
+            listed = await client.list_tools()
+        return len(json.dumps(listed.model_dump(mode="json", by_alias=True, exclude_none=True), ensure_ascii=False))
+
+    return asyncio.run(ask())
+
+
+def _no_knowledge() -> KnowledgeBase:
+    raise AssertionError("a list of tools needs no knowledge base")
 
 
 def _enough(questions: list[str]) -> list[str]:

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, get_args
 
@@ -164,10 +165,12 @@ def _rewrite(
     action: str = "collection.change",
 ) -> CollectionDeclaration:
     """Record other settings of a collection whose row is locked."""
-    settings = read_settings(after, limits)
+    known = ApiCollectionSettings.model_validate(before, context={"folder": Path("/")})
+    sources = (*known.files, *known.sites, *known.repositories)
+    settings = read_settings(after, replace(limits, known=sources))
     _check_givers(connection, name, settings)
     if not rebuild:
-        _check_fixed(connection, name, ApiCollectionSettings.model_validate(before), settings)
+        _check_fixed(connection, name, known, settings)
     record_collection(connection, name, settings, written=after)
     changed = sorted(key for key in {*before, *after} if before.get(key) != after.get(key))
     record_event(connection, actor, action, f"collection {name}", {"settings": changed})
@@ -295,8 +298,15 @@ def allowed_folders(named: Iterable[str | Path] | None = None) -> tuple[Path, ..
     return tuple(Path(os.path.realpath(Path(each).expanduser())) for each in found if str(each).strip())
 
 
-def find_limits(connection: Connection, folders: Iterable[str | Path] | None, home: Path) -> ApiLimits:
-    """Return the reach of collections of the API."""
+def find_limits(
+    connection: Connection,
+    folders: Iterable[str | Path] | None,
+    home: Path,
+    *,
+    is_owners: bool = False,
+    private_hosts: bool = False,
+) -> ApiLimits:
+    """Return the reach of collections of the API; see `ApiLimits`."""
     hosts = os.environ.get(GIT_HOSTS_VARIABLE)
     known = {name for (name,) in connection.execute(queries["models_of_the_file"])}
     return ApiLimits(
@@ -306,4 +316,6 @@ def find_limits(connection: Connection, folders: Iterable[str | Path] | None, ho
         if hosts is None
         else frozenset(host.strip().lower() for host in hosts.split(",") if host.strip()),
         models=frozenset({BUNDLED_NAME, MULTILINGUAL_NAME, *known}),
+        is_owners=is_owners,
+        private_hosts=private_hosts,
     )

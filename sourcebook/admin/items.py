@@ -13,6 +13,7 @@ from sourcebook.admin.path_tails import uri_by_tail
 from sourcebook.admin.redacted_documents import redact_shown, redact_titles
 from sourcebook.admin.status import problem_uris, processing_items
 from sourcebook.contract.documents import Document, Item, Passage
+from sourcebook.contract.listing import ItemOrder
 from sourcebook.contract.status import ProcessingItem
 from sourcebook.database.queries import queries
 from sourcebook.errors import AmbiguousDocumentError, UnknownDocumentError
@@ -36,31 +37,47 @@ def list_items(
     kinds: Sequence[str] = (),
     text: str | None = None,
     types: Sequence[str] = (),
+    tags: Sequence[str] = (),
+    sort: ItemOrder = "uri",
 ) -> list[Item]:
-    """Return documents, and files and pages that are no documents, ordered by collection and URI."""
+    """Return documents, and files and pages that are no documents, ordered by collection and URI or as asked."""
     check_collections(connection, collections)
     failed = failed or failure_class is not None
     removed = removed or "removed" in states
     processing = processing or list(states) == ["processing"]
     most = None if limit is None else limit + offset
-    chosen = {"states": [] if processing else list(states), "kinds": list(kinds), "types": list(types)}
+    chosen = {
+        "states": [] if processing else list(states),
+        "kinds": list(kinds),
+        "types": list(types),
+        "tags": list(tags),
+    }
     chosen["texts"] = _texts(text)
     is_filtered = any(chosen.values())
     items: list[Item] = []
     marks = {(mark.collection, mark.uri): mark for mark in processing_items(connection, collections)}
-    for name in sorted(set(collections) or collection_names(connection)):
+    names = sorted(set(collections) or collection_names(connection))
+    for group in [[name] for name in names] if sort == "uri" else [names]:
+        name = group[-1] if group else ""
         if after is not None and name < after[0]:
             continue
         left = None if most is None else most - len(items)
         if left == 0:
             break
-        scope = {"collections": [name], "collection": name, "failed": failed, "removed": removed, "limit": left}
+        scope = {
+            "collections": group,
+            "collection": name,
+            "sort": sort,
+            "failed": failed,
+            "removed": removed,
+            "limit": left,
+        }
         scope |= {"failure_class": failure_class, **chosen}
         scope["after"] = after[1] if after is not None and name == after[0] else None
-        scope |= {"uris": problem_uris(connection, name) if failed else None, "last": None}
+        scope |= {"uris": _problems(connection, group) if failed else None, "last": None}
         if processing:
-            scope["uris"] = [uri for collection, uri in marks if collection == name]
-        if left is not None and not failed and not processing and not is_filtered:
+            scope["uris"] = [uri for collection, uri in marks if collection in group]
+        if sort == "uri" and left is not None and not failed and not processing and not is_filtered:
             row = connection.execute(queries["last_document_of_page"], scope).fetchone()
             scope["last"] = row[0] if row else None
         with connection.cursor(row_factory=dict_row) as cursor:
@@ -68,7 +85,7 @@ def list_items(
     if processing:
         known = {(item.collection, item.uri) for item in items}
         items += [_marked(_new_page(mark), marks) for place, mark in marks.items() if place not in known]
-    if (failed and not kinds and not states and text is None and not types) or "source" in kinds:
+    if (failed and not kinds and not states and text is None and not (types or tags)) or "source" in kinds:
         with connection.cursor(row_factory=class_row(Item)) as cursor:
             items += cursor.execute(
                 queries["unlisted_sources"], {"collections": list(collections), "failure_class": failure_class}
@@ -78,6 +95,10 @@ def list_items(
     return [
         item if item.title == title else replace(item, title=title) for item, title in zip(shown, titles, strict=True)
     ]
+
+
+def _problems(connection: Connection, collections: Sequence[str]) -> list[str]:
+    return [uri for name in collections for uri in problem_uris(connection, name)]
 
 
 def _texts(text: str | None) -> list[str]:

@@ -57,7 +57,7 @@ def documents(server: ServerConnection, given: Arguments) -> list[Item]:
     if after is not None:
         asked["cursor"] = cursor_of(*after)
     # The sources among failed items come behind all items: no place in their order says where a page ended.
-    by_offset = bool(options["failed"] or options.get("failure") or options["processing"])
+    by_offset = bool(options["failed"] or options.get("failure") or options["processing"] or options["sort"] != "uri")
     return list(_items(server, asked, limit, offset, by_offset=by_offset or "source" in options["kinds"]))
 
 

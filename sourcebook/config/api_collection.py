@@ -56,6 +56,9 @@ _HEADERS: Final = frozenset({"accept", "accept-language", "referer"})
 _LABEL: Final = r"[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?"
 _HOST: Final = re.compile(rf"({_LABEL}\.)+{_LABEL}\.?", re.IGNORECASE)
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?", re.IGNORECASE)
+_NETWORKS: Final = frozenset({"private_networks"})
+_SYSTEM: Final = ("/proc", "/sys", "/dev", "/etc", "/run", "/boot")
+"""Folders of the system, which hold no documents of a person."""
 _IN_FILE: Final = "is left to sourcebook.yaml on the server"
 _ALLOWED: Final[dict[type[Settings], frozenset[str]]] = {
     FilesSource: frozenset({"root", "include", "exclude", "tags", "max_bytes"}),
@@ -108,6 +111,12 @@ class ApiLimits:
     """Hosts whose repositories they may read, without a login."""
     models: frozenset[str] = frozenset()
     """Names of embedding models, beside `auto`."""
+    is_owners: bool = False
+    """Whether the caller is who runs the server: without `folders` every folder of theirs is allowed."""
+    private_hosts: bool = False
+    """Whether sites of this machine and of its network may be crawled."""
+    known: tuple[Settings, ...] = ()
+    """Sources that the collection has already: they stay as they are."""
 
 
 def read_settings(written: Mapping[str, Any], limits: ApiLimits) -> ApiCollectionSettings:
@@ -170,7 +179,9 @@ def _check_plain(written: Mapping[str, Any]) -> None:
 
 def _refusals(settings: Settings, at: str, limits: ApiLimits) -> Iterator[str]:
     """Yield a sentence for each setting that the API does not take."""
-    allowed = _ALLOWED[type(settings)]
+    if settings in limits.known:
+        return
+    allowed = _ALLOWED[type(settings)] | (_NETWORKS if limits.private_hosts else frozenset())
     for name, field in type(settings).model_fields.items():
         value = getattr(settings, name)
         place = f"{at}{field.alias or name}"
@@ -187,7 +198,7 @@ def _refusals(settings: Settings, at: str, limits: ApiLimits) -> Iterator[str]:
         case FilesSource():
             yield from _folder_refusals(settings, at, limits)
         case SiteSource():
-            yield from _site_refusals(settings, at)
+            yield from _site_refusals(settings, at, limits)
         case RepositorySource():
             yield from _repository_refusals(settings, at, limits.git_hosts)
         case EmbeddingSettings():
@@ -206,25 +217,39 @@ def _folder_refusals(source: FilesSource, at: str, limits: ApiLimits) -> Iterato
         yield f"{at}root: allowed is the absolute path of a folder on the server; {_remote_folders()}"
         return
     place = Path(source.location)
-    if not any(_is_in(place, folder) for folder in limits.folders):
+    if limits.is_owners and not limits.folders:
+        if _is_of_the_system(place) or any(re.search(r"(^|[/{,])\.", pattern) for pattern in source.include):
+            yield (
+                f"{at}root: hidden files, and folders of the system, are no documents: name another folder, or start "
+                "the server with --folder for this one"
+            )
+            return
+    elif not any(_is_in(place, folder) for folder in limits.folders):
         yield (
             f"{at}root: the folder is in none that the server allows: start it with --folder, or name folders in "
             "SOURCEBOOK_FOLDERS"
         )
-    elif any(_is_in(place, own) or _is_in(own, place) for own in limits.own):
+        return
+    if any(_is_in(place, own) or _is_in(own, place) for own in limits.own):
         yield f"{at}root: the folder has Sourcebook's own state in it, or is part of that: name another one"
+
+
+def _is_of_the_system(place: Path) -> bool:
+    """Return whether a folder is hidden, or one of the system, or holds such a one of the system."""
+    hidden = any(part.startswith(".") for part in place.parts)
+    return hidden or any(_is_in(place, Path(each)) or _is_in(Path(each), place) for each in _SYSTEM)
 
 
 def _remote_folders() -> str:
     return "stores such as s3://, which are read with the server's own credentials, are left to sourcebook.yaml"
 
 
-def _site_refusals(site: SiteSource, at: str) -> Iterator[str]:
+def _site_refusals(site: SiteSource, at: str, limits: ApiLimits) -> Iterator[str]:
     host = urlsplit(site.url).hostname or ""
-    if not _is_public_name(host):
+    if not limits.private_hosts and not is_public_name(host):
         yield (
             f"{at}url: its host is no public name, such as docs.example.com: addresses, and names of this machine or "
-            "its network, are left to sourcebook.yaml on the server"
+            "its network, are left to sourcebook.yaml on the server, and to  sourcebook mcp --private-hosts"
         )
     if (site.politeness.requests_per_second or math.inf) > MOST_REQUESTS:
         yield f"{at}politeness.requests_per_second: allowed over the API are at most {MOST_REQUESTS:.0f}"
@@ -245,7 +270,7 @@ def _repository_refusals(repository: RepositorySource, at: str, hosts: Collectio
         yield f"{at}revision: allowed over the API is a branch or a tag, which the repository is asked for"
 
 
-def _is_public_name(host: str) -> bool:
+def is_public_name(host: str) -> bool:
     """Return whether a host is written as a name of the domain name system, with a dot in it."""
     name = host.rstrip(".").lower()
     if not _HOST.fullmatch(host) or name.rpartition(".")[2] in {"localhost", "local", "internal", "localdomain"}:

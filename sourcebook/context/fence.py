@@ -57,10 +57,11 @@ _TAGS: Final = re.compile(
 )
 """Places of tags that look like those of the frame or of the template of a chat."""
 _TURNS: Final = re.compile(
-    r"^[ \t]*(?:[#>*_]+[ \t]*)?(?=\[\d{1,4}\]|(?:human|assistant|system|user|developer)[*_]*[ \t]*[:\uff1a])",
-    re.MULTILINE | re.IGNORECASE,
+    r"\n[ \t]*(?:[#>*_]+[ \t]*)?(?=\[\d{1,4}\]|(?:human|assistant|system|user|developer)[*_]*[ \t]*[:\uff1a])",
+    re.IGNORECASE,
 )
-"""Beginnings of lines that look like the first line of a source, or like the turn of a speaker."""
+"""Beginnings of lines that look like the first line of a source, or like the turn of a speaker, with the line feed in
+front: the engine skips to each, where it would try `^` at every character."""
 _LETTERS: Final = str.maketrans(
     {chr(0xFEE0 + code): chr(code) for code in range(0x21, 0x7F) if chr(code) not in "</|"}
     | dict(zip("аеорсухіѕԁһјАВЕКМНОРСТХЅІ", "aeopcyxisdhjABEKMHOPCTXSI", strict=True))
@@ -69,9 +70,7 @@ _LETTERS: Final = str.maketrans(
 )
 """Letters, digits and brackets that look like those of ASCII: full-width, Cyrillic and Greek ones."""
 _OPENINGS: Final = re.compile(rf"{_LESS[:-1]}\[\uff3b\u3010\u3014\u2045]\s*[/\uff0f\u2044]?\s*[\w\uff3f]*")
-_LINES: Final = re.compile(
-    r"^[ \t]*(?:[#>*_\uff03\uff1e\uff0a\uff3f]+[ \t]*)?[\w\uff3f]*[*_\uff0a\uff3f]*", re.MULTILINE
-)
+_LINES: Final = re.compile(r"\n[ \t]*(?:[#>*_\uff03\uff1e\uff0a\uff3f]+[ \t]*)?[\w\uff3f]*[*_\uff0a\uff3f]*")
 _REACH: Final = 16
 """Characters behind a bracket, or the beginning of a line, and its first word, within which tags and turns end."""
 _CHARACTERS_OF_URLS: Final = "!#$%&'()*+,-./:;=?@[]_~"
@@ -140,7 +139,7 @@ def harmless(text: str) -> Harmless:
     cleaned, gone = _without_invisible(text)
     seen = cleaned if cleaned.isascii() else _as_seen(cleaned)
     tags = [found.start() for found in _TAGS.finditer(seen)]
-    turns = [found.end() for found in _TURNS.finditer(seen)]
+    turns = [found.end() - 1 for found in _TURNS.finditer(f"\n{seen}")]
     if not (gone or tags or turns):
         return Harmless(cleaned, (), ())
     added = sorted({*tags, *turns})
@@ -173,6 +172,8 @@ def safe_address(uri: str, most: int) -> str:
         else quote(character, safe="", errors="replace")
         for character in clean(uri)
     )
+    if "[" in encoded and harmless(encoded).text != encoded:  # [INST], which no host of IPv6 looks like
+        encoded = encoded.replace("[", "%5B").replace("]", "%5D")
     return encoded if len(encoded) <= most else f"{encoded[: most - 1]}…"
 
 
@@ -181,14 +182,17 @@ def _without_invisible(text: str) -> tuple[str, list[int]]:
     if _SUSPECTS.search(text) is None:
         return text, []
     text = _LINE_ENDS.sub(lambda found: "\r" if text.startswith("\r\n", found.start()) else "\n", text)
-    gone = [found.start() for found in _INVISIBLE.finditer(text)]
-    return (_INVISIBLE.sub("", text), gone) if gone else (text, [])
+    gone = [found.start() for found in _SUSPECTS.finditer(text) if _INVISIBLE.match(text, found.start())]
+    kept = [text[last + 1 : place] for last, place in zip([-1, *gone], [*gone, len(text)], strict=True)]
+    return "".join(kept), gone
 
 
 def _as_seen(text: str) -> str:
     """Return a text with letters of ASCII in place of those that look like them, where a tag or a turn may begin."""
     parts, last = [], 0
-    for start, end in sorted(found.span() for each in (_OPENINGS, _LINES) for found in each.finditer(text)):
+    openings = [found.span() for found in _OPENINGS.finditer(text)]
+    lines = [(found.start(), found.end() - 1) for found in _LINES.finditer(f"\n{text}")]
+    for start, end in sorted(openings + lines):
         if end + _REACH > last:
             start = max(start, last)
             parts += [text[last:start], text[start : end + _REACH].translate(_LETTERS)]

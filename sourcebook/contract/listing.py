@@ -9,6 +9,7 @@ from sourcebook.errors import FailureClass
 
 ItemState = Literal["ready", "processing", "pending", "failed", "skipped", "removed"]
 ItemKind = Literal["file", "page", "recording", "source"]
+ItemOrder = Literal["uri", "title", "-title", "created", "-created", "updated", "-updated"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,10 @@ class DocumentsRequest(Request):
     types: Annotated[
         tuple[str, ...], Texts("Only documents of this type, such as adr.", option="--type", metavar="TYPE", bare=True)
     ] = ()
+    tags: Annotated[
+        tuple[str, ...],
+        Texts("Only documents with one of these tags.", option="--tag", metavar="WORD", bare=True),
+    ] = ()
     text: Annotated[str | None, Phrase("Only items with this in their title or URI.", metavar="TEXT", most=1_000)] = (
         None
     )
@@ -32,3 +37,4 @@ class DocumentsRequest(Request):
         int | None, Whole("Only the first items; all by default.", option="-n/--limit", metavar="NUMBER", least=1)
     ] = None
     offset: Annotated[int, Whole("Number of items before the first one shown.", metavar="NUMBER")] = 0
+    sort: Annotated[ItemOrder, Choice("Order of the items; - for the last or latest first.", bare=True)] = "uri"

@@ -158,4 +158,10 @@ def remove_source(knowledge: Opened, collection: str, location: str, *, actor: s
 def _limits(knowledge: Opened, connection: Connection) -> ApiLimits:
     from sourcebook.admin.api_collections import find_limits
 
-    return find_limits(connection, knowledge.folders, knowledge.database.location.home)
+    return find_limits(
+        connection,
+        knowledge.folders,
+        knowledge.database.location.home,
+        is_owners=knowledge.is_owners,
+        private_hosts=knowledge.private_hosts,
+    )

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from sourcebook.contract.collections import CollectionSources, CollectionStatistics, CollectionSummary
     from sourcebook.contract.documents import Document, Item
     from sourcebook.contract.generations import GenerationState
+    from sourcebook.contract.listing import ItemOrder
     from sourcebook.contract.plans import CollectionPlan
     from sourcebook.contract.status import CollectionStatus
     from sourcebook.operations.opened import Opened
@@ -77,6 +78,8 @@ def documents(
     kinds: Sequence[str] = (),
     text: str | None = None,
     types: Sequence[str] = (),
+    tags: Sequence[str] = (),
+    sort: ItemOrder = "uri",
 ) -> list[Item]:
     """Return documents with their states, and files and pages that are no documents, by collection and URI.
 
@@ -93,6 +96,9 @@ def documents(
         kinds: only items of one of these kinds.
         text: only items with this text in their title or URI, in any case.
         types: only documents of one of these types, such as `adr`.
+        tags: only documents with one of these tags.
+        sort: `uri` for the order by collection and URI, or `title`, `created` or `updated` for one across collections;
+            with `-` in front the other way round. `after` is for the first.
 
     Raises:
         QueryError: an argument is not allowed, or a collection does not exist.
@@ -113,6 +119,8 @@ def documents(
         kinds=kinds,
         text=text,
         types=types,
+        tags=tags,
+        sort=sort,
     )
     with knowledge.database.connection() as connection:
         return list_items(
@@ -129,6 +137,8 @@ def documents(
             kinds=request.kinds,
             text=request.text,
             types=request.types,
+            tags=request.tags,
+            sort=request.sort,
         )
 
 

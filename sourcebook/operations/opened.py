@@ -30,6 +30,10 @@ class Opened(Closing):
 
     folders: Iterable[str | Path] | None = None
     """Folders of this machine that collections of the API may read; those of SOURCEBOOK_FOLDERS where None."""
+    is_owners: bool = False
+    """Whether who runs this process asks: without such folders, collections of the API may read any of theirs."""
+    private_hosts: bool = False
+    """Whether collections of the API may have sites of this machine and of its network."""
 
     def __init__(
         self,

@@ -81,6 +81,7 @@ def create_app(
     requires_key: bool = True,
     rerankers: Collection[str] = (),
     chatgpt: bool = False,
+    all_options: bool = False,
     version: str = "",
     limits: RateLimits | None = None,
     origins: Collection[str] = (),
@@ -95,13 +96,14 @@ def create_app(
             own names, may do everything.
         rerankers: names and folders of the only models that a search may rerank with.
         chatgpt: whether agents are offered tools in ChatGPT's shape as well.
+        all_options: whether agents are told of every argument and answer of their tools at once.
         version: the version of Sourcebook, for the description of the API.
         limits: the limits of requests; no limits but that of wrong keys where None.
         origins: origins whose pages may ask from a browser (CORS), such as `https://intranet.example`.
         dagster_url: the address of Dagster's page, to which the pages link the runs of work.
         totals: returns the counters that `/metrics` shows; those of this process where None.
     """
-    agents = McpEndpoint(knowledge, rerankers=rerankers, chatgpt=chatgpt, version=version)
+    agents = McpEndpoint(knowledge, rerankers=rerankers, chatgpt=chatgpt, version=version, all_options=all_options)
     app = DescribedApp(
         title="Sourcebook",
         version=version or "0",

@@ -1,6 +1,7 @@
 """Settings of `sourcebook serve`, the same for each of its processes."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,6 +12,8 @@ class ServeSettings:
     """Names and folders of the only models that a search may rerank with."""
     chatgpt: bool = False
     """Whether agents are offered tools in ChatGPT's shape as well."""
+    all_options: bool = False
+    """Whether agents are told of every argument and answer of their tools at once."""
     limit: int | None = None
     """Requests a minute of a key without a limit of its own, and of callers without a key together.
 
@@ -22,3 +25,5 @@ class ServeSettings:
     """Address of Dagster's page, to which the pages link the runs of work."""
     folders: tuple[str, ...] | None = None
     """Folders that collections made over the API may read; those of SOURCEBOOK_FOLDERS where None."""
+    works_by: Path | None = None
+    """Configuration by which the server does the work that is asked for; None where something else does it."""

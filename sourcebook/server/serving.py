@@ -3,7 +3,7 @@
 import signal
 import socket
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from types import FrameType
 
 import uvicorn
@@ -13,6 +13,7 @@ from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.server.app import create_app
 from sourcebook.server.bucket_table import SharedBuckets
 from sourcebook.server.listening import SECONDS_TO_END, is_local
+from sourcebook.server.own_worker import own_worker
 from sourcebook.server.rate_limits import DEFAULT_LIMIT, RateLimits
 from sourcebook.server.serve_settings import ServeSettings
 from sourcebook.server.work_events import WorkEvents
@@ -45,6 +46,7 @@ def serve_on(
         requires_key=not is_local(str(listening.getsockname()[0])),
         rerankers=settings.rerankers,
         chatgpt=settings.chatgpt,
+        all_options=settings.all_options,
         version=installed_version(),
         limits=RateLimits(DEFAULT_LIMIT if limit is None else limit or None, limit or None, shared=shared),
         origins=settings.origins,
@@ -59,7 +61,8 @@ def serve_on(
         server_header=False,
         headers=[(VERSION_HEADER, installed_version())],
     )
-    with ending_on_signals():
+    works = nullcontext() if settings.works_by is None else own_worker(lambda: knowledge, settings.works_by)
+    with works, ending_on_signals():
         _Server(config, app.state.work_events, started).run(sockets=[listening])
 
 

@@ -28,7 +28,7 @@ def api(
     monkeypatch.setenv("SOURCEBOOK_DATABASE_URL", stages.database.url)
     monkeypatch.setenv("SOURCEBOOK_UPLOADS", str(tmp_path / "uploads"))
     monkeypatch.setenv("SOURCEBOOK_CONFIG", str(tmp_path / "sourcebook.yaml"))
-    process = start("serve", "--port", "0")  # which tells its address on stderr
+    process = start("serve", "--port", "0", "--no-work")  # which tells its address on stderr
     try:
         assert process.stderr is not None
         line = next(line for line in process.stderr if "Serving at" in line)

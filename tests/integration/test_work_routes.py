@@ -234,7 +234,7 @@ def test_a_server_that_is_told_to_end_ends_its_streams(stages: Stages, monkeypat
     number = stages.knowledge.request_work("handbook", actor="test").id
     monkeypatch.setenv("SOURCEBOOK_DATABASE_URL", stages.database.url)
     monkeypatch.setenv("SOURCEBOOK_HOME", str(stages.root.parent / "home"))
-    with start("serve", "--port", "0") as process:
+    with start("serve", "--port", "0", "--no-work") as process:
         assert process.stderr is not None
         client = Client(int(process.stderr.readline().split()[2].rpartition(":")[2]))
         with opened(client, f"/v1/work-requests/{number}/events") as answer:

@@ -36,7 +36,7 @@ def mcp_tools() -> list[dict[str, Any]]:
         raise AssertionError("a list of tools needs no knowledge base")
 
     async def ask() -> list[dict[str, Any]]:
-        server = make_server(unasked, lambda _: Grant("surface"), is_local=True, chatgpt=True)
+        server = make_server(unasked, lambda _: Grant("surface"), is_local=True, chatgpt=True, all_options=True)
         async with Client(server) as client:
             listed = await client.list_tools()
         return [tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in listed.tools]

@@ -5,7 +5,7 @@ from typing import Annotated, Final
 
 import typer
 
-from sourcebook.cli.commands.mcp import ChatGpt
+from sourcebook.cli.commands.mcp import AllOptions, ChatGpt, NoWork, Rerank
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.logs import show_logs
 from sourcebook.errors import MissingDependencyError
@@ -27,15 +27,9 @@ def serve(
             "--workers", metavar="NUMBER", min=1, max=64, help="Processes that answer requests, on the same port."
         ),
     ] = 1,
-    rerank: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--rerank",
-            metavar="MODEL",
-            help="A model that searches may be reranked with: a name or folder; repeatable.",
-        ),
-    ] = None,
+    rerank: Rerank = None,
     chatgpt: ChatGpt = False,
+    all_options: AllOptions = False,
     folder: Annotated[
         list[str] | None,
         typer.Option(
@@ -71,11 +65,14 @@ def serve(
             help="Address of Dagster's page, which the page links runs to.",
         ),
     ] = None,
+    no_work: NoWork = False,
 ) -> None:
     """Serve the knowledge base over HTTP until Ctrl-C: a page for people, a REST API, and `/mcp` for agents.
 
     On this machine's own address, which no other machine reaches, callers need no key. On any other address every
     caller sends one, which `sourcebook key create` makes. The description of the API stands at `/openapi.json`.
+
+    What is asked for, such as an ingest, the server does in a process beside it, unless `sourcebook up` runs.
 
     **Example:** `sourcebook serve`, then  `curl -s localhost:8320/v1/search --json '{"query": "batteries"}'`
 
@@ -90,19 +87,23 @@ def serve(
         if find_spec(module) is None:
             raise MissingDependencyError(f"{module} is not installed: run  {install_command('server')}")
     from sourcebook.knowledge_base import KnowledgeBase
+    from sourcebook.server.own_worker import can_work
     from sourcebook.server.serve_settings import ServeSettings
     from sourcebook.server.starting import serve as serve_until_told
 
     show_logs(default_level="warning")
+    context = CommandContext.of(ctx)
     settings = ServeSettings(
         rerankers=tuple(rerank or ()),
         chatgpt=chatgpt,
+        all_options=all_options,
         limit=limit,
         origins=tuple(allow_origin or ()),
         dagster_url=dagster or None,
         folders=tuple(folder) if folder else None,
+        works_by=None if no_work or not can_work() else context.configuration_path,
     )
-    with KnowledgeBase(CommandContext.of(ctx).open_database(max_connections=32)) as knowledge:
+    with KnowledgeBase(context.open_database(max_connections=32)) as knowledge:
         serve_until_told(knowledge, settings, host=host, port=port, workers=workers, program=_WORKER, started=_tell)
 
 

@@ -19,12 +19,21 @@ WHERE (cardinality(%(collections)s::text[]) = 0 OR item.collection = ANY(%(colle
   AND (cardinality(%(kinds)s::text[]) = 0 OR item.kind = ANY(%(kinds)s))
   AND (cardinality(%(types)s::text[]) = 0
        OR EXISTS (SELECT FROM document WHERE id = item.document_id AND document_type = ANY(%(types)s)))
+  AND (cardinality(%(tags)s::text[]) = 0 OR item.tags && %(tags)s)
   AND (cardinality(%(texts)s::text[]) = 0
        OR EXISTS (SELECT FROM unnest(%(texts)s::text[]) AS part
                   WHERE position(lower(part) IN lower(item.uri)) > 0
                      OR position(lower(part) IN lower(coalesce(item.title, ''))) > 0))
   AND CASE WHEN %(failed)s THEN item.state IN ('failed', 'skipped') ELSE item.state <> 'removed' OR %(removed)s END
-ORDER BY item.collection, item.uri
+ORDER BY
+    CASE %(sort)s::text WHEN 'title' THEN lower(coalesce(item.title, item.uri))
+        WHEN 'created' THEN (SELECT to_char(created_at, 'YYYYMMDDHH24MISSUS') FROM document WHERE id = item.document_id)
+        WHEN 'updated' THEN (SELECT to_char(updated_at, 'YYYYMMDDHH24MISSUS') FROM document WHERE id = item.document_id) END,
+    CASE %(sort)s::text WHEN '-title' THEN lower(coalesce(item.title, item.uri))
+        WHEN '-created' THEN (SELECT to_char(created_at, 'YYYYMMDDHH24MISSUS') FROM document WHERE id = item.document_id)
+        WHEN '-updated' THEN (SELECT to_char(updated_at, 'YYYYMMDDHH24MISSUS') FROM document WHERE id = item.document_id) END
+        DESC NULLS LAST,
+    item.collection, item.uri
 LIMIT %(limit)s;
 
 -- name: last_document_of_page

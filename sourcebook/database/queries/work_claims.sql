@@ -81,6 +81,19 @@ SELECT EXISTS (
       AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
       AND ((classid::bigint << 32) | objid::bigint) = hashtextextended('sourcebook watch', 0));
 
+-- name: say_that_a_worker_runs
+-- Hold the lock that says that a process does requests as they come, until the session ends.
+SELECT pg_try_advisory_lock_shared(hashtextextended('sourcebook worker', 0));
+
+-- name: worker_runs
+-- Return whether a process does requests as they come, or does one now.
+SELECT EXISTS (SELECT FROM work_request WHERE state = 'running') OR EXISTS (
+    SELECT FROM pg_locks
+    WHERE locktype = 'advisory' AND objsubid = 1 AND granted
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+      AND ((classid::bigint << 32) | objid::bigint)
+          IN (hashtextextended('sourcebook worker', 0), hashtextextended('sourcebook watch', 0)));
+
 -- name: locations_of_kinds
 -- Return the locations of a collection's live sources of some kinds, among the given ones where there are some.
 SELECT location FROM source

@@ -5,14 +5,12 @@ from typing import Literal, Self
 from pydantic import ConfigDict, Field, StrictBool, StrictInt, model_validator
 
 from sourcebook.config.relation_kinds import RelationKind
+from sourcebook.contract.listing import ItemKind, ItemOrder, ItemState
 from sourcebook.server.mcp.budget import FEWEST_TOKENS, MOST_TOKENS, USUAL_TOKENS
 from sourcebook.server.request_models import Sent
 from sourcebook.server.types import ContextQuery, SearchQuery
 
 _LARGEST_ID = (1 << 63) - 1
-_MOST_DOCUMENTS = 100
-_LONGEST_TEXT = 1_000_000
-"""Characters of a document that an agent sends."""
 
 
 class _Budgeted(Sent):
@@ -90,71 +88,39 @@ class RelatedArguments(_Budgeted):
     dangling: bool = Field(default=False, description="Relations, too, whose document is not there.")
 
 
+class DocumentsArguments(CollectionsArguments):
+    """Arguments of `list_documents`."""
+
+    states: list[ItemState] = Field(default=[], description="Only items in these states.")
+    kinds: list[ItemKind] = Field(default=[], description="Only items of these kinds.")
+    tags: list[str] = Field(default=[], max_length=100, description="Only documents with one of these tags.")
+    text: str | None = Field(default=None, max_length=1_000, description="Only items with this in title or URI.")
+    types: list[str] = Field(default=[], max_length=100, description="Only documents of these types, such as adr.")
+    sort: ItemOrder = Field(default="uri", description="Order; - for the greatest or latest first.")
+    limit: StrictInt = Field(default=50, ge=1, le=500, description="Documents, at most.")
+
+
+class RemoveDocumentArguments(Sent):
+    """Arguments of `remove_document`."""
+
+    document: StrictInt | str = Field(description="Its id, its URI, or the end of its path.")
+    collection: str | None = Field(default=None, description="Its collection, where several have it.")
+
+
 class CancelArguments(Sent):
     """Arguments of `cancel_job`."""
 
     job: StrictInt = Field(ge=1, le=_LARGEST_ID, description="Id of the job.")
 
 
-class _Waiting(Sent):
+class Waiting(Sent):
     """Arguments of a tool that answers with a job."""
 
-    wait: bool = Field(
-        default=False,
-        description="Answer when the job has ended, or after 50 seconds; progress is told to a client that wants it.",
-    )
+    wait: bool = Field(default=False, description="Answer when it has ended, or after 50 seconds.")
 
 
-class JobArguments(CancelArguments, _Waiting):
+class JobArguments(CancelArguments, Waiting):
     """Arguments of `get_job`."""
-
-
-class NewDocument(Sent):
-    """A document that an agent sends."""
-
-    name: str = Field(
-        min_length=1,
-        max_length=255,
-        description="A path such as `notes/gauges.md`, whose ending says the format; `.md` is added where it has none. "
-        "Another text under the same name is its next version.",
-    )
-    text: str = Field(min_length=1, max_length=_LONGEST_TEXT, description="Its content, as Markdown or plain text.")
-    tags: list[str] = Field(default=[], description="Words to filter searches by.")
-
-
-class IngestArguments(_Waiting):
-    """Arguments of `ingest_documents`."""
-
-    collection: str = Field(description="Name of the collection.")
-    documents: list[NewDocument] | None = Field(
-        default=None, min_length=1, max_length=_MOST_DOCUMENTS, description="Documents to add."
-    )
-    folder: str | None = Field(
-        default=None, min_length=1, max_length=4_096, description="Or a folder of the server, one of those it allows."
-    )
-
-    @model_validator(mode="after")
-    def _check_one(self) -> Self:
-        if self.documents is not None and self.folder is not None:
-            raise ValueError("give documents or a folder, not both")
-        return self
-
-
-class CrawlArguments(_Waiting):
-    """Arguments of `crawl_website`."""
-
-    collection: str = Field(description="Name of the collection.")
-    url: str = Field(min_length=1, max_length=4_096, description="Page, sitemap or llms.txt to begin with.")
-    max_pages: StrictInt | None = Field(
-        default=None, ge=1, le=10_000, description="Pages, at most; by default 100, or as the site has it."
-    )
-
-
-class RemoveSourceArguments(_Waiting):
-    """Arguments of `remove_source`."""
-
-    collection: str = Field(description="Name of the collection.")
-    location: str = Field(min_length=1, max_length=4_096, description="The source's `location`, from list_sources.")
 
 
 class ChatGptSearchArguments(Sent):

@@ -5,10 +5,10 @@ from typing import Any, Final
 
 from pydantic import BaseModel, Field
 
+from sourcebook.context.fence import one_line
 from sourcebook.contract.documents import Document, Passage
 from sourcebook.model.page_labels import page_label
 from sourcebook.model.place import Place, address_of, line_words, time_span
-from sourcebook.server.mcp.budget import clipped
 
 _LONGEST_TITLE: Final = 200
 """Characters of a title."""
@@ -42,10 +42,10 @@ def cite(
 ) -> Citation:
     """Return the citation of a place in a document, or of the document where there is none."""
     if place is None:
-        return Citation(title=clipped(title or uri, _LONGEST_TITLE), uri=uri, version=version, link=link)
+        return Citation(title=one_line(title or uri, _LONGEST_TITLE), uri=uri, version=version, link=link)
     return Citation(
-        title=clipped(title or uri, _LONGEST_TITLE),
-        heading_path=[clipped(heading, _LONGEST_HEADING) for heading in place.heading_path[:_MOST_HEADINGS]],
+        title=one_line(title or uri, _LONGEST_TITLE),
+        heading_path=[one_line(heading, _LONGEST_HEADING) for heading in place.heading_path[:_MOST_HEADINGS]],
         uri=address_of(uri, place),
         version=version,
         page=place.page,

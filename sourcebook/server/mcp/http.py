@@ -51,10 +51,19 @@ class McpEndpoint:
         rerankers: names and folders of the only models that a search may rerank with.
         chatgpt: whether to offer `search` and `fetch` in ChatGPT's shape as well.
         version: the version of Sourcebook.
+        all_options: whether the list of tools describes every argument and answer.
     """
 
-    def __init__(self, knowledge: KnowledgeBase, *, rerankers: Collection[str], chatgpt: bool, version: str) -> None:
-        self._knowledge = knowledge
+    def __init__(
+        self,
+        knowledge: KnowledgeBase,
+        *,
+        rerankers: Collection[str],
+        chatgpt: bool,
+        version: str,
+        all_options: bool = False,
+    ) -> None:
+        self._knowledge, self._all_options = knowledge, all_options
         self._rerankers, self._chatgpt, self._version = rerankers, chatgpt, version
         self._plain: StreamableHTTPSessionManager | None = None
         self._streaming: StreamableHTTPSessionManager | None = None
@@ -97,6 +106,7 @@ class McpEndpoint:
             is_local=False,
             rerankers=self._rerankers,
             chatgpt=self._chatgpt,
+            all_options=self._all_options,
             version=self._version,
         )
         plain, streaming = (

@@ -5,6 +5,7 @@ from typing import Final
 
 from mcp import types
 
+from sourcebook.context.fence import one_line, safe_address
 from sourcebook.contract.documents import Item
 from sourcebook.errors import QueryError
 from sourcebook.knowledge_base import KnowledgeBase
@@ -25,6 +26,8 @@ TEMPLATE: Final = types.ResourceTemplate(
 _URI: Final = re.compile(r"sourcebook://documents/(\d{1,18})")
 _PAGE: Final = 100
 """Documents of a page of the list."""
+_LONGEST_TITLE: Final = 200
+_LONGEST_URI: Final = 2_000
 
 
 def list_documents(knowledge: KnowledgeBase, grant: Grant, cursor: str | None) -> types.ListResourcesResult:
@@ -71,8 +74,8 @@ def read_document(knowledge: KnowledgeBase, grant: Grant, uri: str) -> types.Rea
 
 def _resource(item: Item) -> types.Resource:
     return types.Resource(
-        name=item.title or item.uri,
+        name=one_line(item.title or item.uri, _LONGEST_TITLE),
         uri=f"sourcebook://documents/{item.document_id}",
-        description=f"{item.uri} ({item.collection})",
+        description=f"{safe_address(item.uri, _LONGEST_URI)} ({item.collection})",
         mime_type="text/markdown",
     )

@@ -20,6 +20,7 @@ from sourcebook.errors import (
     UploadSpaceError,
 )
 from sourcebook.server.mcp.catalogue import OfferedTool
+from sourcebook.server.mcp.tool_schemas import OPTIONS
 from sourcebook.server.request_models import place_in
 from sourcebook.server.visibility import NO_COLLECTION, NotFoundError
 
@@ -33,7 +34,9 @@ def refusal(tool: OfferedTool, error: ValidationError, sent: dict[str, Any]) -> 
     said = []
     for each in error.errors(include_url=False, include_input=False):
         name = place_in(sent, each["loc"], each["type"])
-        if each["type"] == "extra_forbidden":
+        if name == OPTIONS and each["type"] == "extra_forbidden":
+            said.append("options: it is an object with further arguments by their names")
+        elif each["type"] == "extra_forbidden":
             said.append(f"there is no argument {name!r}")
         elif each["type"] == "missing":
             said.append(f"the argument {name} is missing")

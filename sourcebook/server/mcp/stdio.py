@@ -2,7 +2,7 @@
 
 import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Final
 
 import anyio
@@ -23,6 +23,8 @@ def serve_stdio(
     read_only: bool,
     chatgpt: bool,
     unredacted: bool = False,
+    rerankers: Collection[str] = (),
+    all_options: bool = False,
 ) -> None:
     """Answer the requests that come, until there are no more.
 
@@ -33,10 +35,19 @@ def serve_stdio(
         read_only: whether the agent is offered no tool that writes.
         chatgpt: whether to offer `search` and `fetch` in ChatGPT's shape as well.
         unredacted: whether the agent may ask for what collections redact.
+        rerankers: names and folders of the only models that a search may rerank with.
+        all_options: whether the list of tools describes every argument and answer.
     """
-    scopes: tuple[Scope, ...] = ("read" if read_only else "write", *(("unredacted",) if unredacted else ()))
-    grant = Grant("local agent", scopes, tuple(collections) or None)
-    server = make_server(knowledge, lambda _: grant, is_local=True, chatgpt=chatgpt, version=installed_version())
+    grant = local_grant(collections, read_only=read_only, unredacted=unredacted)
+    server = make_server(
+        knowledge,
+        lambda _: grant,
+        is_local=True,
+        rerankers=rerankers,
+        chatgpt=chatgpt,
+        all_options=all_options,
+        version=installed_version(),
+    )
 
     async def run() -> None:
         reading, writing = wire
@@ -46,6 +57,12 @@ def serve_stdio(
             await server.run(received, sent, server.create_initialization_options())
 
     anyio.run(run)
+
+
+def local_grant(collections: Collection[str], *, read_only: bool, unredacted: bool = False) -> Grant:
+    """Return what an agent may do that whoever runs the process has started: make collections, too, where it writes."""
+    scopes: tuple[Scope, ...] = ("read" if read_only else "admin", *(("unredacted",) if unredacted else ()))
+    return Grant("local agent", scopes, tuple(collections) or None)
 
 
 _ESCAPE: Final = re.compile(

@@ -50,8 +50,8 @@ class DocumentsQuery(Carried):
         default=0,
         ge=0,
         le=MOST_BEFORE,
-        description="Items before the first one: the way on where `failed`, `failure`, `processing` or the kind "
-        "`source` limits the list, which has no cursor then.",
+        description="Items before the first one: the way on where `failed`, `failure`, `processing`, another `sort` "
+        "or the kind `source` limits the list, which has no cursor then.",
     )
     cursor: Cursor = None
 
@@ -64,6 +64,7 @@ def list_documents(knowledge: Knowledge, grant: Reader, asked: Annotated[Documen
     found = knowledge.documents(**options, after=None if asked.cursor is None else place_of(asked.cursor))
     # These come behind the others, in no order of theirs.
     has_no_order = asked.failed or asked.failure or asked.processing or "source" in (asked.kinds or ())
+    has_no_order = has_no_order or asked.sort != "uri"
     last = found[asked.limit - 1] if not has_no_order and len(found) > asked.limit else None
     return DocumentPage(
         documents=shown_items(grant, found[: asked.limit]),

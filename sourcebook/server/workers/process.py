@@ -4,6 +4,7 @@ import os
 import signal
 import socket
 from collections.abc import Callable
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -40,7 +41,9 @@ def serve_part(descriptor: int, begun: Callable[[int], None]) -> None:
             socket.socket(fileno=setup.listening) as listening,
             KnowledgeBase(Database(setup.location, max_connections=setup.max_connections)) as knowledge,
         ):
-            serve_on(knowledge, listening, setup.settings, shared=shared, totals=link.totals, started=link.ready)
+            # One of them looks for work: that of the others would find nothing left.
+            settings = setup.settings if setup.number == 1 else replace(setup.settings, works_by=None)
+            serve_on(knowledge, listening, settings, shared=shared, totals=link.totals, started=link.ready)
             link.tell()
     except SourcebookError as error:
         link.failed(str(error))

@@ -235,3 +235,39 @@ def test_every_section_has_been_thought_about() -> None:
     assert {each.__name__ for each in sections(ApiCollectionSettings) - set(named)} == untaken
     for model, allowed in named.items():
         assert allowed <= set(model.model_fields)
+
+
+@pytest.mark.parametrize("hidden", [".ssh", "notes/.git", ".config/app"])
+def test_who_runs_the_process_reads_any_folder_but_hidden_ones_and_those_of_the_system(
+    tmp_path: Path, hidden: str
+) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / hidden).mkdir(parents=True)
+    (tmp_path / "way").symlink_to("/etc")
+    (tmp_path / "way-in").symlink_to(tmp_path / hidden)
+    owner = ApiLimits(is_owners=True, own=(tmp_path / "state",))
+    assert read_settings({"files": [{"root": str(tmp_path / "notes")}]}, owner).files
+    for root in (tmp_path / hidden, Path("/etc"), Path("/proc/self"), Path("/"), tmp_path / "way", tmp_path / "way-in"):
+        assert "hidden files" in refusal({"files": [{"root": str(root)}]}, owner)
+    spelt = {"root": str(tmp_path / "notes"), "include": ["**/.env"]}
+    assert "hidden files" in refusal({"files": [spelt]}, owner)
+    assert "own state" in refusal({"files": [{"root": str(tmp_path / "state")}]}, owner)
+    named = ApiLimits(is_owners=True, folders=(tmp_path / "notes",))
+    assert "in none that the server allows" in refusal({"files": [{"root": str(tmp_path)}]}, named)
+
+
+def test_private_hosts_are_crawled_where_the_owner_allows_them() -> None:
+    private = {"sites": [{"url": "http://wiki/", "request": {"private_networks": ["10.0.0.0/8"]}}]}
+    assert read_settings(private, ApiLimits(private_hosts=True)).sites
+    said = refusal(private, ApiLimits())
+    assert "no public name" in said
+    assert "private_networks: the API does not take" in said
+
+
+def test_a_source_that_a_collection_has_stays_as_it_is_and_changes_within_the_limits() -> None:
+    private = {"url": "http://wiki/"}
+    known = read_settings({"sites": [private]}, ApiLimits(private_hosts=True)).sites
+    limits = ApiLimits(known=known)
+    assert read_settings({"sites": [private, {"url": "https://docs.example.com/"}]}, limits).sites
+    assert "no public name" in refusal({"sites": [{**private, "include": ["/admin/**"]}]}, limits)
+    assert "no public name" in refusal({"sites": [{"url": "http://other/"}]}, limits)

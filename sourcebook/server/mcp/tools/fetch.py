@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel, Field
 
+from sourcebook.context.fence import harmless
 from sourcebook.contract.documents import Document, Passage
 from sourcebook.errors import QueryError
 from sourcebook.knowledge_base import KnowledgeBase
@@ -82,8 +83,13 @@ def part_of(document: Document, asked: FetchArguments) -> FetchAnswer:
         answer.metadata = document.metadata
     elif document.metadata:
         left_out.append("the metadata")
-    answer.text = beginning(document.text[start:end], asked.max_tokens - tokens_of(answer) - SENTENCE_TOKENS)
-    answer.end = start + len(answer.text)
+    room = asked.max_tokens - tokens_of(answer) - SENTENCE_TOKENS
+    cut = beginning(document.text[start:end], room)
+    answer.text = harmless(cut).text
+    while cut and (over := tokens_of(answer.text) - room) > 0 and answer.text != cut:
+        cut = beginning(cut, tokens_of(cut) - over)
+        answer.text = harmless(cut).text
+    answer.end = start + len(cut)
     if answer.end < end:
         answer.next_start = answer.end
         until = "" if end == len(document.text) else f" and end={end}"

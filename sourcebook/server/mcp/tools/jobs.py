@@ -4,6 +4,7 @@ from datetime import datetime
 
 from pydantic import BaseModel, Field
 
+from sourcebook.admin.workers import has_worker
 from sourcebook.contract.work import WorkRequest
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
@@ -13,6 +14,10 @@ from sourcebook.server.visibility import NotFoundError
 
 _LONGEST_ERROR = 1_000
 """Characters of the reason why a job failed."""
+_NO_WORKER = (
+    "No worker runs, so it waits: have  sourcebook up  run on the server's machine, or  sourcebook ingest --requests, "
+    "or a server without --no-work."
+)
 
 
 class Job(BaseModel):
@@ -38,7 +43,7 @@ def get_job(knowledge: KnowledgeBase, grant: Grant, asked: JobArguments) -> Job:
     Raises:
         NotFoundError: it does not exist for the caller.
     """
-    return as_job(_visible(knowledge, grant, asked.job))
+    return as_job(_visible(knowledge, grant, asked.job), knowledge)
 
 
 def cancel_job(knowledge: KnowledgeBase, grant: Grant, asked: CancelArguments) -> Job:
@@ -50,11 +55,11 @@ def cancel_job(knowledge: KnowledgeBase, grant: Grant, asked: CancelArguments) -
     request = _visible(knowledge, grant, asked.job)
     if not request.has_ended:
         request = knowledge.cancel_work(request.id, actor=grant.actor) or request
-    return as_job(request)
+    return as_job(request, knowledge)
 
 
-def as_job(request: WorkRequest) -> Job:
-    """Return a request for work as an agent is told of it."""
+def as_job(request: WorkRequest, knowledge: KnowledgeBase) -> Job:
+    """Return a request for work as an agent is told of it; of one that waits also whether anything does it."""
     return Job(
         job=request.id,
         collection=request.collection,
@@ -67,16 +72,19 @@ def as_job(request: WorkRequest) -> Job:
         asked_at=request.asked_at,
         started_at=request.started_at,
         ended_at=request.ended_at,
-        how_to_go_on=_how_to_go_on(request),
+        how_to_go_on=_how_to_go_on(request, knowledge),
     )
 
 
-def _how_to_go_on(request: WorkRequest) -> str | None:
+def _how_to_go_on(request: WorkRequest, knowledge: KnowledgeBase) -> str | None:
     if request.has_ended:
         return None
     if request.cancel_asked:
         return f"It stops after the batch that it works on: get_job with job={request.id} says when."
-    return f"It has not ended: ask get_job with job={request.id} later, or with wait=true."
+    later = f"ask get_job with job={request.id} later, or with wait=true."
+    if request.state == "waiting" and not has_worker(knowledge.database):
+        return f"{_NO_WORKER} Then {later}"
+    return f"It has not ended: {later}"
 
 
 def _visible(knowledge: KnowledgeBase, grant: Grant, number: int) -> WorkRequest:

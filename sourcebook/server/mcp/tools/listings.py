@@ -1,5 +1,6 @@
 """The tools that list: collections, their sources, their statistics."""
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, TypeVar
@@ -7,12 +8,15 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, Field
 
 from sourcebook.contract.filling import Filling
+from sourcebook.contract.work import OPEN
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.server.mcp.arguments import CollectionsArguments, ListArguments
 from sourcebook.server.mcp.budget import MOST_TOKENS, SENTENCE_TOKENS, clipped, fitting
 from sourcebook.server.visibility import seen_collections, shown_sources
 
+_MOST_JOBS = 1_000
+"""Jobs of a collection that are counted, at most."""
 _LONGEST_ERROR = 300
 """Characters of the reason why a source cannot be read."""
 
@@ -53,28 +57,29 @@ class Statistics(BaseModel):
     media_types: dict[str, int]
     languages: dict[str, int]
     types: dict[str, int]
+    jobs: dict[str, int] = Field(description="Jobs that have not ended, by state: `waiting` or `running`.")
 
 
-class _Page(BaseModel):
+class ListPage(BaseModel):
     """A page of a list."""
 
     next_offset: int | None = Field(default=None, description="`offset` of the next page; none on the last one.")
     how_to_go_on: str | None = Field(default=None, description="What is left out, and how to ask for it.")
 
 
-class CollectionsAnswer(_Page):
+class CollectionsAnswer(ListPage):
     """Collections, in alphabetical order."""
 
     collections: list[Collection]
 
 
-class SourcesAnswer(_Page):
+class SourcesAnswer(ListPage):
     """Sources of collections."""
 
     sources: list[Source]
 
 
-class StatisticsAnswer(_Page):
+class StatisticsAnswer(ListPage):
     """Counts of collections, in alphabetical order."""
 
     collections: list[Statistics]
@@ -93,7 +98,7 @@ def list_collections(knowledge: KnowledgeBase, grant: Grant, asked: ListArgument
         for each in knowledge.collections()
         if grant.sees(each.name)
     ]
-    shown, rest = _page(entries, asked)
+    shown, rest = page_of(entries[asked.offset :], asked)
     return CollectionsAnswer(collections=shown, **rest)
 
 
@@ -114,34 +119,46 @@ def list_sources(knowledge: KnowledgeBase, grant: Grant, asked: CollectionsArgum
         for each in knowledge.sources(seen_collections(knowledge, grant, asked.names))
         for source in shown_sources(grant, each.sources)
     ]
-    shown, rest = _page(entries, asked)
+    shown, rest = page_of(entries[asked.offset :], asked)
     return SourcesAnswer(sources=shown, **rest)
 
 
 def get_statistics(knowledge: KnowledgeBase, grant: Grant, asked: CollectionsArguments) -> StatisticsAnswer:
-    """Return counts of collections: documents by state, kind, media type and language, failures by class."""
+    """Return counts of collections: documents by state, kind, media type and language, failures by class, and jobs."""
     entries = []
     for each in knowledge.statistics(seen_collections(knowledge, grant, asked.names)):
         values = each.as_dict()
-        entries.append(Statistics(passages=values.pop("chunks"), **values))
-    shown, rest = _page(entries, asked)
+        jobs = Counter(str(job.state) for job in knowledge.work_requests([each.name], states=OPEN, limit=_MOST_JOBS))
+        entries.append(Statistics(passages=values.pop("chunks"), jobs=dict(jobs), **values))
+    shown, rest = page_of(entries[asked.offset :], asked)
     return StatisticsAnswer(collections=shown, **rest)
 
 
 Entry = TypeVar("Entry", bound=BaseModel)
 
 
-def _page(entries: Sequence[Entry], asked: ListArguments) -> tuple[list[Entry], dict[str, Any]]:
-    """Return the entries of a page, and how to go on."""
-    left = entries[asked.offset :]
+def page_of(
+    entries: Sequence[Entry], asked: ListArguments, most: int | None = None
+) -> tuple[list[Entry], dict[str, Any]]:
+    """Return the entries of a page, and how to go on.
+
+    Args:
+        entries: those from the offset on; one more than `most` where there are more than that.
+        asked: the offset, and the tokens that an answer may have.
+        most: entries of a page; as many as fit where None.
+    """
+    left = entries[:most]
     shown = fitting(left, asked.max_tokens - 2 * SENTENCE_TOKENS)
-    if shown == len(left):
+    if shown == len(entries):
         return list(left), {}
     if shown == 0:
         return [], {
             "how_to_go_on": f"The next entry is longer than max_tokens allows: ask for more, up to {MOST_TOKENS}."
         }
     following = asked.offset + shown
-    more = "" if asked.max_tokens == MOST_TOKENS else f"; a larger max_tokens, up to {MOST_TOKENS}, shows more"
-    said = f"{len(left) - shown} more entries: ask again with offset={following}{more}."
+    more = (
+        "" if asked.max_tokens == MOST_TOKENS or shown == most else f"; more max_tokens, up to {MOST_TOKENS}, show more"
+    )
+    number = "More" if most is not None else f"{len(entries) - shown} more"
+    said = f"{number} entries: ask again with offset={following}{more}."
     return list(left[:shown]), {"next_offset": following, "how_to_go_on": said}

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel, Field
 
+from sourcebook.context.fence import harmless
 from sourcebook.contract.search_results import Facets, LinkedDocument, SearchResult, SearchResults
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
@@ -172,7 +173,7 @@ def _fewer_values(facets: Facets, room: int) -> dict[str, dict[str, int]]:
 
 def _hit(result: SearchResult, asked: SearchArguments) -> tuple[Hit, bool]:
     """Return a result as the answer shows it, and whether its metadata had to be left out."""
-    text = result.context_text
+    text = harmless(result.context_text).text
     metadata = dict(result.metadata)
     is_long = tokens_of(metadata) > _MOST_METADATA
     scores = {name: getattr(result, name) for name in _SCORES} if asked.explain else {}
@@ -191,7 +192,7 @@ def _hit(result: SearchResult, asked: SearchArguments) -> tuple[Hit, bool]:
             metadata=result.metadata,
         ),
         text=text,
-        snippet=None if result.snippet.strip() in {"", text.strip()} else result.snippet,
+        snippet=None if result.snippet.strip() in {"", result.context_text.strip()} else harmless(result.snippet).text,
         start=result.parts[0].start_char if result.parts else result.start_char,
         end=result.parts[-1].end_char if result.parts else result.end_char,
         relevance=round(result.relevance, 3),
