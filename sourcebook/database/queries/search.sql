@@ -114,6 +114,30 @@ SELECT chunk_id, document_id
 FROM search_entry
 WHERE generation_id = ANY(%(generations)s) AND chunk_id = ANY(%(chunks)s);
 
+-- name: candidate_identities
+-- Return by what each published chunk is known to be a duplicate: its document, a hash of its text unless it is short,
+-- the text of some, its place, and the hash of its document's bytes.
+SELECT entry.chunk_id, entry.document_id,
+       CASE WHEN chunk.token_count >= %(least)s THEN hashtextextended(chunk.text, 0) END,
+       CASE WHEN chunk.token_count >= %(least)s AND chunk.id = ANY(%(read)s) THEN chunk.text END,
+       chunk.ordinal, document.content_sha256
+FROM search_entry entry
+JOIN chunk ON chunk.id = entry.chunk_id
+JOIN document ON document.id = entry.document_id
+WHERE entry.generation_id = ANY(%(generations)s) AND entry.chunk_id = ANY(%(chunks)s);
+
+-- name: copy_places
+-- Return the places of passages that say what a result says, each with its document.
+SELECT chunk.id AS chunk_id, document.id AS document_id, document.collection, document.uri,
+       indexed.published_title AS title, chunk.ordinal, chunk.page, chunk.anchor, chunk.start_seconds, chunk.end_seconds,
+       web_link(document.uri, document.source_id) AS link
+FROM search_entry entry
+JOIN chunk ON chunk.id = entry.chunk_id
+JOIN document ON document.id = entry.document_id
+JOIN indexed_document indexed
+    ON indexed.generation_id = entry.generation_id AND indexed.document_id = entry.document_id
+WHERE entry.generation_id = ANY(%(generations)s) AND entry.chunk_id = ANY(%(chunks)s);
+
 -- name: candidate_vectors
 -- Return the vector of each published chunk that has one.
 SELECT chunk_id, generation_id, vector

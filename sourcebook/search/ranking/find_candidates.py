@@ -1,6 +1,6 @@
 """Second step of a search: its candidates by both legs, in one ranked list that is long enough for the page."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import wait
 from contextlib import nullcontext
 from contextvars import copy_context
@@ -12,6 +12,7 @@ from psycopg import Connection
 
 from sourcebook.contract.filters import Filters
 from sourcebook.search.query_syntax import ParsedQuery
+from sourcebook.search.ranking.duplicates import Identity, fold, read_identities
 from sourcebook.search.ranking.filter_conditions import condition_of
 from sourcebook.search.ranking.fusion import RankedList
 from sourcebook.search.ranking.keyword_leg import KeywordLeg
@@ -51,6 +52,7 @@ def _found(state: SearchState, query: ParsedQuery) -> Found:
     shown = request.offset + request.limit + 1  # one more tells whether there is a next page
     least = max(shown, request.rerank.top if request.rerank else 0, _COUNTED if request.facets else 0)
     documents: dict[int, int] = {}
+    identities: dict[int, Identity] = {}
     both = state.asks_vectors and state.asks_words and not state.has_loaded
     with state.resources.connections.spare_connection() if both else nullcontext() as spare:
 
@@ -65,13 +67,21 @@ def _found(state: SearchState, query: ParsedQuery) -> Found:
         while scope.generations:
             known = len(ranked.candidates)
             ranked.extend()
+            new = [candidate.chunk_id for candidate in ranked.candidates[known:]]
+            if request.duplicates == "fold":
+                identities |= read_identities(state.held.connection, scope.ids, new, known)
             if request.group_by:
-                new = [candidate.chunk_id for candidate in ranked.candidates[known:]]
                 documents |= read_documents(state.held.connection, scope.ids, new)
-            enough = len(ranked.candidates) >= least and (not request.group_by or len(set(documents.values())) >= shown)
+            enough = len(ranked.candidates) >= least and _places(ranked, documents, identities) >= shown
             if enough or ranked.is_final:
                 break
-    return Found(ranked, strategy, fusion, notes, documents)
+    return Found(ranked, strategy, fusion, notes, documents, identities)
+
+
+def _places(ranked: RankedList, documents: Mapping[int, int], identities: Mapping[int, Identity]) -> int:
+    """Return the number of places that candidates take: documents where there are some, without duplicates."""
+    distinct = fold(ranked.candidates, identities, by_document=bool(documents)) if identities else ranked.candidates
+    return len({documents.get(each.chunk_id) for each in distinct}) if documents else len(distinct)
 
 
 def _condition(state: SearchState, query: ParsedQuery) -> tuple[EntryCondition | None, list[str]]:

@@ -51,6 +51,8 @@ class Candidate(NamedTuple):
     """Probability 0..1 that it answers; set on the candidates of a page."""
     also: tuple["Candidate", ...] = ()
     """Grouped by document: the document's other candidates, best first."""
+    copies: tuple["Candidate", ...] = ()
+    """Duplicates in other documents, best first."""
 
 
 class RankedList:

@@ -7,7 +7,7 @@ from typing import Final, get_type_hints
 from pydantic import BaseModel
 
 from sourcebook.model.access import Scope
-from sourcebook.server.mcp.tools import chatgpt, context, fetch, jobs, listings, related, search, writing
+from sourcebook.server.mcp.tools import chatgpt, context, diff, fetch, jobs, listings, related, search, writing
 
 
 @dataclass(frozen=True)
@@ -77,6 +77,12 @@ TOOLS: Final = (
         "Find related documents",
         "List the documents that a document refers to, requires, supersedes or is part of, and those that do so with "
         "it: what supersedes a document is what holds now.",
+    ),
+    OfferedTool(
+        diff.diff_documents,
+        "Compare two documents",
+        "Say what changed from one version of a document to another, section by section, with the place in both and "
+        "the numbers that changed. search_documents names the `versions` of what it finds.",
     ),
     OfferedTool(
         listings.list_collections,
