@@ -42,6 +42,11 @@ _EXTENSION: Final = re.compile(r"(?:\.[a-z][a-z0-9]{0,7}){1,2}$")
 _SEPARATORS: Final = re.compile(r"[\s_–—,;-]+|\.(?=\D|$)|(?<=\D)\.")
 _NUMBER_PARTS: Final = re.compile(r"(?<=v\d)_(?=\d{1,2}(?!\d))")
 _BRACKETS: Final = re.compile(r"[(\[]([^)\]]*)[)\]]")
+_IN_TEXT: Final = re.compile(
+    rf"(?<![\w.-])(?:{_SAID.pattern.replace('[-.]?', '[-. ]?').replace('|[a-z])', ')')}"
+    rf"|{_DAY_FIRST.pattern}|{_DATE.pattern})(?![\w-])",
+    re.IGNORECASE,
+)
 _ASIDE: Final = frozenset({"archive", "archiv", "archives", "old", "alt", "drafts", "entwürfe", "versions", "previous"})
 """Names of folders beside which the present version stands."""
 
@@ -89,6 +94,25 @@ def version_of(uri: str) -> VersionName:
     by = own if own.label or not marks else marks[-1]
     is_said = own.is_said and all(each.is_said for each in marks)
     return VersionName("/".join([*map(unquote, kept), own.base]), by.label, by.order, is_said)
+
+
+def orders_in(text: str) -> list[tuple[int, tuple[int, ...]]]:
+    """Return the versions that a question names by numbers and dates, such as `v1` and `version 2`, in their order."""
+    found = []
+    for mark in _IN_TEXT.finditer(text.casefold()):
+        name = version_name(re.sub(r"\s+", "-", mark[0]))
+        found += [] if name.base else name.order[:1]
+    return list(dict.fromkeys(found))
+
+
+def without_versions(text: str) -> str:
+    """Return a question without the versions that it names."""
+    return _IN_TEXT.sub(" ", text)
+
+
+def is_named(order: tuple[int, tuple[int, ...]], name: VersionName) -> bool:
+    """Return whether a question's version is that of a name; a year is that of all its days."""
+    return any(kind == order[0] and numbers[: len(order[1])] == order[1] for kind, numbers in name.order)
 
 
 def _is_mark(name: VersionName) -> bool:

@@ -35,6 +35,18 @@ class Known(NamedTuple):
     title: str
 
 
+def known_documents(connection: Connection, documents: Sequence[int]) -> dict[int, Known]:
+    """Return what is known of documents by their ids, in the order of these."""
+    rows = connection.execute(queries["names_of_documents"], {"documents": list(documents)})
+    found = {number: Known(uri, title or "") for number, uri, title in rows}
+    return {number: found[number] for number in documents if number in found}
+
+
+def label_of(known: Known) -> str:
+    """Return what names the version of a document in its file's name or its title; empty where nothing does."""
+    return version_of(known.uri).label or version_name(known.title).label
+
+
 def other_versions(
     connection: Connection,
     documents: Mapping[int, Known],
@@ -64,10 +76,9 @@ def other_versions(
         kept = [row for row in kept if row["document_id"] in _fulfilling(connection, kept, generations, condition)]
     found: dict[int, list[tuple[Any, OtherVersion]]] = {}
     for row in kept:
-        name = version_of(row["uri"])
-        label = name.label or version_name(row["title"] or "").label
+        label = label_of(Known(row["uri"], row["title"] or ""))
         version = OtherVersion(row["document_id"], row["collection"], row["uri"], row["title"], label)
-        order = (name.order or version_name(row["title"] or "").order, row["dated_at"] or "", row["uri"])
+        order = (version_name(label).order, row["dated_at"] or "", row["uri"])
         found.setdefault(row["asked_id"], []).append((order, version))
     return {
         asked: tuple(version for _, version in sorted(listed, key=lambda pair: pair[0], reverse=True))[:MOST]
@@ -117,7 +128,11 @@ def _alike(connection: Connection, pairs: Sequence[tuple[int, int]]) -> dict[tup
     if missing:
         wanted = {"documents": missing, "most": _READ}
         texts: dict[int, str] = dict(connection.execute(queries["beginnings_of_texts"], wanted).fetchall())
-        new = {pair: are_alike(*(texts.get(each, "") for each in pair)) for pair in pairs if pair not in found}
+        new = {
+            pair: len(set(known[pair])) > 1 and are_alike(*(texts.get(each, "") for each in pair))  # a copy is none
+            for pair in pairs
+            if pair not in found
+        }
         with _lock:
             _compared.update({known[pair]: value for pair, value in new.items()})  # type: ignore[misc] # two
             while len(_compared) > _KEPT:

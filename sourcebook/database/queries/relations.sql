@@ -184,6 +184,10 @@ CROSS JOIN LATERAL (
 JOIN document other ON other.id = found.document_id AND other.removed_at IS NULL AND other.id <> own.id
 GROUP BY asked.document_id, other.id;
 
+-- name: names_of_documents
+-- Return the URI and the title of documents by their ids.
+SELECT id, uri, title FROM document WHERE id = ANY(%(documents)s);
+
 -- name: content_hashes
 -- Return the hash of the content of documents by their ids.
 SELECT id, content_hash FROM document WHERE id = ANY(%(documents)s) AND content_hash IS NOT NULL;

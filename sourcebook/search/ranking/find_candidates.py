@@ -23,6 +23,7 @@ from sourcebook.search.ranking.required_terms import required_terms
 from sourcebook.search.ranking.state import Found, SearchState
 from sourcebook.search.ranking.strategy import FIXED, Strategy, strategy_of
 from sourcebook.search.ranking.vector_leg import VectorLeg
+from sourcebook.search.ranking.version_questions import NEAREST, ChangeQuestion, change_question, versions_asked_for
 from sourcebook.search.scope import EntryCondition
 from sourcebook.telemetry.spans import span
 
@@ -62,6 +63,8 @@ def _found(state: SearchState, query: ParsedQuery) -> Found:
         ranked = listed(query.text, condition, suggests=not request.typos)
         parts = [listed(part, condition) for part in strategy.parts]
         files = [listed(query.text, each) for each in _named_files(request.filters, strategy)]
+        if changed := change_question(query.text):
+            files += _versions(state, changed, condition, listed, notes)
         if parts or files:
             ranked = MergedList(ranked, parts, files)
         while scope.generations:
@@ -82,6 +85,31 @@ def _places(ranked: RankedList, documents: Mapping[int, int], identities: Mappin
     """Return the number of places that candidates take: documents where there are some, without duplicates."""
     distinct = fold(ranked.candidates, identities, by_document=bool(documents)) if identities else ranked.candidates
     return len({documents.get(each.chunk_id) for each in distinct}) if documents else len(distinct)
+
+
+def _versions(
+    state: SearchState,
+    question: ChangeQuestion,
+    condition: EntryCondition | None,
+    listed: Callable[[str, EntryCondition | None], RankedList],
+    notes: list[str],
+) -> Iterator[RankedList]:
+    """Yield the list of each of the two versions that a question about a change is about, which a note names."""
+    wanted = state.request.filters or Filters()
+    topic = question.topic or state.query.text
+    if not state.scope.generations or wanted.documents is not None:
+        return
+    probe = listed(topic, condition)
+    probe.extend()
+    connection, ids = state.held.connection, state.scope.ids
+    first = [candidate.chunk_id for candidate in probe.candidates[:NEAREST]]
+    documents = read_documents(connection, ids, first)
+    nearest = [documents[chunk] for chunk in first if chunk in documents]
+    versions = versions_asked_for(connection, question, nearest, ids, condition)
+    for document in versions:
+        yield listed(topic, condition_of(replace(wanted, documents=(document,))))
+    if versions:
+        notes.append(f"documents {versions[0]} and {versions[1]} are two versions: their diff says what changed")
 
 
 def _condition(state: SearchState, query: ParsedQuery) -> tuple[EntryCondition | None, list[str]]:
