@@ -71,7 +71,9 @@ def evaluate(
     medians: dict[Mode, float] = {}
     for number, mode in enumerate(modes):
         rankings, medians[mode] = _ask(
-            partial(rank_documents, knowledge, collection, depth=depth, mode=mode, generation=generation, judged=copies),
+            partial(
+                rank_documents, knowledge, collection, depth=depth, mode=mode, generation=generation, judged=copies
+            ),
             knowledge,
             asked,
             _part(progress, number, len(modes), len(asked.texts)),

@@ -42,8 +42,9 @@ _EXTENSION: Final = re.compile(r"(?:\.[a-z][a-z0-9]{0,7}){1,2}$")
 _SEPARATORS: Final = re.compile(r"[\s_–—,;-]+|\.(?=\D|$)|(?<=\D)\.")
 _NUMBER_PARTS: Final = re.compile(r"(?<=v\d)_(?=\d{1,2}(?!\d))")
 _BRACKETS: Final = re.compile(r"[(\[]([^)\]]*)[)\]]")
+_SAID_IN_TEXT: Final = _SAID.pattern.replace("[-.]?", "[-. ]{0,2}").replace("|[a-z])", ")")
 _IN_TEXT: Final = re.compile(
-    rf"(?<![\w.-])(?:{_SAID.pattern.replace('[-.]?', '[-. ]?').replace('|[a-z])', ')')}"
+    rf"(?<![\w.-])(?:{_SAID_IN_TEXT}"
     rf"|{_DAY_FIRST.pattern}|{_DATE.pattern})(?![\w-])",
     re.IGNORECASE,
 )
@@ -100,7 +101,7 @@ def orders_in(text: str) -> list[tuple[int, tuple[int, ...]]]:
     """Return the versions that a question names by numbers and dates, such as `v1` and `version 2`, in their order."""
     found = []
     for mark in _IN_TEXT.finditer(text.casefold()):
-        name = version_name(re.sub(r"\s+", "-", mark[0]))
+        name = version_name(re.sub(r"[\s.]*\s+", "-", mark[0]))
         found += [] if name.base else name.order[:1]
     return list(dict.fromkeys(found))
 

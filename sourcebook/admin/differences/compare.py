@@ -210,8 +210,12 @@ def _aligned(old: Sequence[str], new: Sequence[str]) -> Pairs:
 def _alone(kind: str, unit: Unit) -> Change:
     listed = tuple(numbers_of(unit.text))
     if kind == "added":
-        return Change("added", None, unit.side, (Piece("added", unit.key),), tuple(ChangedNumber("", n) for n in listed))
-    return Change("removed", unit.side, None, (Piece("removed", unit.key),), tuple(ChangedNumber(n, "") for n in listed))
+        return Change(
+            "added", None, unit.side, (Piece("added", unit.key),), tuple(ChangedNumber("", n) for n in listed)
+        )
+    return Change(
+        "removed", unit.side, None, (Piece("removed", unit.key),), tuple(ChangedNumber(n, "") for n in listed)
+    )
 
 
 def _with_moved_units(sections: Sequence[SectionDifference]) -> list[SectionDifference]:

@@ -17,7 +17,9 @@ from sourcebook.database.queries import queries
 from sourcebook.errors import QueryError
 from sourcebook.model.document import blocks_of
 
-_TECHNICAL: Final = frozenset({"left_out", "page_labels", "modified", "updated", "created", "front_matter_error", "lastmod"})
+_TECHNICAL: Final = frozenset(
+    {"left_out", "page_labels", "modified", "updated", "created", "front_matter_error", "lastmod"}
+)
 """Names of metadata that say nothing about the content."""
 _LONGEST: Final = 500
 """Characters of a value that is shown."""

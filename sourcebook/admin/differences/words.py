@@ -30,7 +30,9 @@ def compared_words(before: str, after: str) -> tuple[tuple[Piece, ...], tuple[Ch
             continue
         _add(pieces, "removed", old[start:end])
         _add(pieces, "added", new[begin:stop])
-        gone, come = ([word for word in words if _DIGIT.search(word)] for words in (keys[0][start:end], keys[1][begin:stop]))
+        gone, come = (
+            [word for word in words if _DIGIT.search(word)] for words in (keys[0][start:end], keys[1][begin:stop])
+        )
         numbers += [ChangedNumber(one, other) for one, other in zip_longest(gone, come, fillvalue="") if one != other]
     return tuple(pieces), tuple(numbers)
 

@@ -200,3 +200,27 @@ WITH found AS (
     FROM valued WHERE value IS NOT NULL GROUP BY name, value
 )
 SELECT name, value, documents FROM counted WHERE place <= %(most)s ORDER BY name, place;
+
+-- name: documents_by_name
+-- Return live documents of some collections that have one of the names of files.
+SELECT DISTINCT document.id, document.uri
+FROM document_name named
+JOIN document ON document.id = named.document_id AND document.removed_at IS NULL
+WHERE named.collection = ANY(%(collections)s) AND named.name = ANY(%(names)s)
+ORDER BY document.id LIMIT 1000;
+
+-- name: passages_of_lines
+-- Return of each document the passage with a line of its file, or the one nearest to it.
+SELECT nearest.chunk_id
+FROM unnest(%(documents)s::bigint[], %(lines)s::bigint[]) WITH ORDINALITY AS wanted (document_id, line, number)
+CROSS JOIN LATERAL (
+    SELECT entry.chunk_id
+    FROM search_entry entry
+    JOIN chunk ON chunk.id = entry.chunk_id
+    WHERE entry.generation_id = ANY(%(generations)s) AND entry.document_id = wanted.document_id
+      AND chunk.anchor ~ '^L\d+-L\d+$' AND ({condition})
+    ORDER BY greatest(substring(chunk.anchor, '^L(\d+)')::bigint - wanted.line,
+                      wanted.line - substring(chunk.anchor, '(\d+)$')::bigint, 0), chunk.ordinal
+    LIMIT 1
+) nearest
+ORDER BY wanted.number;

@@ -21,7 +21,9 @@ from sourcebook.search.ranking.merged_list import MergedList
 from sourcebook.search.ranking.passages import read_documents
 from sourcebook.search.ranking.required_terms import required_terms
 from sourcebook.search.ranking.state import Found, SearchState
+from sourcebook.search.ranking.stack_traces import stack_trace
 from sourcebook.search.ranking.strategy import FIXED, Strategy, strategy_of
+from sourcebook.search.ranking.traced_files import FixedList, traced_passages
 from sourcebook.search.ranking.vector_leg import VectorLeg
 from sourcebook.search.ranking.version_questions import NEAREST, ChangeQuestion, change_question, versions_asked_for
 from sourcebook.search.scope import EntryCondition
@@ -65,6 +67,10 @@ def _found(state: SearchState, query: ParsedQuery) -> Found:
         files = [listed(query.text, each) for each in _named_files(request.filters, strategy)]
         if changed := change_question(query.text):
             files += _versions(state, changed, condition, listed, notes)
+        if (trace := stack_trace(request.query)) and scope.generations:
+            lines = traced_passages(state.held.connection, scope, trace.frames, condition)
+            files += [FixedList(lines, ranked)] if lines else []
+            parts += [listed(trace.message, condition)] if trace.message and lines else []
         if parts or files:
             ranked = MergedList(ranked, parts, files)
         while scope.generations:

@@ -58,6 +58,9 @@ class Candidate(NamedTuple):
 class RankedList:
     """Candidates of one search in their final order, each once, extended depth after depth."""
 
+    merged_weight = 1.0
+    """Weight of the list where it is merged with others."""
+
     def __init__(
         self,
         find: Callable[[int], Mapping[str, LegResult]],

@@ -52,9 +52,7 @@ def diff_documents(knowledge: KnowledgeBase, grant: Grant, asked: DiffArguments)
         NotFoundError: one of them does not exist for the caller.
         QueryError: several collections have one, and none is named.
     """
-    found = differences_for(
-        knowledge, grant, asked.first, asked.second, asked.collection, unredacted=asked.unredacted
-    )
+    found = differences_for(knowledge, grant, asked.first, asked.second, asked.collection, unredacted=asked.unredacted)
     entries = [
         ChangedSection(
             section=each.title,

@@ -6,7 +6,14 @@ from typing import Any, Final
 
 from pydantic import BaseModel, Field
 
-from sourcebook.contract.search_results import Facets, LinkedDocument, OtherCopy, OtherVersion, SearchResult, SearchResults
+from sourcebook.contract.search_results import (
+    Facets,
+    LinkedDocument,
+    OtherCopy,
+    OtherVersion,
+    SearchResult,
+    SearchResults,
+)
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.server.mcp.arguments import SearchArguments

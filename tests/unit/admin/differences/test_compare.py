@@ -71,7 +71,10 @@ def read(text: str, name: str) -> ReadDocument:
 
 def differing(one: str, other: str, name: str = "lease.md") -> dict[str, SectionDifference]:
     found = compare(read(one, name).sections(), read(other, name).sections())
-    return {(each.after or each.before).heading_path[-1:][0] if (each.after or each.before).heading_path else "": each for each in found}  # type: ignore[union-attr]
+    return {
+        (each.after or each.before).heading_path[-1:][0] if (each.after or each.before).heading_path else "": each
+        for each in found
+    }  # type: ignore[union-attr]
 
 
 def test_x() -> None:
