@@ -114,7 +114,7 @@ class ChangedField:
 
 @dataclass(frozen=True, slots=True)
 class DocumentDifferences(PlainValues):
-    """What changed from one document to another."""
+    """Differences from one document to another."""
 
     first: Item
     second: Item

@@ -16,7 +16,7 @@ class RelatedDocument(PlainValues):
     written: str
     """The target as it is written, such as `165` or `../adr/0004.md`."""
     origin: str
-    """Where it is written: `field` of the metadata, `link`, `id` in the text, or `attachment`; `name` where names of versions say it."""
+    """Where it is written: `field` of the metadata, `link`, `id` in the text, `attachment`, or `name` for a version."""
     document_id: int | None
     """None where no document of the collection is meant: the relation dangles."""
     collection: str | None

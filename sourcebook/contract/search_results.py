@@ -93,7 +93,7 @@ class OtherVersion:
     uri: str
     title: str | None
     label: str
-    """What names the version in its file's name or its title, such as `v2` or `2024-03`; empty where nothing does."""
+    """Name of the version in its file's name or its title, such as `v2` or `2024-03`; empty where there is none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Versions in names of files: `contract_v2`, `contract-2024-03`, `contract (2)` and `contract final` are one contract."""
+"""Versions in names of files: `contract_v2`, `contract-2024-03` and `contract final` are versions of one contract."""
 
 import re
 import unicodedata
@@ -121,7 +121,7 @@ def _is_mark(name: VersionName) -> bool:
 
 
 def _order(mark: re.Match[str]) -> tuple[int, tuple[int, ...]]:
-    """Return the order of a mark: a number of a version decides before a date, this before a word, this before a copy."""
+    """Return the order of a mark: numbers of versions decide before dates, these before words, these before copies."""
     if mark["said"]:
         numbers = tuple(int(each) for each in re.findall(r"\d+", mark["said"]))
         letter = mark["said"][-1]

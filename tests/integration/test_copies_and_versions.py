@@ -39,10 +39,10 @@ FILES = {
     "policies/travel.md": POLICY,
     "policies/Copy of travel.md": POLICY,
     "intern/travel.md": POLICY,
-    "minutes/minutes-2024-03.md": "# Minutes\n\nThe board met in March and bought a tide gauge for the pier in Lerwick.",
-    "minutes/minutes-2024-04.md": "# Minutes\n\nIn April the crew painted the lighthouse; nobody spoke of money at all.",
+    "minutes/minutes-2024-03.md": "# Minutes\n\nThe board met in March and bought a tide gauge for the pier.",
+    "minutes/minutes-2024-04.md": "# Minutes\n\nIn April the crew painted the lighthouse.",
     "tides/gauge.py": CODE,
-    "tides/locked.md": "# Locked periods\n\nA PeriodLocked error means that the audit has closed the month of the reading.",
+    "tides/locked.md": "# Locked periods\n\nPeriodLocked means that the audit has closed the month of the reading.",
 }
 TRACE = """Traceback (most recent call last):
   File "/srv/app/tides/gauge.py", line 122, in part_30

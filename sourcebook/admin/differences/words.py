@@ -8,9 +8,11 @@ from typing import Final
 
 from sourcebook.contract.differences import ChangedNumber, Piece, PieceKind
 
+_UNSPACED: Final = r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff]"
+"""Letters of scripts that put no spaces between words: each is compared by itself."""
 _TOKEN: Final = re.compile(
     r"(?:[€$£¥]\s?)?\d+(?:[.,:/'’-]\d+)*(?:\s?[%€$£¥°])?\s*"  # 30, 2024-05-03, 1.250,00 €, 5 %
-    r"|\w+\s*|[^\w\s]\s*|\s+"
+    rf"|{_UNSPACED}\s*|(?:(?!{_UNSPACED})\w)+\s*|[^\w\s]\s*|\s+"
 )
 _DIGIT: Final = re.compile(r"\d")
 _MOST: Final = 4_000

@@ -162,8 +162,8 @@ ORDER BY count(DISTINCT found.document_id) DESC, linked.collection, linked.uri
 LIMIT %(limit)s;
 
 -- name: possible_versions
--- Return live documents that may be other versions of some: with a name that begins like the file's without its version,
--- with the title without its version, or which supersede one or are superseded by it.
+-- Return live documents that may be other versions of some.
+-- A name of theirs begins like the file's or the title without its version, or one supersedes the other.
 SELECT asked.document_id AS asked_id, other.id AS document_id, other.collection, other.uri, other.title,
        other.dated_at::text AS dated_at, bool_or(found.is_explicit) AS is_explicit
 FROM unnest(%(documents)s::bigint[], %(bases)s::text[], %(titles)s::text[]) AS asked (document_id, base, title)

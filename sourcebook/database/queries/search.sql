@@ -115,8 +115,8 @@ FROM search_entry
 WHERE generation_id = ANY(%(generations)s) AND chunk_id = ANY(%(chunks)s);
 
 -- name: candidate_identities
--- Return by what each published chunk is known to be a duplicate: its document, a hash of its text unless it is short,
--- the text of some, its place, and the hash of its document's bytes.
+-- Return document and place of published chunks, a hash of their texts unless they are short, and the texts of some.
+-- Duplicates have a text in common, or the place in files with the same bytes.
 SELECT entry.chunk_id, entry.document_id,
        CASE WHEN chunk.token_count >= %(least)s THEN hashtextextended(chunk.text, 0) END,
        CASE WHEN chunk.token_count >= %(least)s AND chunk.id = ANY(%(read)s) THEN chunk.text END,

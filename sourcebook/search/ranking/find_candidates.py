@@ -20,8 +20,8 @@ from sourcebook.search.ranking.leg import LegResult
 from sourcebook.search.ranking.merged_list import MergedList
 from sourcebook.search.ranking.passages import read_documents
 from sourcebook.search.ranking.required_terms import required_terms
-from sourcebook.search.ranking.state import Found, SearchState
 from sourcebook.search.ranking.stack_traces import stack_trace
+from sourcebook.search.ranking.state import Found, SearchState
 from sourcebook.search.ranking.strategy import FIXED, Strategy, strategy_of
 from sourcebook.search.ranking.traced_files import FixedList, traced_passages
 from sourcebook.search.ranking.vector_leg import VectorLeg

@@ -29,7 +29,7 @@ _MENTION: Final = re.compile(
 """A file with its line within a sentence."""
 _SCHEME: Final = re.compile(r"^(?:[a-z-]+://[^/]*|[A-Za-z]:(?=[/\\\\]))")
 _ERROR: Final = re.compile(
-    r"^(?:Caused by: |Unhandled exception[.:]? ?|Exception in thread \"[^\"\n]*\" |Uncaught |panic: |Error: |fatal error: )*"
+    r"^(?:Caused by: |Unhandled exception[.:]? ?|Exception in thread \"[^\"\n]*\" |Uncaught |panic: |Error: )*"
     r"(?P<name>[A-Za-z_][\w.$]*(?:Error|Exception|Warning|Panic|Fault|Exit))\b(?: \[[^\]\n]*\])?(?:: *(?P<said>.+))?$",
     re.MULTILINE,
 )
@@ -54,7 +54,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class StackTrace:
-    """What a stack trace names."""
+    """Frames and message of a stack trace."""
 
     frames: Sequence[Frame]
     """The innermost first: where it failed."""

@@ -9,11 +9,11 @@ from psycopg import Connection
 
 from sourcebook.model.version_names import is_named, orders_in, version_name, without_versions
 from sourcebook.search.scope import EntryCondition
-from sourcebook.search.versions import label_of, known_documents, other_versions
+from sourcebook.search.versions import known_documents, label_of, other_versions
 
 _CHANGE: Final = re.compile(
-    r"\b(?:what(?:'s|’s| is| are| has| have)?(?: been)? (?:changed|new|different|differs?)|changes?|changed|differences?|"
-    r"differs?|different|diff|compared?|comparison|geändert|ändert|änderung(?:en)?|unterschiede?|vergleichen?|vergleich|"
+    r"\b(?:what(?:'s|’s| is| are| has| have)?(?: been)? (?:changed|new|different|differs?)|changes?|changed|"
+    r"differences?|differs?|different|diff|compared?|comparison|geändert|ändert|änderung(?:en)?|unterschiede?|vergleichen?|vergleich|"
     r"changé|changements?|modifications?|différences?|compare[rz]|cambi(?:ó|os?|ado)|diferencias?|comparar|"
     r"cambiat[oe]|cambiamenti|differenz[ae]|confront[ao]|измени\w+|отлич\w+|разниц\w+|сравн\w+)\b",
     re.IGNORECASE,
@@ -42,7 +42,7 @@ _UNNAMED: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class ChangeQuestion:
-    """What a question about a change is about."""
+    """Topic of a question about a change, and the versions that it names."""
 
     topic: str
     """Its words without those on changes and versions; empty without any."""

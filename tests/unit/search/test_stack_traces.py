@@ -6,24 +6,30 @@ from sourcebook.search.ranking.stack_traces import Frame, agreement, stack_trace
 
 TRACES = {
     "Python": (
-        "Traceback (most recent call last):\n"
-        '  File "/app/main.py", line 12, in <module>\n    run()\n'
-        '  File "/app/billing/invoice.py", line 42, in total\n    raise InvoiceLocked(number)\n'
-        "billing.errors.InvoiceLocked: invoice 7 is locked by the audit\n",
+        (
+            "Traceback (most recent call last):\n"
+            '  File "/app/main.py", line 12, in <module>\n    run()\n'
+            '  File "/app/billing/invoice.py", line 42, in total\n    raise InvoiceLocked(number)\n'
+            "billing.errors.InvoiceLocked: invoice 7 is locked by the audit\n"
+        ),
         ["billing/invoice.py:42", "app/main.py:12"],
         "InvoiceLocked invoice 7 is locked by the audit",
     ),
     "Java": (
-        'Exception in thread "main" java.lang.IllegalStateException: ledger closed\n'
-        "\tat com.acme.billing.Ledger.post(Ledger.java:88)\n\tat com.acme.Main.main(Main.java:10)\n"
-        "Caused by: com.acme.LockedException: period 2024-03 is locked\n"
-        "\tat com.acme.billing.Period.check(Period.java:31)\n\t... 2 more",
+        (
+            'Exception in thread "main" java.lang.IllegalStateException: ledger closed\n'
+            "\tat com.acme.billing.Ledger.post(Ledger.java:88)\n\tat com.acme.Main.main(Main.java:10)\n"
+            "Caused by: com.acme.LockedException: period 2024-03 is locked\n"
+            "\tat com.acme.billing.Period.check(Period.java:31)\n\t... 2 more"
+        ),
         ["billing/Period.java:31", "billing/Ledger.java:88", "acme/Main.java:10"],
         "LockedException period 2024-03 is locked",
     ),
     "JavaScript": (
-        "TypeError: Cannot read properties of undefined (reading 'rate')\n"
-        "    at convert (/srv/app/src/money/convert.js:17:23)\n    at async file:///srv/app/src/index.ts:5:1",
+        (
+            "TypeError: Cannot read properties of undefined (reading 'rate')\n"
+            "    at convert (/srv/app/src/money/convert.js:17:23)\n    at async file:///srv/app/src/index.ts:5:1"
+        ),
         ["money/convert.js:17", "src/index.ts:5"],
         "TypeError Cannot read properties of undefined (reading 'rate')",
     ),
@@ -43,8 +49,10 @@ TRACES = {
         "no gauge answers",
     ),
     "C#": (
-        "Unhandled exception. System.InvalidOperationException: Berth is taken\n"
-        "   at Harbour.Berths.Assign(Int32 n) in C:\\build\\src\\Harbour\\Berths.cs:line 57\n",
+        (
+            "Unhandled exception. System.InvalidOperationException: Berth is taken\n"
+            "   at Harbour.Berths.Assign(Int32 n) in C:\\build\\src\\Harbour\\Berths.cs:line 57\n"
+        ),
         ["Harbour/Berths.cs:57"],
         "InvalidOperationException Berth is taken",
     ),

@@ -34,7 +34,7 @@ class ChangedSection(BaseModel):
 
 
 class DiffAnswer(BaseModel):
-    """What changed from the first document to the second."""
+    """Differences from the first document to the second."""
 
     first: str
     second: str
