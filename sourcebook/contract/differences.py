@@ -151,7 +151,7 @@ class DocumentDifferences(PlainValues):
     @staticmethod
     def said(section: SectionDifference) -> list[str]:
         """Return what happened to a section, in words."""
-        said = [section.kind]
+        said: list[str] = [section.kind]
         if section.is_moved and section.kind != "moved":
             said.append("moved")
         before, after = section.before, section.after

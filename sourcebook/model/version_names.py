@@ -99,7 +99,7 @@ def version_of(uri: str) -> VersionName:
 
 def orders_in(text: str) -> list[tuple[int, tuple[int, ...]]]:
     """Return the versions that a question names by numbers and dates, such as `v1` and `version 2`, in their order."""
-    found = []
+    found: list[tuple[int, tuple[int, ...]]] = []
     for mark in _IN_TEXT.finditer(text.casefold()):
         name = version_name(re.sub(r"[\s.]*\s+", "-", mark[0]))
         found += [] if name.base else name.order[:1]
