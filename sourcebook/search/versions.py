@@ -101,10 +101,8 @@ def _candidates(connection: Connection, documents: Mapping[int, Known]) -> list[
 
 def _may_be(known: Known, row: Mapping[str, Any]) -> bool:
     own, other = version_of(known.uri), version_of(row["uri"])
-    if own.base == other.base:
-        return known.uri != row["uri"]
     title = version_name(known.title).base
-    return bool(title) and title == version_name(row["title"] or "").base
+    return own.base == other.base or (bool(title) and title == version_name(row["title"] or "").base)
 
 
 def _is_strong(known: Known, row: Mapping[str, Any]) -> bool:
