@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 from urllib.parse import unquote
 
@@ -66,6 +67,7 @@ class VersionName:
     """Whether every mark says that it is one of a version: a date or a number may be anything."""
 
 
+@lru_cache(maxsize=65_536)
 def version_name(text: str) -> VersionName:
     """Return a name of a file, or a title, without the marks at its beginning and its end."""
     rest = unicodedata.normalize("NFC", unquote(text)).casefold().strip()
@@ -85,6 +87,7 @@ def version_name(text: str) -> VersionName:
     return VersionName(rest, label, tuple(sorted(map(_order, marks), reverse=True)), said)
 
 
+@lru_cache(maxsize=65_536)
 def version_of(uri: str) -> VersionName:
     """Return the version that a file is by its name and its folders, whose marks are left out of `base`, too."""
     *folders, file = uri.partition("#")[0].rstrip("/").split("/")

@@ -1,7 +1,7 @@
 """Other versions of documents: by what says that it supersedes what, by names of files, by titles and near texts."""
 
 import re
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Mapping, Sequence
 from threading import Lock
 from typing import Any, Final, NamedTuple
@@ -16,11 +16,13 @@ from sourcebook.search.scope import EntryCondition
 
 MOST: Final = 10
 """Other versions of a document, at most: the ones nearest to it in their order."""
-_LOOKED_AT: Final = 60
+_LOOKED_AT: Final = 20
 """Documents with a name that begins like that of a document, at most."""
 _ALIKE: Final = 0.5
 """Share of the runs of three words of the shorter text that the other one has, from which they are one text."""
 _WORD: Final = re.compile(r"\w+")
+_SERIES: Final = 8
+"""Documents that may be versions of one by a date, a number or the title alone, from which they are a series."""
 _READ: Final = 6_000
 """Characters of a text that are compared."""
 _KEPT: Final = 10_000
@@ -69,9 +71,12 @@ def other_versions(
     rows = _candidates(connection, documents)
     if not rows:
         return {}
+    kept = [row for row in rows if _is_strong(documents[row["asked_id"]], row)]
     weak = [row for row in rows if not _is_strong(documents[row["asked_id"]], row)]
-    alike = _alike(connection, [(row["asked_id"], row["document_id"]) for row in weak])
-    kept = [row for row in rows if row not in weak or alike.get((row["asked_id"], row["document_id"]))]
+    counts = Counter(row["asked_id"] for row in weak)
+    unsure = [row for row in weak if counts[row["asked_id"]] <= _SERIES]
+    alike = _alike(connection, [(row["asked_id"], row["document_id"]) for row in unsure])
+    kept += [row for row in unsure if alike[row["asked_id"], row["document_id"]]]
     if condition is not None and kept:
         kept = [row for row in kept if row["document_id"] in _fulfilling(connection, kept, generations, condition)]
     found: dict[int, list[tuple[Any, OtherVersion]]] = {}

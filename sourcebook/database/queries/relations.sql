@@ -171,11 +171,12 @@ JOIN document own ON own.id = asked.document_id
 CROSS JOIN LATERAL (
     (SELECT document_id, false AS is_explicit FROM document_name
      WHERE collection = own.collection AND asked.base <> '' AND name >= asked.base AND name < asked.base || U&'\+10FFFF'
+       AND substr(name, length(asked.base) + 1, 1) IN ('', '-', '.')
      ORDER BY name LIMIT %(most)s)
     UNION ALL
     (SELECT document_id, false FROM document_name
      WHERE collection = own.collection AND asked.title <> '' AND name >= asked.title
-       AND name < asked.title || U&'\+10FFFF'
+       AND name < asked.title || U&'\+10FFFF' AND substr(name, length(asked.title) + 1, 1) IN ('', '-')
      ORDER BY name LIMIT %(most)s)
     UNION ALL
     SELECT CASE WHEN document_id = own.id THEN resolved_id ELSE document_id END, true FROM document_relation

@@ -115,11 +115,11 @@ FROM search_entry
 WHERE generation_id = ANY(%(generations)s) AND chunk_id = ANY(%(chunks)s);
 
 -- name: candidate_identities
--- Return document and place of published chunks, a hash of their texts unless they are short, and the texts of some.
+-- Return document and place of published chunks, a hash of their texts unless they are short, and how these begin.
 -- Duplicates have a text in common, or the place in files with the same bytes.
 SELECT entry.chunk_id, entry.document_id,
        CASE WHEN chunk.token_count >= %(least)s THEN hashtextextended(chunk.text, 0) END,
-       CASE WHEN chunk.token_count >= %(least)s AND chunk.id = ANY(%(read)s) THEN chunk.text END,
+       left(chunk.text, %(head)s),
        chunk.ordinal, document.content_sha256
 FROM search_entry entry
 JOIN chunk ON chunk.id = entry.chunk_id

@@ -13,8 +13,11 @@ from sourcebook.search.ranking.fusion import Candidate
 LEAST_TOKENS: Final = 16
 """Tokens of a passage from which its text alone says that another one is a duplicate. A shorter one (`Yes.`, `See
 above.`) says something else in another document, unless that is a copy of the whole file."""
-_READ: Final = 30
-"""First candidates whose texts are read, and compared without regard to case, white space and signs."""
+BLOCK: Final = 25
+"""Candidates whose identities are read at once. Those of the first block are compared without regard to case, white
+space and signs, where they begin alike."""
+_HEAD: Final = 60
+"""Characters of the beginning of a text."""
 _SIGNS: Final = re.compile(r"[\W_]+")
 
 
@@ -30,7 +33,7 @@ class Identity:
 
 
 def read_identities(
-    connection: Connection, generations: Sequence[int], chunks: Sequence[int], known: int = 0
+    connection: Connection, generations: Sequence[int], chunks: Sequence[int], *, first: bool = False
 ) -> dict[int, Identity]:
     """Return the identity of each published chunk by its id.
 
@@ -38,15 +41,37 @@ def read_identities(
         connection: in autocommit mode.
         generations: ids of the generations that are searched.
         chunks: ids of candidates, best first.
-        known: number of candidates before them.
+        first: whether they are the first block.
     """
-    read = chunks[: max(0, _READ - known)]
-    parameters = {"generations": list(generations), "chunks": list(chunks), "read": read, "least": LEAST_TOKENS}
-    rows = connection.execute(queries["candidate_identities"], parameters)
-    return {
-        chunk: Identity(document, tuple(_keys(exact, text, ordinal, content)), content)
-        for chunk, document, exact, text, ordinal, content in rows
-    }
+    parameters = {"generations": list(generations), "chunks": list(chunks), "least": LEAST_TOKENS, "head": _HEAD}
+    rows = connection.execute(queries["candidate_identities"], parameters).fetchall()
+    letters = _letters_of_alike(connection, generations, rows) if first else {}
+    found = {}
+    for chunk, document, exact, _, ordinal, content in rows:
+        keys = ((content, ordinal) if content is not None else None, exact, letters.get(chunk))
+        found[chunk] = Identity(document, tuple(key for key in keys if key is not None), content)
+    return found
+
+
+def _letters_of_alike(
+    connection: Connection, generations: Sequence[int], rows: Sequence[tuple[int, int, int | None, str, int, bytes]]
+) -> dict[int, str]:
+    """Return the letters and digits of the passages that begin alike in several documents, and are not equal."""
+    alike: dict[str, list[tuple[int, int, int | None]]] = {}
+    for chunk, document, exact, head, _, _ in rows:
+        if exact is not None:
+            alike.setdefault(_SIGNS.sub("", head.casefold())[: _HEAD // 2], []).append((chunk, document, exact))
+    unsure = [
+        chunk
+        for listed in alike.values()
+        if len({exact for _, _, exact in listed}) > 1 and len({document for _, document, _ in listed}) > 1
+        for chunk, _, _ in listed
+    ]
+    if not unsure:
+        return {}
+    parameters = {"generations": list(generations), "chunks": unsure}
+    texts = connection.execute(queries["passages_to_rerank"], parameters)
+    return {chunk: _SIGNS.sub("", text.casefold()) for chunk, _, text in texts}
 
 
 def fold(
@@ -88,15 +113,6 @@ def fold(
         candidate._replace(copies=tuple(others)) if others else candidate
         for candidate, others in zip(kept, copies, strict=True)
     ]
-
-
-def _keys(exact: int | None, text: str | None, ordinal: int, content: bytes | None) -> Iterable[Hashable]:
-    if content is not None:
-        yield content, ordinal
-    if exact is not None:
-        yield exact
-    if text is not None:
-        yield _SIGNS.sub("", text.casefold())
 
 
 def _place(own: Identity, places: Mapping[Hashable, Sequence[int]], documents: Sequence[set[int]]) -> int | None:

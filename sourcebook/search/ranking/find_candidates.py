@@ -12,7 +12,7 @@ from psycopg import Connection
 
 from sourcebook.contract.filters import Filters
 from sourcebook.search.query_syntax import ParsedQuery
-from sourcebook.search.ranking.duplicates import Identity, fold, read_identities
+from sourcebook.search.ranking.duplicates import BLOCK, Identity, fold, read_identities
 from sourcebook.search.ranking.filter_conditions import condition_of
 from sourcebook.search.ranking.fusion import RankedList
 from sourcebook.search.ranking.keyword_leg import KeywordLeg
@@ -29,6 +29,8 @@ from sourcebook.search.ranking.version_questions import NEAREST, ChangeQuestion,
 from sourcebook.search.scope import EntryCondition
 from sourcebook.telemetry.spans import span
 
+_BY_WORDS: Final = 20
+"""Passages, the best ones by words, that may take a better place of their document."""
 _COUNTED: Final = 1_000
 """Passages that are ranked, at least, where a search counts facets: their documents are counted."""
 
@@ -77,20 +79,46 @@ def _found(state: SearchState, query: ParsedQuery) -> Found:
             known = len(ranked.candidates)
             ranked.extend()
             new = [candidate.chunk_id for candidate in ranked.candidates[known:]]
-            if request.duplicates == "fold":
-                identities |= read_identities(state.held.connection, scope.ids, new, known)
             if request.group_by:
                 documents |= read_documents(state.held.connection, scope.ids, new)
-            enough = len(ranked.candidates) >= least and _places(ranked, documents, identities) >= shown
+            places = _places(state, ranked, documents, identities, shown)
+            enough = len(ranked.candidates) >= least and places >= shown
             if enough or ranked.is_final:
                 break
     return Found(ranked, strategy, fusion, notes, documents, identities)
 
 
-def _places(ranked: RankedList, documents: Mapping[int, int], identities: Mapping[int, Identity]) -> int:
-    """Return the number of places that candidates take: documents where there are some, without duplicates."""
-    distinct = fold(ranked.candidates, identities, by_document=bool(documents)) if identities else ranked.candidates
-    return len({documents.get(each.chunk_id) for each in distinct}) if documents else len(distinct)
+def _places(
+    state: SearchState,
+    ranked: RankedList,
+    documents: Mapping[int, int],
+    identities: dict[int, Identity],
+    shown: int,
+) -> int:
+    """Return the number of places that candidates take, documents where there are some, without duplicates.
+
+    Identities are read block by block, as far as the page needs them, and of all candidates where another order needs
+    them. The first block is the same for every page, with the passages that may change places by their words.
+    """
+    request, candidates = state.request, ranked.candidates
+    if request.duplicates == "show":
+        return len(set(documents.values())) if documents else len(candidates)
+    reads_all = bool(request.rerank or request.diversity or request.group_by) or request.superseded == "behind"
+    while True:
+        known = candidates[: next((at for at, each in enumerate(candidates) if each.chunk_id not in identities), None)]
+        distinct = fold(known, identities, by_document=bool(documents))
+        places = len({documents.get(each.chunk_id) for each in distinct}) if documents else len(distinct)
+        unread = [each for each in candidates[len(known) :] if each.chunk_id not in identities]
+        if (places >= shown and not reads_all) or not unread:
+            return places
+        block = unread[: len(unread) if reads_all and identities else max(BLOCK, shown - places)]
+        if not identities:
+            block = unread[:BLOCK] + [
+                each for each in unread[BLOCK:] if (each.keyword_rank or _BY_WORDS + 1) <= _BY_WORDS
+            ]
+        chunks = [candidate.chunk_id for candidate in block]
+        found = read_identities(state.held.connection, state.scope.ids, chunks, first=not identities)
+        identities |= {chunk: found.get(chunk) or Identity(0, (), None) for chunk in chunks}
 
 
 def _versions(
