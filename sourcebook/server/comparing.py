@@ -24,10 +24,10 @@ def differences_for(
         WithheldError: the caller may not lift redaction.
         QueryError: one of them has no text.
     """
-    numbers = [
+    earlier, later = (
         visible_document(knowledge, grant, name, collection, unredacted=unredacted).item.document_id or 0
         for name in (first, second)
-    ]
-    found = knowledge.diff(*numbers, unredacted=unredacted)
+    )
+    found = knowledge.diff(earlier, later, unredacted=unredacted)
     one, other = shown_items(grant, (found.first, found.second))
     return replace(found, first=one, second=other)
