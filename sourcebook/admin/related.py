@@ -42,8 +42,10 @@ def related_documents(
                 "limit": limit,
             },
         ).fetchall()
-    if not kinds and len(found) < limit:
-        found += _versions(connection, document)[: limit - len(found)]
+    if not kinds and direction == "both" and len(found) < limit:
+        known = {each.document_id for each in found if each.kind == "supersedes"}
+        versions = [each for each in _versions(connection, document) if each.document_id not in known]
+        found += versions[: limit - len(found)]
     named = [(each.collection or collection, each.document_id, each.title) for each in found]
     saying = [each.document_id if each.direction == "in" else document for each in found]
     said = [(collection, number, each.written) for number, each in zip(saying, found, strict=True)]
