@@ -83,7 +83,7 @@ def version_name(text: str) -> VersionName:
         marks.append(found)
         rest = rest[found.end() :].strip("-")
     label = " ".join(found[0].strip("-") for found in marks)
-    said = all(found["said"] or found["word"] for found in marks)
+    said = all(found["said"] or (found["word"] and found.start()) for found in marks)  # `new hires` are no version
     return VersionName(rest, label, tuple(sorted(map(_order, marks), reverse=True)), said)
 
 

@@ -21,6 +21,7 @@ from sourcebook.model.version_names import version_name, version_of
         ("Договор версия 2.docx", "договор", "версия-2", True),
         ("Vertrag Entwurf.odt", "vertrag", "entwurf", True),
         ("v1.md", "", "v1", True),
+        ("new hires.md", "hires", "new", False),
         ("vendor.md", "vendor", "", True),
         ("RFC-2119.txt", "rfc-2119", "", True),
         ("3-phase-motors.md", "3-phase-motors", "", True),
