@@ -13,6 +13,7 @@ from sourcebook.contract.relations import RelatedDocument
 from sourcebook.database.queries import queries
 from sourcebook.errors import QueryError
 from sourcebook.model.relation import DIRECTIONS
+from sourcebook.search.versions import known_documents, other_versions
 
 MOST: Final = 1_000
 """Related documents of an answer, at most."""
@@ -28,7 +29,7 @@ def related_documents(
     dangling: bool = False,
     limit: int = 100,
 ) -> list[RelatedDocument]:
-    """Return what a document is related to: superseded and superseding documents first, references last."""
+    """Return what a document is related to: superseded and superseding documents first, other versions last."""
     check_options(kinds, direction, limit)
     with connection.cursor(row_factory=class_row(RelatedDocument)) as cursor:
         found = cursor.execute(
@@ -41,6 +42,10 @@ def related_documents(
                 "limit": limit,
             },
         ).fetchall()
+    if not kinds and direction == "both" and len(found) < limit:
+        known = {each.document_id for each in found if each.kind == "supersedes"}
+        versions = [each for each in _versions(connection, document) if each.document_id not in known]
+        found += versions[: limit - len(found)]
     named = [(each.collection or collection, each.document_id, each.title) for each in found]
     saying = [each.document_id if each.direction == "in" else document for each in found]
     said = [(collection, number, each.written) for number, each in zip(saying, found, strict=True)]
@@ -48,6 +53,15 @@ def related_documents(
     return [
         replace(each, title=title, written=words or "")
         for each, title, words in zip(found, titles, written, strict=True)
+    ]
+
+
+def _versions(connection: Connection, document: int) -> list[RelatedDocument]:
+    """Return the other versions of a document."""
+    found = other_versions(connection, known_documents(connection, [document])).get(document, ())
+    return [
+        RelatedDocument("version", "out", each.label, "name", each.document_id, each.collection, each.uri, each.title)
+        for each in found
     ]
 
 

@@ -11,7 +11,7 @@ from sourcebook.model.page_labels import page_words
 from sourcebook.model.place import address_of, line_words, time_span
 
 if TYPE_CHECKING:
-    from sourcebook.contract.search_results import Facets, OtherPassage, SearchResult, SearchResults
+    from sourcebook.contract.search_results import Facets, OtherPassage, OtherVersion, SearchResult, SearchResults
 
 SNIPPET = 320
 """Characters shown of a passage."""
@@ -95,6 +95,15 @@ def _show(rank: int, result: "SearchResult", score: str) -> None:
         say(
             safe(f"superseded by {each.document_id}: {one_line(each.title or each.uri, 200)}", "yellow"), indent=_INDENT
         )
+    if result.also_in:
+        copies = ", ".join(f"{each.document_id} {one_line(each.uri, 300)}" for each in result.also_in[:_PLACES])
+        more = f", {result.copies - _PLACES:,} more" if result.copies > _PLACES else ""
+        say(safe(f"also in {copies}{more}", "dim"), indent=_INDENT)
+    if result.versions:
+        names = ", ".join(f"{each.document_id} {one_line(_version(each), 200)}" for each in result.versions[:_PLACES])
+        more = f", {len(result.versions) - _PLACES} more" if len(result.versions) > _PLACES else ""
+        told = f"other versions: {names}{more}; sourcebook diff {result.document_id} {result.versions[0].document_id}"
+        say(safe(told, "dim"), indent=_INDENT)
     if result.also:
         say(safe(_others(result.also, result.metadata), "dim"), indent=_INDENT)
     say("")
@@ -145,6 +154,11 @@ def _place(other: "OtherPassage", metadata: Mapping[str, Any]) -> str | None:
         return page_words(other.page, metadata)
     words = time_span(other.start_seconds, other.end_seconds) or line_words(other.anchor)
     return words or (f"#{other.anchor}" if other.anchor else None)
+
+
+def _version(version: "OtherVersion") -> str:
+    """Return the name of another version: its file's, which mostly says which one it is."""
+    return version.uri.rstrip("/").rpartition("/")[2] or version.title or version.uri
 
 
 def _last_words(text: str, most: int) -> str:

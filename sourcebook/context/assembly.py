@@ -274,6 +274,7 @@ def _rendered(assembly: Assembly) -> tuple[Rendered, int, list[LaidSource]]:
 
 
 def _left_out(assembly: Assembly, sources: Sequence[LaidSource]) -> list[LeftOut]:
+    """Return the passages that were found and are left out, then the copies of those that are in the context."""
     numbers = {source.runs[0].first.document: source.number for source in sources}
     found = [(passage, reason, numbers.get(other.document)) for passage, reason, other in assembly.repeated]
     found += [(passage, "no_room", None) for passage in assembly.waiting]
@@ -289,6 +290,11 @@ def _left_out(assembly: Assembly, sources: Sequence[LaidSource]) -> list[LeftOut
             of,
         )
         for passage, reason, of in sorted(found, key=lambda each: (each[0].rank, each[0].ordinal))
+    ] + [
+        LeftOut(copy.document_id, copy.collection, copy.title or "", copy.uri, copy.ordinal, "duplicate", of)
+        for passage in assembly.chosen
+        if passage.ordinal == passage.result.ordinal and (of := numbers.get(passage.document)) is not None
+        for copy in passage.result.also_in
     ]
 
 

@@ -9,6 +9,7 @@ answers Answer AnswerText Citation RemovedCitation Source ToolUse
 ask_events AskEvents
 collections CollectionDeclaration CollectionSources CollectionStatistics CollectionSummary
 context_results ContextResult
+differences DiffRequest DocumentDifferences
 documents Document DocumentHistory Item Passage Purged RemovedItem
 filters Filters
 fusion Fusion

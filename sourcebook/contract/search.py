@@ -30,6 +30,7 @@ Grouping = Literal["document"]
 SnippetChoice = Literal["words", "meaning"]
 StrategyChoice = Literal["fixed", "auto"]
 SupersededChoice = Literal["shown", "behind"]
+DuplicatesChoice = Literal["fold", "show"]
 ContextFormat = Literal["markdown", "xml", "messages", "anthropic", "openai"]
 
 MOST_CHARACTERS: Final = 10_000
@@ -114,6 +115,7 @@ class RankingOptions(TypedDict, total=False):
     log: bool
     unredacted: bool
     superseded: SupersededChoice
+    duplicates: DuplicatesChoice
     expand: Sequence[str] | str
 
 
@@ -196,6 +198,14 @@ class SearchRequest(Request):
         SupersededChoice,
         Choice("behind: put documents behind those that supersede them.", panel=_RANKING, bare=True),
     ] = "shown"
+    duplicates: Annotated[
+        DuplicatesChoice,
+        Choice(
+            "fold: one result for passages with the same text, which names the other documents that have it.",
+            panel=_SHOWN,
+            bare=True,
+        ),
+    ] = "fold"
     neighbours: Annotated[
         int,
         Whole(

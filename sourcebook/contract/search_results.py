@@ -39,6 +39,29 @@ class OtherPassage:
 
 
 @dataclass(frozen=True, slots=True)
+class OtherCopy:
+    """A passage of another document with the text of a result."""
+
+    document_id: int
+    collection: str
+    uri: str
+    title: str | None
+    ordinal: int
+    """Place within its document, counted from 0."""
+    page: int | None = None
+    anchor: str | None = None
+    start_seconds: float | None = None
+    end_seconds: float | None = None
+    link: str | None = None
+    """Address of its file in the web view of its Git repository."""
+
+    @property
+    def heading_path(self) -> tuple[str, ...]:
+        """No headings: those of the result are above this one, too."""
+        return ()
+
+
+@dataclass(frozen=True, slots=True)
 class RedactedSpan:
     """A placeholder in the text of a result."""
 
@@ -59,6 +82,18 @@ class LinkedDocument:
     title: str | None
     kind: str
     """Kind of the relation, such as `references`."""
+
+
+@dataclass(frozen=True, slots=True)
+class OtherVersion:
+    """Another version of a document."""
+
+    document_id: int
+    collection: str
+    uri: str
+    title: str | None
+    label: str
+    """Name of the version in its file's name or its title, such as `v2` or `2024-03`; empty where there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +168,12 @@ class SearchResult:
     """Placeholders in the text, such as `[EMAIL_1]`, where the collection redacts what leaves it."""
     superseded_by: tuple[LinkedDocument, ...] = ()
     """Documents that supersede the result's document."""
+    also_in: tuple[OtherCopy, ...] = ()
+    """Other documents with the same passage, at most 20; with `duplicates="show"` they are results of their own."""
+    copies: int = 0
+    """Number of these documents."""
+    versions: tuple[OtherVersion, ...] = ()
+    """Other versions of the result's document, the newest first, at most 10; `diff` compares two."""
 
     @property
     def snippet_highlights(self) -> tuple[tuple[int, int], ...]:

@@ -2,7 +2,7 @@
 
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -65,12 +65,15 @@ def evaluate(
     _check(modes, depth, limit)
     asked = _asked(knowledge, collection, queries, qrels, limit)
     judged = find_judged_documents(knowledge, collection, asked)
+    copies = frozenset(document for grades in judged.grades.values() for document in grades)
     measures = measures_within(depth)
     values: dict[Mode, dict[str, dict[Measure, float]]] = {}
     medians: dict[Mode, float] = {}
     for number, mode in enumerate(modes):
         rankings, medians[mode] = _ask(
-            partial(rank_documents, knowledge, collection, depth=depth, mode=mode, generation=generation),
+            partial(
+                rank_documents, knowledge, collection, depth=depth, mode=mode, generation=generation, judged=copies
+            ),
             knowledge,
             asked,
             _part(progress, number, len(modes), len(asked.texts)),
@@ -151,9 +154,19 @@ def _check(modes: Sequence[Mode], depth: int, limit: int | None) -> None:
 
 
 def rank_documents(
-    knowledge: KnowledgeBase, collection: str, query: str, *, depth: int, mode: Mode, generation: int | None = None
+    knowledge: KnowledgeBase,
+    collection: str,
+    query: str,
+    *,
+    depth: int,
+    mode: Mode,
+    generation: int | None = None,
+    judged: Collection[str] = (),
 ) -> list[int]:
-    """Return the ids of at most `depth` documents, best first; each has the rank of its best passage."""
+    """Return the ids of at most `depth` documents, best first; each has the rank of its best passage.
+
+    Of documents that hold the same passage, those in `judged` stand for all; without one, the first does.
+    """
     results = knowledge.search(
         query,
         collection,
@@ -166,4 +179,8 @@ def rank_documents(
         log=False,
         unredacted=True,
     )
-    return [result.document_id for result in results]
+    ranking: list[int] = []
+    for result in results:
+        same = [result.document_id, *(copy.document_id for copy in result.also_in)]
+        ranking += [document for document in same if str(document) in judged] or same[:1]
+    return list(dict.fromkeys(ranking))[:depth]

@@ -91,6 +91,10 @@ def _metadata(result: SearchResult) -> dict[str, Any]:
         "superseded_by": [
             {"document_id": each.document_id, "uri": each.uri, "title": each.title} for each in result.superseded_by
         ],
+        "also_in": [{"document_id": each.document_id, "uri": each.uri, "title": each.title} for each in result.also_in],
+        "versions": [
+            {"document_id": each.document_id, "uri": each.uri, "title": each.title} for each in result.versions
+        ],
         "metadata": dict(result.metadata),
     }
 

@@ -10,6 +10,7 @@ from sourcebook.errors import QueryError
 from sourcebook.operations.contents import show
 
 if TYPE_CHECKING:
+    from sourcebook.contract.differences import DocumentDifferences
     from sourcebook.contract.documents import Document, RemovedItem
     from sourcebook.contract.originals import Original
     from sourcebook.contract.relations import RelatedDocument
@@ -191,6 +192,35 @@ def related(
             dangling=dangling,
             limit=limit,
         )
+
+
+def diff(
+    knowledge: Opened,
+    first: str | int | Path,
+    second: str | int | Path,
+    collection: str | None = None,
+    *,
+    unredacted: bool = False,
+) -> DocumentDifferences:
+    """Return what changed from one document to another, section by section, each with its place in both.
+
+    Args:
+        first: the earlier version: its id, its URI, or the path of its file.
+        second: the later one.
+        collection: name of the collection of both, where several have them.
+        unredacted: whether personal data and secrets are shown also of collections that redact them.
+
+    Raises:
+        UnknownDocumentError: there is no such document, or several collections have it and none is named.
+        QueryError: a document has no text, or the collection does not exist.
+        DatabaseError: the database is out of reach.
+    """
+    from sourcebook.admin.differences import differences
+    from sourcebook.contract.differences import DiffRequest
+
+    request = DiffRequest.of(first=first, second=second, collection=collection, unredacted=unredacted)
+    with knowledge.database.connection() as connection:
+        return differences(connection, request)
 
 
 def transcript(

@@ -10,6 +10,7 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
 from sourcebook import contract
+from sourcebook.contract.differences import DiffRequest
 from sourcebook.contract.search import ContextRequest, SearchRequest
 from sourcebook.contract.similar import SimilarRequest
 from sourcebook.operations import answers, contents, reports, searching
@@ -140,6 +141,7 @@ class Operations:
     change_document = Operation(single_documents.change_document, "write", "PATCH /v1/documents/{document}")
     relabel = Operation(single_documents.relabel, "write", "PATCH /v1/documents/{document}")
     related = Operation(single_documents.related, "read", "GET /v1/documents/{document}/related", "related")
+    diff = Operation(single_documents.diff, "read", "POST /v1/diff", request=DiffRequest)
     original = Operation(single_documents.original, "read", "GET /v1/documents/{document}/original")
     page_image = Operation(single_documents.page_image, "read", "GET /v1/documents/{document}/pages/{page}")
 

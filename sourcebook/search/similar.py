@@ -14,6 +14,7 @@ from sourcebook.database.queries import queries
 from sourcebook.errors import QueryError
 from sourcebook.search.page.best_part import with_snippet
 from sourcebook.search.page.read_results import read_results
+from sourcebook.search.page.relations import with_versions
 from sourcebook.search.ranking.filter_conditions import condition_of
 from sourcebook.search.ranking.fusion import DEEPEST, Candidate
 from sourcebook.search.ranking.passages import read_documents
@@ -58,10 +59,12 @@ def find_similar(connection: Connection, document: int, request: SimilarRequest)
     results = tuple(
         with_snippet(result, ()) for result in read_results(connection, [each.id for each in generations], candidates)
     )
-    if scope.redactions and not request.unredacted:
+    redactions = {} if request.unredacted else scope.redactions
+    if redactions:
         from sourcebook.search.page.redaction import redact_results
 
-        results = redact_results(connection, results, scope.redactions)
+        results = redact_results(connection, results, redactions)
+    results = with_versions(connection, results, scope.ids, condition_of(request.filters), redactions)
     notes = [f"{', '.join(left_out)}: the passages are embedded by another model"] if left_out else []
     return SearchResults(
         results,

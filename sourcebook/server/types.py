@@ -8,6 +8,7 @@ from typing import Any, Final, get_type_hints
 
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
+from sourcebook.contract.differences import DiffRequest
 from sourcebook.contract.documents import Item, Passage
 from sourcebook.contract.search import ContextRequest, SearchRequest
 from sourcebook.contract.search_results import SearchResult, SearchResults
@@ -29,6 +30,15 @@ class SimilarQuery(Carried):
     """A search for documents similar to one; every option of `KnowledgeBase.similar`."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"document": "handbook/power.md"}]})
+
+
+@carrying(DiffRequest)
+class DiffQuery(Carried):
+    """Two documents to compare."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"first": "handbook/lease_v1.md", "second": "handbook/lease_v2.md"}]}
+    )
 
 
 @carrying(ContextRequest)

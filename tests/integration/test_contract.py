@@ -182,6 +182,7 @@ ORDER = [
     "search",
     "context",
     "similar",
+    "diff",
     "ask",
     "facets",
     "retrieval",

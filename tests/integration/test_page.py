@@ -224,6 +224,7 @@ def test_scripts_in_documents_are_inert(stages: Stages) -> None:
             f"/documents?text={quote('<img')}",
             "/collections",
             *(f"/documents/{item.document_id}?view={view}" for view in ("text", "plain", "passages")),
+            f"/diff?first={item.document_id}&second={item.document_id}",
             f"/sign-in?next={quote('/?q=' + tag)}",
         ):
             page = look(client, path)

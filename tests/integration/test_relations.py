@@ -169,6 +169,9 @@ def test_every_face_answers_alike_and_a_key_sees_its_collections_alone(base: Sta
             assert (found["kind"], found["direction"], found["title"]) == ("supersedes", "in", "Queues")
             asked = {"question": "queues", "passages": 1, "min_relevance": 0, "expand": "references"}
             assert "State is rows." in (await agent.ask("get_context", **asked))["text"]
+            diff = await agent.ask("diff_documents", first="0002-cron.md", second="0004-queues.md")
+            assert (diff["first"].rpartition("/")[2], diff["unchanged"]) == ("0002-cron.md", 0)
+            assert diff["sections"] or diff["fields"]
             cut = await agent.ask("find_related", document="0004-queues.md", dangling=True, max_tokens=FEWEST_TOKENS)
             assert len(cut["related"]) + ("how_to_go_on" in cut) >= 1
 

@@ -122,6 +122,7 @@ def test_similar_documents_and_contents_are_equal(knowledge: KnowledgeBase, remo
         for options in ({}, {"passage": 0, "limit": 1}, {"collections": "handbook", "filters": {"kind": "file"}}):
             here, there = (each.similar(named, **options) for each in (knowledge, remote))
             assert untimed(there) == untimed(here)
+        assert remote.diff(named, "old/seal.md") == knowledge.diff(named, "old/seal.md")
         for collection in (None, "handbook"):
             assert remote.show(named, collection) == knowledge.show(named, collection)
     assert remote.show("old/seal.md") == knowledge.show("old/seal.md")
@@ -173,6 +174,7 @@ def test_refusals_are_those_of_the_library(knowledge: KnowledgeBase, remote: Rem
         ("search", ("batteries",), {"generation": 999_999}),
         ("similar", ("handbook/power.md",), {"passage": 999}),
         ("similar", ("nothing.md",), {}),
+        ("diff", ("handbook/power.md", "nothing.md"), {}),
         ("show", ("nothing.md",), {}),
         ("show", (999_999,), {}),
         ("show", ("handbook/power.md", "nothing"), {}),

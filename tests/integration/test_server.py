@@ -116,6 +116,10 @@ def test_what_a_key_may_not_see_does_not_exist_for_it(base: Stages, knowledge: K
                 client.post("/v1/similar", {"document": secret.uri}),
                 client.post("/v1/similar", {"document": "salaries-of-nobody.md"}),
             ),
+            (
+                client.post("/v1/diff", {"first": "handbook/power.md", "second": secret.document_id}),
+                client.post("/v1/diff", {"first": "handbook/power.md", "second": "salaries-of-nobody.md"}),
+            ),
         ]:
             assert (hidden.status, hidden.json) == (missing.status, missing.json)
             assert hidden.status == 404

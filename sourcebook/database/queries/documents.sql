@@ -219,3 +219,10 @@ WHERE source_id = %(source_id)s AND uri = %(uri)s;
 ANALYZE document (
     id, collection, source_id, uri, media_type, input_hash, config_hash, content_hash, removed_at, failure,
     kind, tags, language, metadata, dated_at, created_at, updated_at);
+
+-- name: document_blocks
+-- Return the text of a document and its blocks.
+SELECT parsed.markdown, parsed.blocks
+FROM document
+JOIN parsed_content parsed ON parsed.sha256 = document.content_sha256 AND parsed.parser = document.content_parser
+WHERE document.id = %(document)s;

@@ -158,6 +158,10 @@ SET listed_at = CASE WHEN %(error)s::text IS NULL THEN now() ELSE listed_at END,
     held_of = CASE WHEN %(error)s::text IS NULL OR %(held_of)s::integer IS NOT NULL THEN %(held_of)s ELSE held_of END
 WHERE id = %(source_id)s;
 
+-- name: record_web_view
+-- Record where the files of a folder are shown on the web, or that they are nowhere.
+UPDATE source SET web_view = %(view)s::jsonb WHERE id = %(source_id)s AND web_view IS DISTINCT FROM %(view)s::jsonb;
+
 -- name: analyze_raw_files
 -- Analyze the tables of this stage for the planner.
 -- Without this, the first passes over a new knowledge base are planned for an empty one, long before autovacuum runs.

@@ -160,3 +160,47 @@ WHERE linked.id <> ALL(%(documents)s::bigint[])
 GROUP BY linked.id
 ORDER BY count(DISTINCT found.document_id) DESC, linked.collection, linked.uri
 LIMIT %(limit)s;
+
+-- name: possible_versions
+-- Return live documents that may be other versions of some.
+-- A name of theirs begins like the file's or the title without its version, or one supersedes the other.
+SELECT asked.document_id AS asked_id, other.id AS document_id, other.collection, other.uri, other.title,
+       other.dated_at::text AS dated_at, bool_or(found.is_explicit) AS is_explicit
+FROM unnest(%(documents)s::bigint[], %(bases)s::text[], %(titles)s::text[]) AS asked (document_id, base, title)
+JOIN document own ON own.id = asked.document_id
+CROSS JOIN LATERAL (
+    (SELECT document_id, false AS is_explicit FROM document_name
+     WHERE collection = own.collection AND asked.base <> '' AND name >= asked.base AND name < asked.base || U&'\+10FFFF'
+       AND substr(name, length(asked.base) + 1, 1) IN ('', '-', '.')
+     ORDER BY name LIMIT %(most)s)
+    UNION ALL
+    (SELECT document_id, false FROM document_name
+     WHERE collection = own.collection AND asked.title <> '' AND name >= asked.title
+       AND name < asked.title || U&'\+10FFFF' AND substr(name, length(asked.title) + 1, 1) IN ('', '-')
+     ORDER BY name LIMIT %(most)s)
+    UNION ALL
+    SELECT CASE WHEN document_id = own.id THEN resolved_id ELSE document_id END, true FROM document_relation
+    WHERE kind = 'supersedes' AND (document_id = own.id OR resolved_id = own.id)
+) found
+JOIN document other ON other.id = found.document_id AND other.removed_at IS NULL AND other.id <> own.id
+GROUP BY asked.document_id, other.id;
+
+-- name: names_of_documents
+-- Return the URI and the title of documents by their ids.
+SELECT id, uri, title FROM document WHERE id = ANY(%(documents)s);
+
+-- name: content_hashes
+-- Return the hash of the content of documents by their ids.
+SELECT id, content_hash FROM document WHERE id = ANY(%(documents)s) AND content_hash IS NOT NULL;
+
+-- name: beginnings_of_texts
+-- Return so many characters of the text of documents by their ids.
+SELECT document.id, left(parsed.markdown, %(most)s)
+FROM document
+JOIN parsed_content parsed ON parsed.sha256 = document.content_sha256 AND parsed.parser = document.content_parser
+WHERE document.id = ANY(%(documents)s);
+
+-- name: documents_fulfilling
+-- Return which of some documents have an entry that fulfils a condition.
+SELECT DISTINCT entry.document_id FROM search_entry entry
+WHERE entry.generation_id = ANY(%(generations)s) AND entry.document_id = ANY(%(versions)s) AND {condition};

@@ -114,6 +114,30 @@ SELECT chunk_id, document_id
 FROM search_entry
 WHERE generation_id = ANY(%(generations)s) AND chunk_id = ANY(%(chunks)s);
 
+-- name: candidate_identities
+-- Return document and place of published chunks, a hash of their texts unless they are short, and how these begin.
+-- Duplicates have a text in common, or the place in files with the same bytes.
+SELECT entry.chunk_id, entry.document_id,
+       CASE WHEN chunk.token_count >= %(least)s THEN hashtextextended(chunk.text, 0) END,
+       left(chunk.text, %(head)s),
+       chunk.ordinal, document.content_sha256
+FROM search_entry entry
+JOIN chunk ON chunk.id = entry.chunk_id
+JOIN document ON document.id = entry.document_id
+WHERE entry.generation_id = ANY(%(generations)s) AND entry.chunk_id = ANY(%(chunks)s);
+
+-- name: copy_places
+-- Return the places of passages that say what a result says, each with its document.
+SELECT chunk.id AS chunk_id, document.id AS document_id, document.collection, document.uri,
+       indexed.published_title AS title, chunk.ordinal, chunk.page, chunk.anchor, chunk.start_seconds, chunk.end_seconds,
+       web_link(document.uri, document.source_id) AS link
+FROM search_entry entry
+JOIN chunk ON chunk.id = entry.chunk_id
+JOIN document ON document.id = entry.document_id
+JOIN indexed_document indexed
+    ON indexed.generation_id = entry.generation_id AND indexed.document_id = entry.document_id
+WHERE entry.generation_id = ANY(%(generations)s) AND entry.chunk_id = ANY(%(chunks)s);
+
 -- name: candidate_vectors
 -- Return the vector of each published chunk that has one.
 SELECT chunk_id, generation_id, vector
@@ -176,3 +200,27 @@ WITH found AS (
     FROM valued WHERE value IS NOT NULL GROUP BY name, value
 )
 SELECT name, value, documents FROM counted WHERE place <= %(most)s ORDER BY name, place;
+
+-- name: documents_by_name
+-- Return live documents of some collections that have one of the names of files.
+SELECT DISTINCT document.id, document.uri
+FROM document_name named
+JOIN document ON document.id = named.document_id AND document.removed_at IS NULL
+WHERE named.collection = ANY(%(collections)s) AND named.name = ANY(%(names)s)
+ORDER BY document.id LIMIT 1000;
+
+-- name: passages_of_lines
+-- Return of each document the passage with a line of its file, or the one nearest to it.
+SELECT nearest.chunk_id
+FROM unnest(%(documents)s::bigint[], %(lines)s::bigint[]) WITH ORDINALITY AS wanted (document_id, line, number)
+CROSS JOIN LATERAL (
+    SELECT entry.chunk_id
+    FROM search_entry entry
+    JOIN chunk ON chunk.id = entry.chunk_id
+    WHERE entry.generation_id = ANY(%(generations)s) AND entry.document_id = wanted.document_id
+      AND chunk.anchor ~ '^L\d+-L\d+$' AND ({condition})
+    ORDER BY greatest(substring(chunk.anchor, '^L(\d+)')::bigint - wanted.line,
+                      wanted.line - substring(chunk.anchor, '(\d+)$')::bigint, 0), chunk.ordinal
+    LIMIT 1
+) nearest
+ORDER BY wanted.number;

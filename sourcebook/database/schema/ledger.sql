@@ -53,6 +53,7 @@ CREATE TABLE source (
     next_fetch_at timestamptz,         -- of a repository: time of the next look; NULL: at once
     crawl_starts jsonb,                -- of a site: starts_of it after its last round
     held_of integer,                   -- documents before it lacked too many at once; NULL: nothing is held back
+    web_view jsonb,                    -- of a folder in a Git checkout with a web view: link with the place {path}, root as URI
     UNIQUE (collection, kind, location)
 );
 
@@ -379,8 +380,8 @@ RETURN CASE WHEN NOT coalesce(metadata ?| ARRAY['tags', 'keywords'], false) THEN
     WHERE word <> '' AND word <> ALL(of_source) AND octet_length(word) <= 2000  -- what is longer is prose, and fits no index
     ORDER BY place) END;
 
--- The link to a document of a Git repository in the web view of its commit; NULL for other documents, and without a web
--- view. An attachment has the link of the file that it is in.
+-- The link to a document in the web view of its Git repository, or of the checkout that its folder is in, at a commit; NULL
+-- for other documents, and without a web view. An attachment has the link of the file that it is in.
 CREATE FUNCTION web_link(document_uri text, document_source bigint) RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 RETURN CASE WHEN document_uri LIKE 'git+%' THEN (
@@ -393,6 +394,16 @@ RETURN CASE WHEN document_uri LIKE 'git+%' THEN (
     WHERE source.removed_at IS NULL AND source.settings ->> 'link' IS NOT NULL AND source.git_commit IS NOT NULL
       AND starts_with(document_uri, source.location || '/')
     ORDER BY source.id = document_source DESC, length(file.uri) DESC
+    LIMIT 1)
+WHEN document_uri LIKE 'file:%' THEN (
+    SELECT replace(source.web_view ->> 'link', '{path}', substr(file.uri, length(source.web_view ->> 'root') + 2))
+    FROM source
+    JOIN raw_file file ON file.source_id = source.id AND file.uri = ANY(ARRAY(
+        SELECT array_to_string((string_to_array(document_uri, '/'))[:part], '/')
+        FROM generate_series(4, cardinality(string_to_array(document_uri, '/'))) AS part))
+    WHERE source.id = document_source AND source.web_view IS NOT NULL
+      AND starts_with(file.uri, (source.web_view ->> 'root') || '/')
+    ORDER BY length(file.uri) DESC
     LIMIT 1) END;
 
 -- Whether a membership rule takes a document with some tags: it has one of `tags`, unless there are none, and all of

@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, nullcontext
+from typing import Final
 
 from psycopg import Connection
 from psycopg.rows import dict_row
 
-from sourcebook.contract.search_results import OtherPassage, SearchResult
+from sourcebook.contract.search_results import OtherCopy, OtherPassage, SearchResult
 from sourcebook.contract.windows import Part
 from sourcebook.database.queries import queries
 from sourcebook.model.passage_part import parts_of
@@ -15,6 +16,8 @@ from sourcebook.search.page.windows import Place, Window, windows
 from sourcebook.search.ranking.fusion import Candidate
 from sourcebook.search.ranking.passages import Row, read_rows
 
+MOST_COPIES: Final = 20
+"""Documents of `SearchResult.also_in`, at most."""
 _INDEX_COLUMNS = frozenset({"chunk_id", "generation_id", "held_words"})
 """Columns that a result leaves out: they change whenever the collection is indexed again, or belong to the query."""
 
@@ -49,6 +52,8 @@ def read_results(
         candidates = [candidate for candidate in candidates if candidate.chunk_id in rows]
         others = [other.chunk_id for candidate in candidates for other in candidate.also]
         places = read_rows(connection, "passage_places", generations, others) if others else {}
+        copied = [copy.chunk_id for candidate in candidates for copy in candidate.copies[:MOST_COPIES]]
+        places |= read_rows(connection, "copy_places", generations, copied) if copied else {}
         shown = [rows[candidate.chunk_id] for candidate in candidates]
         if not neighbours:
             return tuple(_result(candidate, row, places) for candidate, row in zip(candidates, shown, strict=True))
@@ -87,6 +92,7 @@ def _parts(connection: Connection, around: Sequence[Window], hits: AbstractSet[i
 def _result(candidate: Candidate, row: Row, places: Mapping[int, Row], parts: tuple[Part, ...] = ()) -> SearchResult:
     """Return the result of a candidate; another passage of its document that has left the index is not named."""
     also = ((other, places[other.chunk_id]) for other in candidate.also if other.chunk_id in places)
+    copies = [places[copy.chunk_id] for copy in candidate.copies[:MOST_COPIES] if copy.chunk_id in places]
     passage = {name: value for name, value in row.items() if name not in _INDEX_COLUMNS}
     return SearchResult(
         **{
@@ -116,4 +122,8 @@ def _result(candidate: Candidate, row: Row, places: Mapping[int, Row], parts: tu
             )
             for other, place in also
         ),
+        also_in=tuple(
+            OtherCopy(**{name: value for name, value in each.items() if name != "chunk_id"}) for each in copies
+        ),
+        copies=len(candidate.copies),
     )

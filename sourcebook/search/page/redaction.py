@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from psycopg import Connection
@@ -9,6 +10,7 @@ from psycopg import Connection
 from sourcebook.contract.search_results import OtherPassage, RedactedSpan, SearchResult
 from sourcebook.contract.windows import Part
 from sourcebook.database.queries import queries
+from sourcebook.database.redacted_titles import redacted_titles
 from sourcebook.model.passage_part import PassagePart
 from sourcebook.model.place import lines_of
 from sourcebook.redaction.documents import DocumentRedaction, redact_document, redactor_of
@@ -29,6 +31,7 @@ def redact_results(
         ConfigurationError: a file of patterns cannot be read.
         MissingDependencyError: the packages of the extra `server` are not installed.
     """
+    results = _with_redacted_copies(connection, results, redactions)
     wanted = list({result.document_id for result in results if result.collection in redactions})
     if not wanted:
         return tuple(results)
@@ -42,6 +45,23 @@ def redact_results(
         redaction = redact_document(redactor_of(redactions[result.collection]), document)
         shown.append(_redacted(result, redaction, document))
     return tuple(shown)
+
+
+def _with_redacted_copies(
+    connection: Connection, results: Sequence[SearchResult], redactions: Mapping[str, Mapping[str, Any]]
+) -> Sequence[SearchResult]:
+    """Return results whose copies in other documents are named as the collections of these show them."""
+    every = [copy for result in results for copy in result.also_in]
+    if not any(copy.collection in redactions for copy in every):
+        return results
+    titles = redacted_titles(
+        connection, [(copy.collection, copy.document_id, copy.title) for copy in every], redactions
+    )
+    shown = iter(
+        replace(copy, title=title, anchor=_anchor(copy.anchor, is_own=copy.collection not in redactions))
+        for copy, title in zip(every, titles, strict=True)
+    )
+    return [replace(result, also_in=tuple(islice(shown, len(result.also_in)))) for result in results]
 
 
 def redact_suggestion(suggestion: str | None, redactions: Mapping[str, Mapping[str, Any]]) -> str | None:

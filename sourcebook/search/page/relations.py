@@ -1,4 +1,4 @@
-"""Relations of a page: what supersedes a result, and the documents that the results refer to."""
+"""Relations of a page: what supersedes a result, its other versions, and the documents that the results refer to."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -10,11 +10,42 @@ from psycopg.rows import dict_row
 from sourcebook.contract.search_results import LinkedDocument, SearchResult
 from sourcebook.database.queries import queries
 from sourcebook.database.redacted_titles import redacted_titles
+from sourcebook.search.scope import EntryCondition
+from sourcebook.search.versions import Known, other_versions
 
 MOST_LINKED: Final = 20
 """Documents of `SearchResults.linked`, at most."""
 MOST_SUPERSEDING: Final = 20
 """Documents of `SearchResult.superseded_by`, at most: a thousand may say that they supersede the same one."""
+
+
+def with_versions(
+    connection: Connection,
+    results: Sequence[SearchResult],
+    generations: Sequence[int],
+    condition: EntryCondition | None,
+    redactions: Mapping[str, Mapping[str, Any]],
+) -> tuple[SearchResult, ...]:
+    """Return results with the other versions of their documents.
+
+    Args:
+        connection: to the knowledge base.
+        results: of one page.
+        generations: ids of those that were searched.
+        condition: on entries, of the filters: versions that they exclude are not named.
+        redactions: settings of redaction by the name of the collection.
+    """
+    known = {result.document_id: Known(result.uri, result.title) for result in results}
+    found = other_versions(connection, known, generations, condition)
+    every = [(each.collection, each.document_id, each.title) for listed in found.values() for each in listed]
+    titles = iter(redacted_titles(connection, every, redactions))
+    shown = {
+        document: tuple(replace(each, title=next(titles)) for each in listed) for document, listed in found.items()
+    }
+    return tuple(
+        replace(result, versions=shown[result.document_id]) if result.document_id in shown else result
+        for result in results
+    )
 
 
 def with_relations(

@@ -1,6 +1,6 @@
 """Second step of a search: its candidates by both legs, in one ranked list that is long enough for the page."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import wait
 from contextlib import nullcontext
 from contextvars import copy_context
@@ -12,6 +12,7 @@ from psycopg import Connection
 
 from sourcebook.contract.filters import Filters
 from sourcebook.search.query_syntax import ParsedQuery
+from sourcebook.search.ranking.duplicates import BLOCK, Identity, fold, read_identities
 from sourcebook.search.ranking.filter_conditions import condition_of
 from sourcebook.search.ranking.fusion import RankedList
 from sourcebook.search.ranking.keyword_leg import KeywordLeg
@@ -19,12 +20,17 @@ from sourcebook.search.ranking.leg import LegResult
 from sourcebook.search.ranking.merged_list import MergedList
 from sourcebook.search.ranking.passages import read_documents
 from sourcebook.search.ranking.required_terms import required_terms
+from sourcebook.search.ranking.stack_traces import stack_trace
 from sourcebook.search.ranking.state import Found, SearchState
 from sourcebook.search.ranking.strategy import FIXED, Strategy, strategy_of
+from sourcebook.search.ranking.traced_files import FixedList, traced_passages
 from sourcebook.search.ranking.vector_leg import VectorLeg
+from sourcebook.search.ranking.version_questions import NEAREST, ChangeQuestion, change_question, versions_asked_for
 from sourcebook.search.scope import EntryCondition
 from sourcebook.telemetry.spans import span
 
+_BY_WORDS: Final = 20
+"""Passages, the best ones by words, that may take a better place of their document."""
 _COUNTED: Final = 1_000
 """Passages that are ranked, at least, where a search counts facets: their documents are counted."""
 
@@ -51,6 +57,7 @@ def _found(state: SearchState, query: ParsedQuery) -> Found:
     shown = request.offset + request.limit + 1  # one more tells whether there is a next page
     least = max(shown, request.rerank.top if request.rerank else 0, _COUNTED if request.facets else 0)
     documents: dict[int, int] = {}
+    identities: dict[int, Identity] = {}
     both = state.asks_vectors and state.asks_words and not state.has_loaded
     with state.resources.connections.spare_connection() if both else nullcontext() as spare:
 
@@ -60,18 +67,83 @@ def _found(state: SearchState, query: ParsedQuery) -> Found:
         ranked = listed(query.text, condition, suggests=not request.typos)
         parts = [listed(part, condition) for part in strategy.parts]
         files = [listed(query.text, each) for each in _named_files(request.filters, strategy)]
+        if changed := change_question(query.text):
+            files += _versions(state, changed, condition, listed, notes)
+        if (trace := stack_trace(request.query)) and scope.generations:
+            lines = traced_passages(state.held.connection, scope, trace.frames, condition)
+            files += [FixedList(lines, ranked)] if lines else []
+            parts += [listed(trace.message, condition)] if trace.message and lines else []
         if parts or files:
             ranked = MergedList(ranked, parts, files)
         while scope.generations:
             known = len(ranked.candidates)
             ranked.extend()
+            new = [candidate.chunk_id for candidate in ranked.candidates[known:]]
             if request.group_by:
-                new = [candidate.chunk_id for candidate in ranked.candidates[known:]]
                 documents |= read_documents(state.held.connection, scope.ids, new)
-            enough = len(ranked.candidates) >= least and (not request.group_by or len(set(documents.values())) >= shown)
+            places = _places(state, ranked, documents, identities, shown)
+            enough = len(ranked.candidates) >= least and places >= shown
             if enough or ranked.is_final:
                 break
-    return Found(ranked, strategy, fusion, notes, documents)
+    return Found(ranked, strategy, fusion, notes, documents, identities)
+
+
+def _places(
+    state: SearchState,
+    ranked: RankedList,
+    documents: Mapping[int, int],
+    identities: dict[int, Identity],
+    shown: int,
+) -> int:
+    """Return the number of places that candidates take, documents where there are some, without duplicates.
+
+    Identities are read block by block, as far as the page needs them, and of all candidates where another order needs
+    them. The first block is the same for every page, with the passages that may change places by their words.
+    """
+    request, candidates = state.request, ranked.candidates
+    if request.duplicates == "show":
+        return len(set(documents.values())) if documents else len(candidates)
+    reads_all = bool(request.rerank or request.diversity or request.group_by) or request.superseded == "behind"
+    while True:
+        known = candidates[: next((at for at, each in enumerate(candidates) if each.chunk_id not in identities), None)]
+        distinct = fold(known, identities, by_document=bool(documents))
+        places = len({documents.get(each.chunk_id) for each in distinct}) if documents else len(distinct)
+        unread = [each for each in candidates[len(known) :] if each.chunk_id not in identities]
+        if (places >= shown and not reads_all) or not unread:
+            return places
+        block = unread[: len(unread) if reads_all and identities else max(BLOCK, shown - places)]
+        if not identities:
+            block = unread[:BLOCK] + [
+                each for each in unread[BLOCK:] if (each.keyword_rank or _BY_WORDS + 1) <= _BY_WORDS
+            ]
+        chunks = [candidate.chunk_id for candidate in block]
+        found = read_identities(state.held.connection, state.scope.ids, chunks, first=not identities)
+        identities |= {chunk: found.get(chunk) or Identity(0, (), None) for chunk in chunks}
+
+
+def _versions(
+    state: SearchState,
+    question: ChangeQuestion,
+    condition: EntryCondition | None,
+    listed: Callable[[str, EntryCondition | None], RankedList],
+    notes: list[str],
+) -> Iterator[RankedList]:
+    """Yield the list of each of the two versions that a question about a change is about, which a note names."""
+    wanted = state.request.filters or Filters()
+    topic = question.topic or state.query.text
+    if not state.scope.generations or wanted.documents is not None:
+        return
+    probe = listed(topic, condition)
+    probe.extend()
+    connection, ids = state.held.connection, state.scope.ids
+    first = [candidate.chunk_id for candidate in probe.candidates[:NEAREST]]
+    documents = read_documents(connection, ids, first)
+    nearest = [documents[chunk] for chunk in first if chunk in documents]
+    versions = versions_asked_for(connection, question, nearest, ids, condition)
+    for document in versions:
+        yield listed(topic, condition_of(replace(wanted, documents=(document,))))
+    if versions:
+        notes.append(f"documents {versions[0]} and {versions[1]} are two versions: their diff says what changed")
 
 
 def _condition(state: SearchState, query: ParsedQuery) -> tuple[EntryCondition | None, list[str]]:

@@ -51,10 +51,15 @@ class Candidate(NamedTuple):
     """Probability 0..1 that it answers; set on the candidates of a page."""
     also: tuple["Candidate", ...] = ()
     """Grouped by document: the document's other candidates, best first."""
+    copies: tuple["Candidate", ...] = ()
+    """Duplicates in other documents, best first."""
 
 
 class RankedList:
     """Candidates of one search in their final order, each once, extended depth after depth."""
+
+    merged_weight = 1.0
+    """Weight of the list where it is merged with others."""
 
     def __init__(
         self,

@@ -10,7 +10,7 @@ _K: Final = 1
 """Constant of reciprocal rank fusion between the lists. It is small: the first passage of one part must stand before a
 passage that is in the middle of every list."""
 _WHOLE: Final = 0.5
-"""Weight of the list of the whole query; that of each part is 1."""
+"""Weight of the list of the whole query; that of each part is 1, unless it says another one."""
 
 
 class MergedList(RankedList):
@@ -60,7 +60,7 @@ class MergedList(RankedList):
             known = len(each.candidates)
             if not (each.depth and each.is_final):
                 each.extend()
-            weight = _WHOLE if each is self._whole else 1.0
+            weight = _WHOLE if each is self._whole else each.merged_weight
             for rank, candidate in enumerate(each.candidates[known:], start=known + 1):
                 chunk = candidate.chunk_id
                 scores[chunk] = scores.get(chunk, 0.0) + weight / (_K + rank)

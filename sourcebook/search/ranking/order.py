@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from sourcebook.contract.reranking import Reranking
 from sourcebook.search.query_terms import query_terms, with_stand_ins
 from sourcebook.search.ranking.diversity import diversify, read_vectors
+from sourcebook.search.ranking.duplicates import fold
 from sourcebook.search.ranking.fusion import Candidate
 from sourcebook.search.ranking.passages import read_texts
 from sourcebook.search.ranking.reranking.reranker import Reranker
@@ -20,6 +21,8 @@ def order_candidates(state: SearchState) -> None:
     started = time.perf_counter()
     request, legs = state.request, state.found.ranked.legs
     candidates, state.strategy = state.found.ranked.candidates, state.found.strategy
+    if state.found.identities:
+        candidates = fold(candidates, state.found.identities, by_document=bool(request.group_by))
     if request.rerank and request.strategy == "auto":
         state.strategy = state.strategy.with_reranking(candidates)
     reranking = request.rerank if state.strategy.reranks else None

@@ -15,6 +15,7 @@ from sourcebook.search.observation import SearchObservation
 from sourcebook.search.query_syntax import ParsedQuery, parse_query
 from sourcebook.search.query_terms import QueryTerm
 from sourcebook.search.query_vectors import QueryVectors
+from sourcebook.search.ranking.duplicates import Identity
 from sourcebook.search.ranking.fusion import Candidate, RankedList
 from sourcebook.search.ranking.highlights import Highlight
 from sourcebook.search.ranking.passages import HeldWords, Row
@@ -48,6 +49,8 @@ class Found:
     notes: Sequence[str]
     documents: Mapping[int, int]
     """Document id by chunk id, where results are grouped by document."""
+    identities: Mapping[int, Identity] = field(default_factory=dict)
+    """Identity of each passage by chunk id, where duplicates are folded."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,18 @@ from typing import Final, get_type_hints
 from pydantic import BaseModel
 
 from sourcebook.model.access import Scope
-from sourcebook.server.mcp.tools import chatgpt, context, documents, fetch, jobs, listings, related, search, writing
+from sourcebook.server.mcp.tools import (
+    chatgpt,
+    context,
+    diff,
+    documents,
+    fetch,
+    jobs,
+    listings,
+    related,
+    search,
+    writing,
+)
 
 
 @dataclass(frozen=True)
@@ -85,6 +96,12 @@ TOOLS: Final = (
         "List what a document refers to, requires, supersedes or is part of, and what does so with it. What supersedes "
         "a document holds now.",
         shown=("document", "collection", "direction"),
+    ),
+    OfferedTool(
+        diff.diff_documents,
+        "Compare two documents",
+        "Say what changed from one version of a document to another, section by section, with places in both.",
+        shown=("first", "second"),
     ),
     OfferedTool(
         listings.list_collections,

@@ -77,6 +77,7 @@ def show_search(
     offset: Annotated[int, Query(ge=0, le=10_000)] = 0,
     explain: bool = False,
     everything: Annotated[bool, Query(alias="all")] = False,
+    duplicates: Annotated[str, Query(max_length=10)] = "",
 ) -> Response:
     """Show the results of a query; to a script that asks while somebody types, the results alone."""
     known = known_collections(knowledge, visitor)
@@ -85,6 +86,7 @@ def show_search(
     }  # fmt: skip
     filters = {name: [value.strip() for value in values or [] if value.strip()] for name, values in chosen.items()}
     asked: dict[str, Any] = {"q": q, **filters, "all": "1" if everything else "", "explain": "1" if explain else ""}
+    asked["duplicates"] = "show" if duplicates == "show" else ""
     is_typed = is_partial(request)
     found, problem = None, None
     if q.strip():
@@ -98,6 +100,7 @@ def show_search(
                 facets=True,
                 explain=explain,
                 min_relevance=0 if everything else None,
+                duplicates="show" if duplicates == "show" else "fold",
                 log=not is_typed and offset == 0,
             )
         except QueryError as error:

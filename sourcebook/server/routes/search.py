@@ -1,14 +1,16 @@
-"""Routes that search: passages for a query, a context of them, documents similar to one."""
+"""Routes that search: passages for a query, a context of them, documents similar to one, what two differ in."""
 
 import pydantic_core
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from sourcebook.contract.context_results import ContextResult
+from sourcebook.contract.differences import DocumentDifferences
 from sourcebook.contract.search_results import SearchResults
 from sourcebook.server.access import Knowledge, Reader
+from sourcebook.server.comparing import differences_for
 from sourcebook.server.searching import context_as_asked, search_as_asked
-from sourcebook.server.types import ContextQuery, SearchAnswer, SearchQuery, SimilarQuery
+from sourcebook.server.types import ContextQuery, DiffQuery, SearchAnswer, SearchQuery, SimilarQuery
 from sourcebook.server.visibility import check_unredacted, searched_collections, visible_document
 
 router = APIRouter(tags=["search"])
@@ -40,6 +42,13 @@ def similar(asked: SimilarQuery, request: Request, knowledge: Knowledge, grant: 
         "collections": searched_collections(knowledge, grant, asked.collections, None),
     }
     return _answer(knowledge.similar(**asked.options() | known))
+
+
+@router.post("/diff", operation_id="diff")
+def diff(asked: DiffQuery, request: Request, knowledge: Knowledge, grant: Reader) -> DocumentDifferences:
+    """Return what changed from one document to another, section by section, each with its place in both."""
+    request.state.sent = [asked.first, asked.second, asked.collection]
+    return differences_for(knowledge, grant, **asked.options())
 
 
 def _answer(found: SearchResults | ContextResult) -> Response:

@@ -48,6 +48,7 @@ from sourcebook.stages.raw_files.rules import (
 from sourcebook.stages.raw_files.shards import Difference as Difference
 from sourcebook.stages.raw_files.shards import of_shard, record_listing
 from sourcebook.stages.raw_files.sources import collection_sources
+from sourcebook.stages.raw_files.web_views import record_web_view
 
 BATCH = 256
 """Files per transaction."""
@@ -105,6 +106,8 @@ def update_raw_files(
             progress(done, len(difference.to_read))
         difference = guarded_again(connection, difference, selection.shard)
         record_listing(connection, difference, selection.shard)
+        if difference.error is None and is_first(selection.shard):
+            record_web_view(connection, source)
         if difference.error and difference.failure_class:
             report.fail(source.location, difference.error, difference.failure_class)
         for uris in batched(difference.gone, 1000):

@@ -22,6 +22,7 @@ READING = [
     ["context", "How long do the batteries last?", "--tokenizer", "bound", "--max-tokens", "500"],
     ["similar", "battery.md", "-n", "3"],
     ["related", "battery.md"],
+    ["diff", "battery.md", "battery.md"],
     ["show", "battery.md"],
     ["documents"],
     ["documents", "--failed", "--limit", "1"],

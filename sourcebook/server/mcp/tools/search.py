@@ -7,7 +7,14 @@ from typing import Any, Final
 from pydantic import BaseModel, Field
 
 from sourcebook.context.fence import harmless
-from sourcebook.contract.search_results import Facets, LinkedDocument, SearchResult, SearchResults
+from sourcebook.contract.search_results import (
+    Facets,
+    LinkedDocument,
+    OtherCopy,
+    OtherVersion,
+    SearchResult,
+    SearchResults,
+)
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.server.mcp.arguments import SearchArguments
@@ -57,6 +64,10 @@ class Hit(BaseModel):
     )
     superseded_by: list[Superseding] | None = Field(
         default=None, description="What supersedes its document: prefer that where it answers."
+    )
+    also_in: list[Superseding] | None = Field(default=None, description="Documents with the same passage.")
+    versions: list[Superseding] | None = Field(
+        default=None, description="Other versions of its document, the newest first; diff_documents compares two."
     )
     scores: dict[str, float] | None = Field(default=None, description="Ranks and scores of the legs, with explain.")
 
@@ -205,12 +216,14 @@ def _hit(result: SearchResult, asked: SearchArguments) -> tuple[Hit, bool]:
         also=[{name: value for name, value in asdict(each).items() if value is not None} for each in result.also]
         or None,
         superseded_by=_named(result.superseded_by[:_MOST_SUPERSEDING]) or None,
+        also_in=_named(result.also_in[:_MOST_SUPERSEDING]) or None,
+        versions=_named(result.versions[:_MOST_SUPERSEDING]) or None,
         scores={name: value for name, value in scores.items() if value is not None} or None,
     )
     return hit, is_long
 
 
-def _named(documents: Sequence[LinkedDocument]) -> list[Superseding]:
+def _named(documents: Sequence[LinkedDocument | OtherCopy | OtherVersion]) -> list[Superseding]:
     return [
         Superseding(document=each.document_id, title=clipped(each.title or each.uri, _LONGEST_TITLE))
         for each in documents
