@@ -24,6 +24,12 @@ PACKAGES: Final = (
     *("python3.11-doc", "python-django-doc", "postgresql-doc-15", "git-doc", "sqlite3-doc"),
 )
 """Packages of Debian 12 whose files are read, unpacked into one folder."""
+REPORTED: Final = frozenset(
+    {"code-packages", "covidfaq-en", "docs-postgresql", "faq-debian-it", "faq-debian-ru", "man-fr", "trecqa"}
+)
+"""Sets that nothing was chosen by."""
+LONG: Final = ("covidqa",)
+"""Shared sets whose documents are too long for a small set."""
 DOCUMENTS: Final = 300
 """Documents of a set, at most, unless more are relevant to its questions."""
 QUESTIONS: Final = 150
@@ -32,6 +38,8 @@ _LONGEST: Final = 1_500
 _SEED: Final = 44
 _FAQS: Final = "usr/share/doc/debian/FAQ"
 _HEADING: Final = re.compile(r"<h([1-6])\b[^>]*>(.*?)</h\1>", re.DOTALL | re.IGNORECASE)
+_CONTENTS: Final = re.compile(r'<div class="toc">.*?</dl>\s*</div>', re.DOTALL)
+"""Tables of contents, which hold the questions and do not answer them."""
 _TAG: Final = re.compile(r"<(script|style|head|nav)\b.*?</\1>|<[^>]+>", re.DOTALL | re.IGNORECASE)
 _NUMBER: Final = re.compile(r"^(?:(?:Chapter|Kapitel|Chapitre|Capitolo|Глава)\W+)?[\d.]+\s*")
 _ROFF: Final = re.compile(r"\\f\(..|\\f.|\\&|\\[%|/,]|\\s[-+]?\d+")
@@ -76,7 +84,8 @@ def read_fusion_sets(shared: Path | None, unpacked: Path | None) -> dict[str, Re
             "docs-django": _sections(sorted(docs.glob("python-django-doc/html/topics/**/*.html"))),
             "docs-postgresql": _sections(sorted(docs.glob("postgresql-doc-15/html/*.html"))),
         }
-    return {name: _sampled(each) for name, each in {**sets, **{name: _set_of(each) for name, each in made.items()}}.items()}
+    sets |= {name: _set_of(pairs) for name, pairs in made.items()}
+    return {name: _sampled(each) for name, each in sets.items()}
 
 
 def _set_of(pairs: Pairs) -> RetrievalSet:
@@ -126,7 +135,7 @@ def _sections(files: Iterable[Path], *, asks: bool = False) -> Iterator[tuple[st
 
 
 def _headed(page: str) -> Iterator[tuple[str, str, str]]:
-    parts = _HEADING.split(page)
+    parts = _HEADING.split(_CONTENTS.sub("", page))
     for number in range(1, len(parts) - 2, 3):
         yield parts[number - 1], parts[number + 1], _plain(parts[number + 2])
 

@@ -42,10 +42,7 @@ def _explanation(state: SearchState) -> Explanation:
         query=str(state.query),
         legs=tuple(leg.explain(state.held.connection, name) for name, leg in legs.items()),
         fusion=fusion.describe() if len(legs) > 1 else "none: one leg alone",
-        weights={
-            name: round(fusion.weight(name) * (leg.language_weight * leg.model_weight if fusion.by_language else 1), 3)
-            for name, leg in legs.items()
-        },
+        weights={name: round(weight, 3) for name, weight in state.found.ranked.weights.items()},
         depth=state.found.ranked.depth,
         embedding_ms=legs["vector"].embedding_ms if "vector" in legs else None,
         rerank_ms=state.rerank_ms,

@@ -13,8 +13,8 @@ list. Where a document is published or removed between two pages, each page is c
 passage near their border may appear twice or not at all. A reader who needs one consistent list asks for one long page.
 """
 
-from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from sourcebook.contract.fusion import Fusion
 from sourcebook.search.ranking.leg import LegRanking, LegResult
@@ -23,6 +23,14 @@ DEEPEST = 10_000
 """Largest number of entries that a leg is asked for; passages behind them are not ranked."""
 _STEP = 4
 """Factor from one depth to the next."""
+_COMPARED: Final = 10
+"""Rank of the entry that a leg's first one is compared with; a leg with fewer entries counts whole."""
+_CLOSE: Final = 0.2
+"""Share of a leg's scaled scores by which that entry is behind, at most, where the leg counts least: decision 0089."""
+_FAR: Final = 0.7
+"""Share from which the leg counts whole."""
+_LEAST: Final = 0.1
+"""Factor on the weight of a leg that counts least."""
 _NOT_FOUND = (None, None)
 
 
@@ -83,6 +91,8 @@ class RankedList:
         """Results of the legs at the present depth."""
         self.first_legs: Mapping[str, LegResult] = {}
         """Results of the legs at the first depth, which is the same for every page."""
+        self.weights: Mapping[str, float] = {}
+        """Weights of the legs, by what they give at the first depth."""
         self.depth = 0
         """Entries that each leg was last asked for."""
 
@@ -115,6 +125,7 @@ class RankedList:
         self.first_legs = self.first_legs or self.legs
         heard = {name: leg for name, leg in self.legs.items() if leg.dropped is None}
         vector, keyword = (_places(heard.get(name)) for name in ("vector", "keyword"))
+        self.weights = self.weights or leg_weights(self.legs, self._fusion, self.depth)
         ceiling = self.candidates[-1].score if self.candidates else float("inf")
         self.candidates += [
             Candidate(
@@ -125,13 +136,15 @@ class RankedList:
                 *vector.get(chunk, _NOT_FOUND),
                 *keyword.get(chunk, _NOT_FOUND),
             )
-            for chunk, score in fuse(heard, self._fusion, self.depth)
+            for chunk, score in fuse(heard, self._fusion, self.depth, self.weights)
             if chunk not in self._known
         ]
         self._known.update(candidate.chunk_id for candidate in self.candidates[len(self._known) :])
 
 
-def fuse(legs: Mapping[str, LegResult], fusion: Fusion, depth: int) -> LegRanking:
+def fuse(
+    legs: Mapping[str, LegResult], fusion: Fusion, depth: int, weights: Mapping[str, float] | None = None
+) -> LegRanking:
     """Return (chunk id, fused score) of every entry that a leg found, best first; equal scores in the order of ids.
 
     One leg alone keeps its order. Entries that only a leg of weight 0 by language found stand at the end.
@@ -140,19 +153,52 @@ def fuse(legs: Mapping[str, LegResult], fusion: Fusion, depth: int) -> LegRankin
         legs: results by the name of the leg, `vector` or `keyword`.
         fusion: settings.
         depth: entries that each leg was asked for; a keyword leg with fewer has every entry with a word of the query.
+        weights: from `leg_weights`, at the first depth; those of these legs where None.
     """
+    weights = leg_weights(legs, fusion, depth) if weights is None else weights
     scores: dict[int, float] = {}
     for name, leg in legs.items():
-        weight = 1.0 if len(legs) == 1 else fusion.weight(name)
-        if weight == 0:
+        weight = 1.0 if len(legs) == 1 else weights[name]
+        if len(legs) > 1 and fusion.weight(name) == 0:
             continue
-        if fusion.by_language and len(legs) > 1:
-            weight *= leg.language_weight * leg.model_weight
-        lowest = 0.0 if name == "keyword" and len(leg.ranking) < depth else None
-        gains = _reciprocal_ranks(leg.ranking, fusion.k) if fusion.method == "rrf" else _scaled(leg.ranking, lowest)
+        gains = _reciprocal_ranks(leg.ranking, fusion.k) if fusion.method == "rrf" else _gains(name, leg, depth)
         for (chunk, _), gain in zip(leg.ranking, gains, strict=True):
             scores[chunk] = scores.get(chunk, 0.0) + weight * gain
     return sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
+
+
+def leg_weights(legs: Mapping[str, LegResult], fusion: Fusion, depth: int) -> dict[str, float]:
+    """Return the weight of each leg: the given one, by language and model, and by how far its first entry stands out.
+
+    A leg that knows the answer has one entry far before the others; one that guesses has many that are nearly alike
+    (after Shtok et al., Predicting Query Performance by Query-Drift Estimation, TOIS 2012, who compare the spread of
+    the first scores). Weights that the request sets stay as they are; so does reciprocal rank fusion, which uses no
+    scores.
+
+    Args:
+        legs: results by the name of the leg.
+        fusion: settings.
+        depth: entries that each leg was asked for.
+    """
+    judges = fusion.by_scores and fusion.method == "weighted" and len(legs) > 1 and fusion.vector == fusion.keyword == 1
+    return {
+        name: fusion.weight(name)
+        * (leg.language_weight * leg.model_weight if fusion.by_language else 1.0)
+        * (_standing(_gains(name, leg, depth)) if judges else 1.0)
+        for name, leg in legs.items()
+    }
+
+
+def _gains(name: str, leg: LegResult, depth: int) -> list[float]:
+    """Return the scaled scores of a leg."""
+    return _scaled(leg.ranking, 0.0 if name == "keyword" and len(leg.ranking) < depth else None)
+
+
+def _standing(gains: Sequence[float]) -> float:
+    """Return how far the first of a leg's scaled scores stands out before the tenth, as a factor on its weight."""
+    if len(gains) < _COMPARED:
+        return 1.0
+    return min(max((1.0 - gains[_COMPARED - 1] - _CLOSE) / (_FAR - _CLOSE), _LEAST), 1.0)
 
 
 def _places(leg: LegResult | None) -> dict[int, tuple[int, float]]:
