@@ -1,8 +1,8 @@
 """Small judged sets of many kinds, by which the fusion of both legs is measured: made from what a Debian machine has.
 
-Besides the shared sets (science, encyclopaedia in four languages, questions and answers): questions of FAQs and headings
-of documentation with their sections, descriptions of manual pages with their pages, docstrings with their functions,
-messages with their translations. What a document is asked for with is left out of it.
+Besides the shared sets (science, encyclopaedia in four languages, questions and answers): questions of FAQs and
+headings of documentation with their sections, descriptions of manual pages with their pages, docstrings with their
+functions, messages with their translations. What a document is asked for with is left out of it.
 """
 
 import ast
@@ -48,8 +48,22 @@ _ROFF_SIGNS: Final = {
     **{rf"\('{letter}": f"{letter}\u0301" for letter in "aeiouE"},
     **{rf"\(`{letter}": f"{letter}\u0300" for letter in "aeuA"},
     **{rf"\(^{letter}": f"{letter}\u0302" for letter in "aeiou"},
-    **{r"\(ss": "ß", r"\(,c": "ç", r"\(aq": "'", r"\(en": "–", r"\(em": "—", r"\(bu": "•", r"\-": "-", r"\e": "\\"},
-    **{r"\(cq": "’", r"\(oq": "‘", r"\(lq": "“", r"\(rq": "”", r"\(dq": '"', r"\(Fo": "«", r"\(Fc": "»", r"\ ": " "},
+    r"\(ss": "ß",
+    r"\(,c": "ç",
+    r"\(aq": "'",
+    r"\(en": "–",
+    r"\(em": "—",
+    r"\(bu": "•",
+    r"\-": "-",
+    r"\e": "\\",
+    r"\(cq": "’",
+    r"\(oq": "‘",
+    r"\(lq": "“",
+    r"\(rq": "”",
+    r"\(dq": '"',
+    r"\(Fo": "«",
+    r"\(Fc": "»",
+    r"\ ": " ",
 }
 
 Pairs = Iterable[tuple[str, str]]
@@ -193,7 +207,7 @@ def _messages(language: str) -> Iterator[tuple[str, str]]:
     for file in sorted(Path("/usr/share/locale", language, "LC_MESSAGES").glob("*.mo")):
         with file.open("rb") as opened:
             try:
-                catalog = gettext.GNUTranslations(opened)._catalog  # type: ignore[attr-defined]
+                catalog = gettext.GNUTranslations(opened)._catalog  # type: ignore[attr-defined]  # noqa: SLF001 - all pairs
             except UnicodeDecodeError:
                 continue
         for message, translated in catalog.items():

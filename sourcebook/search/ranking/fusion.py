@@ -13,11 +13,11 @@ list. Where a document is published or removed between two pages, each page is c
 passage near their border may appear twice or not at all. A reader who needs one consistent list asks for one long page.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from sourcebook.contract.fusion import Fusion
-from sourcebook.search.ranking.leg import LegRanking, LegResult
+from sourcebook.search.ranking.leg import LegRanking, LegResult, StandingOut
 
 DEEPEST = 10_000
 """Largest number of entries that a leg is asked for; passages behind them are not ranked."""
@@ -25,12 +25,7 @@ _STEP = 4
 """Factor from one depth to the next."""
 _COMPARED: Final = 10
 """Rank of the entry that a leg's first one is compared with; a leg with fewer entries counts whole."""
-_CLOSE: Final = 0.2
-"""Share of a leg's scaled scores by which that entry is behind, at most, where the leg counts least: decision 0089."""
-_FAR: Final = 0.7
-"""Share from which the leg counts whole."""
-_LEAST: Final = 0.1
-"""Factor on the weight of a leg that counts least."""
+_WORDS_STAND_OUT: Final = StandingOut(least=0.3, whole=1.0)
 _NOT_FOUND = (None, None)
 
 
@@ -59,6 +54,15 @@ class Candidate(NamedTuple):
     """Probability 0..1 that it answers; set on the candidates of a page."""
     also: tuple["Candidate", ...] = ()
     """Grouped by document: the document's other candidates, best first."""
+
+
+class LegWeight(NamedTuple):
+    """Weight of a leg in the fusion."""
+
+    value: float
+    behind: float | None = None
+    """Share by which the score of its tenth entry is behind that of its first; None where the weight does not depend on
+    it."""
 
 
 class RankedList:
@@ -91,7 +95,7 @@ class RankedList:
         """Results of the legs at the present depth."""
         self.first_legs: Mapping[str, LegResult] = {}
         """Results of the legs at the first depth, which is the same for every page."""
-        self.weights: Mapping[str, float] = {}
+        self.weights: Mapping[str, LegWeight] = {}
         """Weights of the legs, by what they give at the first depth."""
         self.depth = 0
         """Entries that each leg was last asked for."""
@@ -125,7 +129,7 @@ class RankedList:
         self.first_legs = self.first_legs or self.legs
         heard = {name: leg for name, leg in self.legs.items() if leg.dropped is None}
         vector, keyword = (_places(heard.get(name)) for name in ("vector", "keyword"))
-        self.weights = self.weights or leg_weights(self.legs, self._fusion, self.depth)
+        self.weights = self.weights or leg_weights(self.legs, self._fusion)
         ceiling = self.candidates[-1].score if self.candidates else float("inf")
         self.candidates += [
             Candidate(
@@ -143,7 +147,7 @@ class RankedList:
 
 
 def fuse(
-    legs: Mapping[str, LegResult], fusion: Fusion, depth: int, weights: Mapping[str, float] | None = None
+    legs: Mapping[str, LegResult], fusion: Fusion, depth: int, weights: Mapping[str, LegWeight] | None = None
 ) -> LegRanking:
     """Return (chunk id, fused score) of every entry that a leg found, best first; equal scores in the order of ids.
 
@@ -155,50 +159,52 @@ def fuse(
         depth: entries that each leg was asked for; a keyword leg with fewer has every entry with a word of the query.
         weights: from `leg_weights`, at the first depth; those of these legs where None.
     """
-    weights = leg_weights(legs, fusion, depth) if weights is None else weights
+    weights = leg_weights(legs, fusion) if weights is None else weights
     scores: dict[int, float] = {}
     for name, leg in legs.items():
-        weight = 1.0 if len(legs) == 1 else weights[name]
+        weight = 1.0 if len(legs) == 1 else weights[name].value
         if len(legs) > 1 and fusion.weight(name) == 0:
             continue
-        gains = _reciprocal_ranks(leg.ranking, fusion.k) if fusion.method == "rrf" else _gains(name, leg, depth)
+        lowest = 0.0 if name == "keyword" and len(leg.ranking) < depth else None
+        gains = _reciprocal_ranks(leg.ranking, fusion.k) if fusion.method == "rrf" else _scaled(leg.ranking, lowest)
         for (chunk, _), gain in zip(leg.ranking, gains, strict=True):
             scores[chunk] = scores.get(chunk, 0.0) + weight * gain
     return sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
 
 
-def leg_weights(legs: Mapping[str, LegResult], fusion: Fusion, depth: int) -> dict[str, float]:
+def leg_weights(legs: Mapping[str, LegResult], fusion: Fusion) -> dict[str, LegWeight]:
     """Return the weight of each leg: the given one, by language and model, and by how far its first entry stands out.
 
-    A leg that knows the answer has one entry far before the others; one that guesses has many that are nearly alike
-    (after Shtok et al., Predicting Query Performance by Query-Drift Estimation, TOIS 2012, who compare the spread of
-    the first scores). Weights that the request sets stay as they are; so does reciprocal rank fusion, which uses no
-    scores.
+    A leg that knows the answer has entries far before the others; one that guesses has many that are nearly alike
+    (after Shtok et al., Predicting Query Performance by Query-Drift Estimation, TOIS 2012, who judge a ranking by the
+    spread of its first scores). Decision 0089 has the figures. Weights that the request sets stay as they are; so do
+    those of reciprocal rank fusion, which uses no scores, and of models whose cosines were not measured.
 
     Args:
-        legs: results by the name of the leg.
+        legs: results by the name of the leg, at the first depth.
         fusion: settings.
-        depth: entries that each leg was asked for.
     """
-    judges = fusion.by_scores and fusion.method == "weighted" and len(legs) > 1 and fusion.vector == fusion.keyword == 1
-    return {
-        name: fusion.weight(name)
-        * (leg.language_weight * leg.model_weight if fusion.by_language else 1.0)
-        * (_standing(_gains(name, leg, depth)) if judges else 1.0)
-        for name, leg in legs.items()
-    }
+    measured = legs["vector"].stands_out if len(legs) > 1 and fusion.by_scores and fusion.method == "weighted" else None
+    is_given = not fusion.vector == fusion.keyword == 1
+    judged = {} if measured is None or is_given else {"vector": measured, "keyword": _WORDS_STAND_OUT}
+    weights = {}
+    for name, leg in legs.items():
+        given = fusion.weight(name) * (leg.language_weight * leg.model_weight if fusion.by_language else 1.0)
+        standing = judged.get(name)
+        if standing is None or len(leg.ranking) < _COMPARED:
+            weights[name] = LegWeight(given)
+        else:
+            first, tenth = leg.ranking[0][1], leg.ranking[_COMPARED - 1][1]
+            behind = (first - tenth) / first if first > 0 else 0.0
+            weights[name] = LegWeight(given * standing.factor(behind), behind)
+    return weights
 
 
-def _gains(name: str, leg: LegResult, depth: int) -> list[float]:
-    """Return the scaled scores of a leg."""
-    return _scaled(leg.ranking, 0.0 if name == "keyword" and len(leg.ranking) < depth else None)
-
-
-def _standing(gains: Sequence[float]) -> float:
-    """Return how far the first of a leg's scaled scores stands out before the tenth, as a factor on its weight."""
-    if len(gains) < _COMPARED:
-        return 1.0
-    return min(max((1.0 - gains[_COMPARED - 1] - _CLOSE) / (_FAR - _CLOSE), _LEAST), 1.0)
+def described(fusion: Fusion, weights: Mapping[str, LegWeight]) -> str:
+    """Return the method of a fusion, and what the weights of its legs depend on."""
+    behind = {name: weight.behind for name, weight in weights.items() if weight.behind is not None}
+    said = " and ".join(f"{share:.0%} in the {name} leg" for name, share in behind.items())
+    return fusion.describe() + (f"; the tenth is behind the first by {said}" if said else "")
 
 
 def _places(leg: LegResult | None) -> dict[int, tuple[int, float]]:

@@ -6,16 +6,17 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from pgvector import HalfVector
 from psycopg import Connection, sql
 
 from sourcebook.database.queries import queries
+from sourcebook.embedding.weights import BUNDLED_NAME
 from sourcebook.model.graph_layout import GraphLayout
 from sourcebook.search.query_vectors import QueryVectors
 from sourcebook.search.ranking.graph_walks import WalkStatement
-from sourcebook.search.ranking.leg import LegResult, read_plan
+from sourcebook.search.ranking.leg import LegResult, StandingOut, read_plan
 from sourcebook.search.scope import EntryCondition, ScopedGeneration, SearchScope
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ OVERSHOOT, OVERSHOOT_FILTERED = 1.5, 2.5
 """Entries taken from an index per entry wanted, without and with a condition: an index gives them nearly in order."""
 SLACK = 3
 """Entries visited per entry estimated before the index is given up for an exact scan."""
+
+_STANDS_OUT: Final = StandingOut(least=0.1, whole=0.35)
+"""For the cosines of all-MiniLM-L6-v2: decision 0089."""
 
 EVERY_ENTRY = EntryCondition(sql.SQL("TRUE"))
 
@@ -84,6 +88,9 @@ class VectorLeg:
                 _plan(connection, generations, ranking, depth, self.condition) for generations, ranking in plans
             ),
             model_weight=min(model_weights, default=1.0),
+            stands_out=_STANDS_OUT
+            if {model.partition(":")[0] for model in self.scope.by_model()} == {BUNDLED_NAME}
+            else None,
         )
 
 
