@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from sourcebook.contract.fusion import Fusion
-from sourcebook.search.ranking.leg import LegRanking, LegResult, StandingOut
+from sourcebook.search.ranking.leg import LegRanking, LegResult
 
 DEEPEST = 10_000
 """Largest number of entries that a leg is asked for; passages behind them are not ranked."""
@@ -25,7 +25,6 @@ _STEP = 4
 """Factor from one depth to the next."""
 _COMPARED: Final = 10
 """Rank of the entry that a leg's first one is compared with; a leg with fewer entries counts whole."""
-_WORDS_STAND_OUT: Final = StandingOut(least=0.3, whole=1.0)
 _NOT_FOUND = (None, None)
 
 
@@ -184,9 +183,8 @@ def leg_weights(legs: Mapping[str, LegResult], fusion: Fusion) -> dict[str, LegW
         legs: results by the name of the leg, at the first depth.
         fusion: settings.
     """
-    measured = legs["vector"].stands_out if len(legs) > 1 and fusion.by_scores and fusion.method == "weighted" else None
-    is_given = not fusion.vector == fusion.keyword == 1
-    judged = {} if measured is None or is_given else {"vector": measured, "keyword": _WORDS_STAND_OUT}
+    by_scores = len(legs) > 1 and fusion.by_scores and fusion.method == "weighted"
+    judged = legs["vector"].stands_out if by_scores and fusion.vector == fusion.keyword == 1 else {}
     weights = {}
     for name, leg in legs.items():
         given = fusion.weight(name) * (leg.language_weight * leg.model_weight if fusion.by_language else 1.0)

@@ -22,7 +22,7 @@ class StandingOut:
 
     least: float
     """Factor on the weight where both are alike."""
-    whole: float
+    whole: float = 1.0
     """Share from which the leg counts whole."""
 
     def factor(self, behind: float) -> float:
@@ -56,8 +56,8 @@ class LegResult:
     """The query with known words in place of unknown ones, which the keyword leg looks up where asked to."""
     model_weight: float = 1.0
     """Factor on the leg's weight in the fusion; see `query_vectors.MODEL_WEIGHTS`."""
-    stands_out: StandingOut | None = None
-    """How the weight of the vector leg depends on its cosines; None where those of its model were not measured."""
+    stands_out: Mapping[str, StandingOut] = field(default_factory=dict)
+    """How the weights of both legs depend on their scores, by leg; of the vector leg, where its model was measured."""
 
     def explain(self, connection: Connection, name: str) -> LegExplanation:
         """Return the explanation of the leg, with PostgreSQL's plan of its statement."""

@@ -1,5 +1,7 @@
 """Fusion: the formulas, the weights, and what only one leg says."""
 
+from collections.abc import Mapping
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -84,7 +86,7 @@ def test_nothing_found_is_nothing_fused() -> None:
     assert scores({"vector": [], "keyword": KEYWORD}, Fusion()).keys() == {1, 3, 4}
 
 
-STANDS_OUT = StandingOut(least=0.1, whole=0.4)
+STANDS_OUT = {"vector": StandingOut(least=0.1, whole=0.4), "keyword": StandingOut(least=0.3)}
 
 
 def falling(first: float, tenth: float, entries: int = 12, begin: int = 1) -> LegRanking:
@@ -92,7 +94,9 @@ def falling(first: float, tenth: float, entries: int = 12, begin: int = 1) -> Le
     return [(begin + place, first - (first - tenth) * place / 9) for place in range(entries)]
 
 
-def both(cosines: LegRanking, words: LegRanking, stands_out: StandingOut | None = STANDS_OUT) -> dict[str, LegResult]:
+def both(
+    cosines: LegRanking, words: LegRanking, stands_out: Mapping[str, StandingOut] = STANDS_OUT
+) -> dict[str, LegResult]:
     return {"vector": LegResult(cosines, stands_out=stands_out), "keyword": LegResult(words)}
 
 
@@ -126,7 +130,7 @@ def test_weights_stay_where_nothing_was_measured_or_the_reader_chose_them() -> N
     cosines, words = falling(0.6, 0.5), falling(9.0, 8.0, begin=5)
     given = {"vector": 0.5, "keyword": 2.0}
     cases = [
-        (both(cosines, words, None), Fusion(), {"vector": 1.0, "keyword": 1.0}),
+        (both(cosines, words, {}), Fusion(), {"vector": 1.0, "keyword": 1.0}),
         (both(cosines, words), Fusion(by_scores=False), {"vector": 1.0, "keyword": 1.0}),
         (both(cosines, words), Fusion("rrf"), {"vector": 1.0, "keyword": 1.0}),
         (both(cosines, words), Fusion(**given), given),
