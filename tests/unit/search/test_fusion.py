@@ -128,12 +128,11 @@ def test_a_leg_that_guesses_does_not_overrule_one_that_knows() -> None:
 
 def test_weights_stay_where_nothing_was_measured_or_the_reader_chose_them() -> None:
     cosines, words = falling(0.6, 0.5), falling(9.0, 8.0, begin=5)
-    given = {"vector": 0.5, "keyword": 2.0}
     cases = [
         (both(cosines, words, {}), Fusion(), {"vector": 1.0, "keyword": 1.0}),
         (both(cosines, words), Fusion(by_scores=False), {"vector": 1.0, "keyword": 1.0}),
         (both(cosines, words), Fusion("rrf"), {"vector": 1.0, "keyword": 1.0}),
-        (both(cosines, words), Fusion(**given), given),
+        (both(cosines, words), Fusion(vector=0.5, keyword=2.0), {"vector": 0.5, "keyword": 2.0}),
         (both(cosines[:9], words[:9]), Fusion(), {"vector": 1.0, "keyword": 1.0}),
         ({"keyword": LegResult(words)}, Fusion(), {"keyword": 1.0}),
     ]
