@@ -33,7 +33,8 @@ def run(bench: Bench) -> list[Row]:
         known.write(library.files_of(name))
     say(f"  first ingest of {len(sets)} sets …")
     library.ingest(*sets)
-    rows, lines, means = [], [], {}
+    rows, lines = [], []
+    means: dict[str, list[tuple[float, float]]] = {}
     with library.knowledge() as knowledge:
         for name, known in sorted(sets.items(), key=lambda pair: (pair[0] in REPORTED, pair[0])):
             rankings: dict[str, dict[str, list[str]]] = {way: {} for way in _WAYS}
