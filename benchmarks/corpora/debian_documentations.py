@@ -82,14 +82,19 @@ def package_files(documentations: Sequence[Documentation], folder: Path, *, fetc
         NoDocumentationError: a file is missing, and cannot be fetched.
     """
     names = [name for each in documentations for name in each.packages]
+    return dict(zip(names, download(names, folder, fetch=fetch), strict=True))
+
+
+def download(names: Sequence[str], folder: Path, *, fetch: bool = True) -> list[Path]:
+    """Return the .deb file of each package; parameters and errors are those of `package_files`."""
     missing = [name for name in names if _file_of(name, folder) is None]
     if missing and not fetch:
         raise NoDocumentationError(f"{folder} holds no .deb file of {', '.join(missing)}")
     if missing:
         _download(missing, folder)
-    files = {name: file for name in names if (file := _file_of(name, folder)) is not None}
+    files = [file for name in names if (file := _file_of(name, folder)) is not None]
     if len(files) < len(names):
-        raise NoDocumentationError(f"apt-get has left no file of {', '.join(set(names) - set(files))} in {folder}")
+        raise NoDocumentationError(f"apt-get has left no file of some of {', '.join(names)} in {folder}")
     return files
 
 

@@ -38,6 +38,10 @@ class Fusion:
     )
     by_language: Annotated[bool, Switch("Multiply the vector leg's weight by the language weight of the query.")] = True
 
+    by_scores: Annotated[
+        bool, Switch("Lessen the weight of a leg whose first entry hardly stands out; weights that you set stay.")
+    ] = True
+
     def __post_init__(self) -> None:
         """Check every value."""
         check_fields(self, "the fusion")

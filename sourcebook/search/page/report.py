@@ -6,6 +6,7 @@ from sourcebook.contract.explanation import Explanation
 from sourcebook.contract.search_results import SearchResults
 from sourcebook.indexing.filling import find_filling
 from sourcebook.search.query_redaction import redacted
+from sourcebook.search.ranking.fusion import described
 from sourcebook.search.ranking.state import SearchState
 
 
@@ -37,15 +38,12 @@ def report(state: SearchState) -> SearchResults:
 
 def _explanation(state: SearchState) -> Explanation:
     """Return input, output and time of each part, with the plans of the legs' statements."""
-    legs, fusion = state.found.ranked.legs, state.found.fusion
+    legs, weights, fusion = state.found.ranked.legs, state.found.ranked.weights, state.found.fusion
     return Explanation(
         query=str(state.query),
         legs=tuple(leg.explain(state.held.connection, name) for name, leg in legs.items()),
-        fusion=fusion.describe() if len(legs) > 1 else "none: one leg alone",
-        weights={
-            name: round(fusion.weight(name) * (leg.language_weight * leg.model_weight if fusion.by_language else 1), 3)
-            for name, leg in legs.items()
-        },
+        fusion=described(fusion, weights) if len(legs) > 1 else "none: one leg alone",
+        weights={name: round(weight.value, 3) for name, weight in weights.items()},
         depth=state.found.ranked.depth,
         embedding_ms=legs["vector"].embedding_ms if "vector" in legs else None,
         rerank_ms=state.rerank_ms,

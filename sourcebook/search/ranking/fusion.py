@@ -14,7 +14,7 @@ passage near their border may appear twice or not at all. A reader who needs one
 """
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from sourcebook.contract.fusion import Fusion
 from sourcebook.search.ranking.leg import LegRanking, LegResult
@@ -23,6 +23,8 @@ DEEPEST = 10_000
 """Largest number of entries that a leg is asked for; passages behind them are not ranked."""
 _STEP = 4
 """Factor from one depth to the next."""
+_COMPARED: Final = 10
+"""Rank of the entry that a leg's first one is compared with; a leg with fewer entries counts whole."""
 _NOT_FOUND = (None, None)
 
 
@@ -53,6 +55,15 @@ class Candidate(NamedTuple):
     """Grouped by document: the document's other candidates, best first."""
     copies: tuple["Candidate", ...] = ()
     """Duplicates in other documents, best first."""
+
+
+class LegWeight(NamedTuple):
+    """Weight of a leg in the fusion."""
+
+    value: float
+    behind: float | None = None
+    """Share by which the score of its tenth entry is behind that of its first; None where the weight does not depend on
+    it."""
 
 
 class RankedList:
@@ -88,6 +99,8 @@ class RankedList:
         """Results of the legs at the present depth."""
         self.first_legs: Mapping[str, LegResult] = {}
         """Results of the legs at the first depth, which is the same for every page."""
+        self.weights: Mapping[str, LegWeight] = {}
+        """Weights of the legs, by what they give at the first depth."""
         self.depth = 0
         """Entries that each leg was last asked for."""
 
@@ -120,6 +133,7 @@ class RankedList:
         self.first_legs = self.first_legs or self.legs
         heard = {name: leg for name, leg in self.legs.items() if leg.dropped is None}
         vector, keyword = (_places(heard.get(name)) for name in ("vector", "keyword"))
+        self.weights = self.weights or leg_weights(self.legs, self._fusion)
         ceiling = self.candidates[-1].score if self.candidates else float("inf")
         self.candidates += [
             Candidate(
@@ -130,13 +144,15 @@ class RankedList:
                 *vector.get(chunk, _NOT_FOUND),
                 *keyword.get(chunk, _NOT_FOUND),
             )
-            for chunk, score in fuse(heard, self._fusion, self.depth)
+            for chunk, score in fuse(heard, self._fusion, self.depth, self.weights)
             if chunk not in self._known
         ]
         self._known.update(candidate.chunk_id for candidate in self.candidates[len(self._known) :])
 
 
-def fuse(legs: Mapping[str, LegResult], fusion: Fusion, depth: int) -> LegRanking:
+def fuse(
+    legs: Mapping[str, LegResult], fusion: Fusion, depth: int, weights: Mapping[str, LegWeight] | None = None
+) -> LegRanking:
     """Return (chunk id, fused score) of every entry that a leg found, best first; equal scores in the order of ids.
 
     One leg alone keeps its order. Entries that only a leg of weight 0 by language found stand at the end.
@@ -145,19 +161,53 @@ def fuse(legs: Mapping[str, LegResult], fusion: Fusion, depth: int) -> LegRankin
         legs: results by the name of the leg, `vector` or `keyword`.
         fusion: settings.
         depth: entries that each leg was asked for; a keyword leg with fewer has every entry with a word of the query.
+        weights: from `leg_weights`, at the first depth; those of these legs where None.
     """
+    weights = leg_weights(legs, fusion) if weights is None else weights
     scores: dict[int, float] = {}
     for name, leg in legs.items():
-        weight = 1.0 if len(legs) == 1 else fusion.weight(name)
-        if weight == 0:
+        weight = 1.0 if len(legs) == 1 else weights[name].value
+        if len(legs) > 1 and fusion.weight(name) == 0:
             continue
-        if fusion.by_language and len(legs) > 1:
-            weight *= leg.language_weight * leg.model_weight
         lowest = 0.0 if name == "keyword" and len(leg.ranking) < depth else None
         gains = _reciprocal_ranks(leg.ranking, fusion.k) if fusion.method == "rrf" else _scaled(leg.ranking, lowest)
         for (chunk, _), gain in zip(leg.ranking, gains, strict=True):
             scores[chunk] = scores.get(chunk, 0.0) + weight * gain
     return sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
+
+
+def leg_weights(legs: Mapping[str, LegResult], fusion: Fusion) -> dict[str, LegWeight]:
+    """Return the weight of each leg: the given one, by language and model, and by how far its first entry stands out.
+
+    A leg that knows the answer has entries far before the others; one that guesses has many that are nearly alike
+    (after Shtok et al., Predicting Query Performance by Query-Drift Estimation, TOIS 2012, who judge a ranking by the
+    spread of its first scores). Decision 0089 has the figures. Weights that the request sets stay as they are; so do
+    those of reciprocal rank fusion, which uses no scores, and of models whose cosines were not measured.
+
+    Args:
+        legs: results by the name of the leg, at the first depth.
+        fusion: settings.
+    """
+    by_scores = len(legs) > 1 and fusion.by_scores and fusion.method == "weighted"
+    judged = legs["vector"].stands_out if by_scores and fusion.vector == fusion.keyword == 1 else {}
+    weights = {}
+    for name, leg in legs.items():
+        given = fusion.weight(name) * (leg.language_weight * leg.model_weight if fusion.by_language else 1.0)
+        standing = judged.get(name)
+        if standing is None or len(leg.ranking) < _COMPARED:
+            weights[name] = LegWeight(given)
+        else:
+            first, tenth = leg.ranking[0][1], leg.ranking[_COMPARED - 1][1]
+            behind = (first - tenth) / first if first > 0 else 0.0
+            weights[name] = LegWeight(given * standing.factor(behind), behind)
+    return weights
+
+
+def described(fusion: Fusion, weights: Mapping[str, LegWeight]) -> str:
+    """Return the method of a fusion, and what the weights of its legs depend on."""
+    behind = {name: weight.behind for name, weight in weights.items() if weight.behind is not None}
+    said = " and ".join(f"{share:.0%} in the {name} leg" for name, share in behind.items())
+    return fusion.describe() + (f"; the tenth is behind the first by {said}" if said else "")
 
 
 def _places(leg: LegResult | None) -> dict[int, tuple[int, float]]:

@@ -17,6 +17,20 @@ LegRanking = list[tuple[int, float]]
 
 
 @dataclass(frozen=True, slots=True)
+class StandingOut:
+    """How the weight of a leg depends on the share by which its tenth entry's score is behind the first one's."""
+
+    least: float
+    """Factor on the weight where both are alike."""
+    whole: float = 1.0
+    """Share from which the leg counts whole."""
+
+    def factor(self, behind: float) -> float:
+        """Return the factor for a share 0..1."""
+        return self.least + (1 - self.least) * min(behind / self.whole, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
 class LegResult:
     """Entries that one leg found, and how it found them."""
 
@@ -42,6 +56,8 @@ class LegResult:
     """The query with known words in place of unknown ones, which the keyword leg looks up where asked to."""
     model_weight: float = 1.0
     """Factor on the leg's weight in the fusion; see `query_vectors.MODEL_WEIGHTS`."""
+    stands_out: Mapping[str, StandingOut] = field(default_factory=dict)
+    """How the weights of both legs depend on their scores, by leg; of the vector leg, where its model was measured."""
 
     def explain(self, connection: Connection, name: str) -> LegExplanation:
         """Return the explanation of the leg, with PostgreSQL's plan of its statement."""

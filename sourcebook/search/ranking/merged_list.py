@@ -31,6 +31,7 @@ class MergedList(RankedList):
         self.candidates = []
         self.legs = {}
         self.first_legs = {}
+        self.weights = {}
         self.depth = 0
 
     @property
@@ -67,6 +68,7 @@ class MergedList(RankedList):
                 if chunk not in highest or rank <= highest[chunk][0]:
                     highest[chunk] = (rank, candidate, each)
         self.depth, self.legs, self.first_legs = self._whole.depth, self._whole.legs, self._whole.first_legs
+        self.weights = self._whole.weights
         ceiling = self.candidates[-1].score if self.candidates else float("inf")
         for chunk, score in sorted(scores.items(), key=lambda pair: (-pair[1], pair[0])):
             if chunk not in self._origins:

@@ -1,13 +1,15 @@
 """Fusion: the formulas, the weights, and what only one leg says."""
 
+from collections.abc import Mapping
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sourcebook.contract.fusion import Fusion
 from sourcebook.errors import QueryError
-from sourcebook.search.ranking.fusion import fuse
-from sourcebook.search.ranking.leg import LegRanking, LegResult
+from sourcebook.search.ranking.fusion import RankedList, described, fuse, leg_weights
+from sourcebook.search.ranking.leg import LegRanking, LegResult, StandingOut
 
 VECTOR = [(1, 0.9), (2, 0.5), (3, 0.1)]
 KEYWORD = [(3, 12.0), (4, 6.0), (1, 4.0)]
@@ -82,6 +84,80 @@ def test_nothing_found_is_nothing_fused() -> None:
     assert fuse({}, Fusion(), 100) == []
     assert fused({"vector": [], "keyword": []}, Fusion()) == []
     assert scores({"vector": [], "keyword": KEYWORD}, Fusion()).keys() == {1, 3, 4}
+
+
+STANDS_OUT = {"vector": StandingOut(least=0.1, whole=0.4), "keyword": StandingOut(least=0.3)}
+
+
+def falling(first: float, tenth: float, entries: int = 12, begin: int = 1) -> LegRanking:
+    """Return a ranking whose scores fall evenly."""
+    return [(begin + place, first - (first - tenth) * place / 9) for place in range(entries)]
+
+
+def both(
+    cosines: LegRanking, words: LegRanking, stands_out: Mapping[str, StandingOut] = STANDS_OUT
+) -> dict[str, LegResult]:
+    return {"vector": LegResult(cosines, stands_out=stands_out), "keyword": LegResult(words)}
+
+
+@pytest.mark.parametrize(
+    ("cosine", "score", "weights"),
+    [
+        (0.42, 5.0, (0.775, 0.65)),  # .3 of .4 behind: .1 + .9 * .75; half: .3 + .7 * .5
+        (0.6, 10.0, (0.1, 0.3)),
+        (0.0, 0.0, (1.0, 1.0)),
+        (-0.3, 0.0, (1.0, 1.0)),
+    ],
+)
+def test_a_leg_whose_first_entry_hardly_stands_out_counts_less(
+    cosine: float, score: float, weights: tuple[float, float]
+) -> None:
+    """By the share by which the tenth score, given here, is behind the first one, .6 and 10."""
+    legs = both(falling(0.6, cosine), falling(10.0, score, begin=20))
+    found = leg_weights(legs, Fusion())
+    assert (found["vector"].value, found["keyword"].value) == pytest.approx(weights)
+    assert dict(fuse(legs, Fusion(), 12))[1] == pytest.approx(weights[0])
+
+
+def test_a_leg_that_guesses_does_not_overrule_one_that_knows() -> None:
+    """Ten passages hold the words alike, and one is near in meaning: it comes first, as the vectors have it."""
+    legs = both([(1, 0.7), *falling(0.4, 0.3, 11, begin=2)], [(2, 4.0), *falling(3.9, 3.5, 99, begin=40)])
+    assert fuse(legs, Fusion(), 100)[0][0] == 1
+    assert fuse(legs, Fusion(by_scores=False), 100)[0][0] == 2
+
+
+def test_weights_stay_where_nothing_was_measured_or_the_reader_chose_them() -> None:
+    cosines, words = falling(0.6, 0.5), falling(9.0, 8.0, begin=5)
+    cases = [
+        (both(cosines, words, {}), Fusion(), {"vector": 1.0, "keyword": 1.0}),
+        (both(cosines, words), Fusion(by_scores=False), {"vector": 1.0, "keyword": 1.0}),
+        (both(cosines, words), Fusion("rrf"), {"vector": 1.0, "keyword": 1.0}),
+        (both(cosines, words), Fusion(vector=0.5, keyword=2.0), {"vector": 0.5, "keyword": 2.0}),
+        (both(cosines[:9], words[:9]), Fusion(), {"vector": 1.0, "keyword": 1.0}),
+        ({"keyword": LegResult(words)}, Fusion(), {"keyword": 1.0}),
+    ]
+    for legs, fusion, expected in cases:
+        found = leg_weights(legs, fusion)
+        assert {name: weight.value for name, weight in found.items()} == expected
+        assert described(fusion, found) == fusion.describe()
+
+
+def test_it_is_said_what_a_weight_depends_on() -> None:
+    weights = leg_weights(both(falling(0.6, 0.45), falling(8.0, 2.0)), Fusion())
+    assert described(Fusion(), weights).endswith(
+        "; the tenth is behind the first by 25% in the vector leg and 75% in the keyword leg"
+    )
+
+
+def test_later_pages_keep_the_weights_of_the_first() -> None:
+    """An index that is asked for more may find others; the order of the first pages has its weights."""
+    ranked = RankedList(
+        lambda depth: both(falling(0.6, 0.5 - depth / 1_000, 40), falling(9.0, 4.0, 40)), Fusion(depth=10)
+    )
+    ranked.extend()
+    first = ranked.weights
+    ranked.extend()
+    assert ranked.weights == first
 
 
 @given(rankings, rankings, st.sampled_from(["weighted", "rrf"]), st.floats(0, 1))
