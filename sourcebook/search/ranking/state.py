@@ -74,7 +74,9 @@ class SearchState:
     held: HeldConnection
     """Connection of the search, given back while a model is loaded or reranks."""
     query: ParsedQuery = field(init=False)
-    """The query; with fewer conditions where no passage fulfils all of them."""
+    """The query; with fewer conditions where no passage fulfils all of them, and a long text condensed."""
+    is_condensed: bool = False
+    """Whether the query's text is long, and what is rare in it stands in its place."""
     started: float = field(default_factory=time.perf_counter)
     notes: list[str] = field(default_factory=list)
 
