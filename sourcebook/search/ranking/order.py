@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from sourcebook.contract.reranking import Reranking
 from sourcebook.search.query_terms import query_terms, with_stand_ins
 from sourcebook.search.ranking.diversity import diversify, read_vectors
+from sourcebook.search.ranking.evidence import by_relevance
 from sourcebook.search.ranking.fusion import Candidate
 from sourcebook.search.ranking.passages import read_texts
 from sourcebook.search.ranking.reranking.reranker import Reranker
 from sourcebook.search.ranking.state import SearchState
 from sourcebook.search.ranking.superseding import behind_successors
-from sourcebook.search.ranking.verbatim_order import verbatim_first
+from sourcebook.search.ranking.verbatim_order import read_first, verbatim_first
 
 
 def order_candidates(state: SearchState) -> None:
@@ -29,6 +30,9 @@ def order_candidates(state: SearchState) -> None:
         terms = tuple(with_stand_ins(state.held.connection, state.scope, words, typos=request.typos))
     state.terms = terms
     if "keyword" in legs and not (reranking or request.diversity):  # a search by vectors keeps its order
+        read_first(state, candidates)
+        if "vector" in legs and candidates and not state.strategy.parts:  # the parts of a query take turns
+            candidates = by_relevance(state, candidates)
         candidates = verbatim_first(state, candidates)
     if reranking and candidates:
         candidates = _reranked(state, reranking, candidates)

@@ -18,6 +18,7 @@ from sourcebook.search.query_vectors import QueryVectors
 from sourcebook.search.ranking.fusion import Candidate, RankedList
 from sourcebook.search.ranking.highlights import Highlight
 from sourcebook.search.ranking.passages import HeldWords, Row
+from sourcebook.search.ranking.relevance import Evidence
 from sourcebook.search.ranking.reranking.reranker import Reranker
 from sourcebook.search.ranking.strategy import Strategy
 from sourcebook.search.scope import SearchScope
@@ -96,6 +97,8 @@ class SearchState:
     """Highlights of their texts by chunk id."""
     held_words: Mapping[int, HeldWords] = field(default_factory=dict)
     """Words of the query that the first candidates hold, by chunk id."""
+    evidence: dict[int, Evidence] = field(default_factory=dict)
+    """Evidence for the relevance of the candidates that were judged, by chunk id."""
     strategy: Strategy = field(init=False)
     rerank_ms: float | None = None
     """Milliseconds that reranking took; None without it."""
