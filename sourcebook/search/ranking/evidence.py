@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import Final
 
+from sourcebook.embedding.weights import MULTILINGUAL_NAME
 from sourcebook.search.ranking.diversity import read_vectors
 from sourcebook.search.ranking.fusion import Candidate
 from sourcebook.search.ranking.passages import matched_words
-from sourcebook.search.ranking.relevance import DECIDING, FITTED, Background, Evidence
+from sourcebook.search.ranking.relevance import DECIDING, FITTED, Background, Evidence, name_of
 from sourcebook.search.ranking.state import SearchState
 
 LARGEST_RISE: Final = 0.1
@@ -23,13 +24,14 @@ def evidence_for(state: SearchState, candidates: Sequence[Candidate]) -> dict[in
         ranked, connection = state.found.ranked, state.held.connection
         legs = {each.chunk_id: ranked.legs_of(each) for each in new}
         different = {id(found): found for found in (ranked.first_legs, *legs.values())}
-        made = {number: Background.of(found) for number, found in different.items()}
+        made = {number: Background.of(found, state.terms) for number, found in different.items()}
         missing = [each.chunk_id for each in new if each.chunk_id not in state.held_words]
         words = made[id(ranked.first_legs)].weights
         held = {**state.held_words, **matched_words(connection, state.scope.ids, words, missing)}
         models = {each.id: each.model for each in state.scope.generations}
         only = models[state.scope.ids[0]] if len(set(models.values())) == 1 else None
-        unknown = [each.chunk_id for each in new if only is None or each.vector_score is None]
+        needs_all = only is None or name_of(only) == MULTILINGUAL_NAME
+        unknown = [each.chunk_id for each in new if needs_all or each.vector_score is None]
         vectors = read_vectors(connection, models, unknown) if unknown and ranked.first_legs.get("vector") else {}
         for each in new:
             stored = vectors.get(each.chunk_id)
