@@ -4,12 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from sourcebook.search.ranking.relevance import RELEVANT_FROM
 from tests.integration.stages import Stages
 
 DOCUMENTS = {
     "winch.md": "# Winch faults\n\n## DrumOverrunException: brake slipped\n\nThe brake pads are worn. Replace both and "
     "reset the counter.\n",
-    "stacks.md": "# How to read a stack trace\n\nEach line of a stack trace names a class, a method, a file and a line; "
+    "stacks.md": "# How to read a stack trace\n\nEach line of a stack trace names a class, a method, a file, a line; "
     "the exception in the thread stands first, the most recent call last in a traceback.\n",
     "logs.md": "# Log files\n\nEvery line of the log has a date, a time, a level such as INFO or ERROR, and the "
     "service that wrote it.\n",
@@ -20,7 +21,12 @@ DOCUMENTS = {
 }
 JAVA = 'Exception in thread "main" org.harbour.DrumOverrunException: brake slipped\n' + "".join(
     f"\tat org.harbour.hoist.{name}.{verb}({name}.java:{line})\n"
-    for name, verb, line in (("Drum", "turn", 88), ("Cable", "pull", 17), ("Operator", "lift", 240), ("Main", "main", 9))
+    for name, verb, line in (
+        ("Drum", "turn", 88),
+        ("Cable", "pull", 17),
+        ("Operator", "lift", 240),
+        ("Main", "main", 9),
+    )
 )
 PYTHON = (
     "Traceback (most recent call last):\n"
@@ -66,7 +72,7 @@ def test_a_pasted_text_finds_what_it_is_about(harbour: Stages, pasted: str, expe
     """The passage with its rare words is first and relevant, before the one about texts of its kind."""
     hits = harbour.search(pasted, min_relevance=None)
     assert [Path(hit.uri).name for hit in hits][:1] == [expected]
-    assert hits[0].relevance > 0.5
+    assert hits[0].relevance > 3 * RELEVANT_FROM
     (note,) = [note for note in hits.notes if note.startswith("the query is long: of its ")]
     assert says in note
 
@@ -78,3 +84,16 @@ def test_a_text_of_any_usual_length_is_a_query(harbour: Stages) -> None:
 
 def test_a_short_question_is_searched_whole(harbour: Stages) -> None:
     assert harbour.search("Must dogs be kept on a lead?").notes == ()
+
+
+def test_the_relevance_falls_down_a_page(harbour: Stages) -> None:
+    """The passage that answers stands before many with the query's common words. It is the last test: it adds them."""
+    for number in range(12):
+        harbour.write(
+            f"notes/{number}.md", f"# Visits {number}\n\nHow long is a visit? A visit is long, says {number}.\n"
+        )
+    harbour.run()
+    hits = harbour.search("How long before the café opens for a visit?", limit=10)
+    relevances = [hit.relevance for hit in hits]
+    assert Path(hits[0].uri).name == "cafe.md"
+    assert all(later <= first + 0.1 for at, first in enumerate(relevances) for later in relevances[at:])

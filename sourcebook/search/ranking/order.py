@@ -31,7 +31,8 @@ def order_candidates(state: SearchState) -> None:
     state.terms = terms
     if "keyword" in legs and not (reranking or request.diversity):  # a search by vectors keeps its order
         read_first(state, candidates)
-        if "vector" in legs and candidates and not state.strategy.parts:  # the parts of a query take turns
+        # The parts of a query take turns; in a language that the model has not learnt the fusion knows more.
+        if "vector" in legs and legs["vector"].language_weight == 1 and candidates and not state.strategy.parts:
             candidates = by_relevance(state, candidates)
         candidates = verbatim_first(state, candidates)
     if reranking and candidates:

@@ -146,11 +146,11 @@ class RelevanceModel:
         if not has_words:
             return [(1.0, under.alone)]
         weight = evidence.language_weight
-        if not evidence.has_known_words:
-            return [(weight, under.alone), (1 - weight, self.words)]
         is_translated = evidence.language is not None and evidence.language < _ONE_LANGUAGE
         if is_translated and under.alone.log_odds(evidence) > under.both.log_odds(evidence):
             return [(weight / 2, under.both), (weight / 2, under.alone), (1 - weight, self.words)]
+        if not evidence.has_known_words:
+            return [(weight, under.alone), (1 - weight, self.words)]
         return [(weight, under.both), (1 - weight, self.words)]
 
 

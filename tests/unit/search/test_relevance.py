@@ -7,22 +7,30 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from sourcebook.embedding.weights import BUNDLED_NAME, MULTILINGUAL_NAME
+from sourcebook.embedding.weights import BUNDLED_NAME, MULTILINGUAL_DIMENSIONS, MULTILINGUAL_NAME
 from sourcebook.search.query_terms import QueryTerm
 from sourcebook.search.ranking.evidence import LARGEST_RISE, bounded_order
 from sourcebook.search.ranking.fusion import Candidate
+from sourcebook.search.ranking.language_free import FILE, similarity
 from sourcebook.search.ranking.leg import LegResult
 from sourcebook.search.ranking.relevance import FITTED, RELEVANT_FROM, Background, Evidence
 
 MINILM = f"{BUNDLED_NAME}:53aa51172d14"
 
 
-def _towards(*cosines: float) -> NDArray[np.float32]:
+def _towards(cosine: float) -> NDArray[np.float32]:
     """Return a vector of length 1 in two dimensions whose cosine to (1, 0) is given."""
-    return np.array([cosines[0], (1 - cosines[0] ** 2) ** 0.5], np.float32)
+    return np.array([cosine, (1 - cosine**2) ** 0.5], np.float32)
+
+
+def _random(seed: int) -> NDArray[np.float32]:
+    """Return a vector of length 1 in the dimensions of multilingual-e5-small."""
+    vector = np.random.default_rng(seed).normal(size=MULTILINGUAL_DIMENSIONS)
+    return (vector / np.linalg.norm(vector)).astype(np.float32)
 
 
 ASKED = _towards(1.0)
+MULTILINGUAL = f"{MULTILINGUAL_NAME}:cd1caf181241"
 TERMS = (QueryTerm("batteri", 2, {1: 7}, 3.0), QueryTerm("winter", 9, {1: 8}, 1.0))
 LEGS = {
     "vector": LegResult([(1, 0.7), (2, 0.4), (3, 0.2)], vectors={MINILM: ASKED}),
@@ -138,11 +146,34 @@ def test_cosines_of_another_model_are_compared_with_their_own() -> None:
 
 def test_each_passage_is_judged_by_its_own_model() -> None:
     """Collections of two models may be searched at once."""
-    legs = {"vector": replace(LEGS["vector"], vectors={MINILM: ASKED, f"{MULTILINGUAL_NAME}:cd1c": ASKED})}
+    asked = _random(1)
+    legs = {"vector": replace(LEGS["vector"], vectors={MINILM: ASKED, MULTILINGUAL: asked})}
     background = Background.of(legs)
-    assert background.evidence(FIRST, model=f"{MULTILINGUAL_NAME}:cd1c").model == MULTILINGUAL_NAME
+    other = background.evidence(FIRST, model=MULTILINGUAL, vector=_random(2))
+    assert (other.model, other.cosine == FIRST.vector_score) == (MULTILINGUAL_NAME, False)
     assert background.evidence(FIRST, model=MINILM).model == BUNDLED_NAME
     assert background.can_refuse
+    shortened = background.evidence(FIRST, model=MULTILINGUAL, vector=_towards(0.5))
+    assert (shortened.model, shortened.cosine) == ("", FIRST.vector_score)
+
+
+def test_what_a_vector_says_of_the_language_does_not_count() -> None:
+    """A passage moved along the directions of languages is as near as before, and in another language."""
+    _, mean, *directions = np.load(FILE).astype(np.float32)
+    asked, passage = _random(3), _random(4)
+    moved = passage + 0.5 * directions[0] - 0.3 * directions[5]
+    assert similarity(asked, moved).cosine == pytest.approx(similarity(asked, passage).cosine, abs=1e-3)
+    assert similarity(asked, moved).language != pytest.approx(similarity(asked, passage).language, abs=1e-2)
+    assert similarity(asked, mean).cosine == pytest.approx(0.0, abs=1e-3), "the mean passage is about nothing"
+
+
+def test_an_answer_in_another_language_lacks_the_words_of_the_query() -> None:
+    """Words that it lacks count half, words that it has count whole."""
+    answer = Evidence(cosine=0.35, language=0.8, matched=0.0, model=MULTILINGUAL_NAME)
+    translated = replace(answer, language=-0.2)
+    alone = FITTED.relevance(replace(translated, matched=None))
+    assert FITTED.relevance(answer) < FITTED.relevance(translated) < alone
+    assert FITTED.relevance(replace(translated, matched=1.0)) > alone
 
 
 @pytest.mark.parametrize(
