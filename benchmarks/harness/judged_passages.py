@@ -39,9 +39,9 @@ WHERE entry.generation_id = ANY(%s) AND entry.chunk_id = ANY(%s)
 _FITTED_ON = 5
 """First passages of a search that coefficients are fitted on."""
 _QUANTITIES = {
-    "both": ("cosine", "matched"),
+    "both": ("cosine", "matched", "together", "language"),
     "words": ("matched",),
-    "vectors": ("cosine",),
+    "vectors": ("cosine", "language"),
     "other_both": ("standing", "matched"),
     "other_vectors": ("standing",),
 }
@@ -196,7 +196,8 @@ def _fit(
     legs: str, evidence: Sequence[Evidence], answers: Numbers, rows: Sequence[tuple[JudgedPassage, float]]
 ) -> Coefficients:
     names = _QUANTITIES[legs]
-    quantities = np.array([[getattr(each, name) or 0.0 for name in names] for each in evidence])
+    alone = [Coefficients(0.0, **{name: 1.0}) for name in names]
+    quantities = np.array([[one.log_odds(each) for one in alone] for each in evidence])
     uses_cosine = legs != "words"
     weights = np.array(
         [

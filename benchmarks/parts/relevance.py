@@ -21,8 +21,6 @@ from sourcebook.search.query_vectors import QueryVectors
 from sourcebook.search.ranking.relevance import FITTED, RELEVANT_FROM, RelevanceModel
 
 _LARGEST_ERROR = 0.08
-_LARGEST_CHANGE = 0.3
-"""Difference of a coefficient from the one in use, at most: other machines round vectors otherwise."""
 _LEAST_REFUSED = 0.95
 _MOST_REFUSED = 0.02
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
@@ -94,7 +92,8 @@ def measure(searches: Sequence[JudgedSearch], name: str) -> tuple[list[Row], str
         row = Row(f"{name}: questions of other sets refused, {collection} held back", refused, "%", note=note)
         rows.append(row)
     difference = _largest_difference(model, name)
-    rows.append(Row(f"{name}: coefficients in use against fitted ones", difference, "share", _LARGEST_CHANGE))
+    note = "those in use were fitted on keyword queries and further sets, too: decision 0088"
+    rows.append(Row(f"{name}: coefficients in use against fitted ones", difference, "share", note=note))
     rows += _refusals(reported, name)
     rises = [each.has_rise(FITTED) for each in reported if each.kind in ANSWERABLE]
     rows.append(Row(f"{name}: pages whose fused order rises in relevance by .1", sum(rises) / len(rises), "%"))
@@ -144,11 +143,12 @@ def _percent(share: float) -> str:
 def _largest_difference(model: RelevanceModel, name: str) -> float:
     fitted, in_use = coefficients_of(model, name), coefficients_of(FITTED, name)
     legs = LEGS if name == BUNDLED_NAME else ("both", "vectors")
-    return max(
+    differences: list[float] = [
         abs(one - other)
         for each in legs
         for one, other in zip(astuple(fitted[each]), astuple(in_use[each]), strict=True)
-    )
+    ]
+    return max(differences)
 
 
 def reliability_diagram(sets: dict[str, list[Bin]]) -> str:

@@ -71,7 +71,7 @@ class Coefficients:
     standing: float = 0.0
     matched: float = 0.0
     together: float = 0.0
-    """Of cosine times matched."""
+    """Coefficient of cosine times matched."""
     language: float = 0.0
 
     def terms(self, evidence: Evidence) -> dict[str, float]:
@@ -236,14 +236,14 @@ class Background:
         cosine = standing = language = share = None
         if self.cosines:
             asked = self.vectors.get(model or "")
-            has_both = asked is not None and vector is not None
-            if has_both and name == MULTILINGUAL_NAME and can_compare(asked, vector):
-                cosine, language = similarity(asked, vector)
+            pair = None if asked is None or vector is None else (asked, vector)
+            if pair and name == MULTILINGUAL_NAME and can_compare(*pair):
+                cosine, language = similarity(*pair)
             else:
                 # A passage outside of the leg's entries is at most as near as the last of them.
                 cosine = candidate.vector_score
                 if cosine is None:
-                    cosine = float(asked @ vector) if has_both else self.cosines[-1]
+                    cosine = float(pair[0] @ pair[1]) if pair else self.cosines[-1]
                 name = name if name in FITTED.calibrated and name != MULTILINGUAL_NAME else ""
                 standing = None if name else self._standing(cosine)
         idf = sum(self.weights.values())
