@@ -2,10 +2,10 @@
 
 Any two texts of one language have a cosine of .75 under it, an answer in another language has one of .80. So the mean
 vector of questions and of passages is subtracted, and the directions in which one text differs between languages are
-projected out (Mu and Viswanath, All-but-the-Top, ICLR 2018; Yang et al., A Simple and Effective Method To Eliminate the
-Self Language Bias in Multilingual Representations, EMNLP 2021). The directions are the first principal components of the
-first article of the Universal Declaration of Human Rights in 32 languages, as passages and as queries. The means are
-those of fifteen judged sets in six languages, each with the same weight (decision 0088).
+projected out (Mu and Viswanath, All-but-the-Top, ICLR 2018; Yang et al., A Simple and Effective Method To Eliminate
+the Self Language Bias in Multilingual Representations, EMNLP 2021). The directions are the first principal components
+of the first article of the Universal Declaration of Human Rights in 32 languages, as passages and as queries. The
+means are those of fifteen judged sets in six languages, each with the same weight (decision 0088).
 """
 
 from __future__ import annotations
