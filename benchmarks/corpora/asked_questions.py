@@ -3,12 +3,14 @@
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from benchmarks.corpora.judged_sets import RetrievalSet
 
-Kind = Literal["own", "removed", "foreign"]
-"""`own`: the collection answers. `removed`: it lacks the documents that do. `foreign`: of another source's set."""
+Kind = Literal["own", "translated", "removed", "foreign"]
+"""`own`: the collection answers. `translated`: it answers in another language. `removed`: it lacks the documents that
+do. `foreign`: of another source's set."""
+ANSWERABLE: Final = ("own", "translated")
 SMALL = "-small"
 """End of the name of a collection with an eighth of the documents."""
 MOST_DOCUMENTS = 1_000
@@ -56,7 +58,7 @@ def collections_of(sets: Mapping[str, RetrievalSet]) -> dict[str, RetrievalSet]:
 
 
 def asked_questions(collections: Mapping[str, RetrievalSet]) -> Iterator[Asked]:
-    """Yield what is asked of each collection; questions of the same paragraphs in another language are left out."""
+    """Yield what is asked of each collection; XQuAD has the same paragraphs in each of its languages."""
     for name, known in collections.items():
         source, whole = source_of(name), name.removesuffix(SMALL)
         yield Asked(name, source, "own", _some(known.questions, _MOST_OWN), known.relevant)
@@ -65,6 +67,8 @@ def asked_questions(collections: Mapping[str, RetrievalSet]) -> Iterator[Asked]:
                 continue
             if source_of(other) != source:
                 yield Asked(name, source, "foreign", _some(asking.questions, _MOST_OTHER), {})
+            elif other != whole == name:
+                yield Asked(name, source, "translated", _some(asking.questions, _MOST_OTHER), asking.relevant)
             elif other == whole != name:
                 gone = {key: text for key, text in asking.questions.items() if key not in known.questions}
                 yield Asked(name, source, "removed", _some(gone, _MOST_OTHER), {})

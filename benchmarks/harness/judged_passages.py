@@ -7,15 +7,26 @@ from dataclasses import dataclass, replace
 import numpy as np
 from psycopg import Connection
 
-from benchmarks.corpora.asked_questions import Asked, Kind, is_reported
+from benchmarks.corpora.asked_questions import ANSWERABLE, Asked, Kind, is_reported
 from benchmarks.harness.calibration import Numbers, fit_logistic
 from sourcebook.contract.fusion import Fusion
+from sourcebook.embedding.weights import BUNDLED_NAME
 from sourcebook.search.query_vectors import QueryVectors
+from sourcebook.search.ranking.diversity import read_vectors
+from sourcebook.search.ranking.evidence import bounded_order
 from sourcebook.search.ranking.fusion import Candidate, RankedList
 from sourcebook.search.ranking.keyword_leg import KeywordLeg
 from sourcebook.search.ranking.leg import LegResult
 from sourcebook.search.ranking.passages import matched_words
-from sourcebook.search.ranking.relevance import DECIDING, Background, Coefficients, Evidence, RelevanceModel
+from sourcebook.search.ranking.relevance import (
+    DECIDING,
+    Background,
+    Coefficients,
+    Evidence,
+    RelevanceModel,
+    VectorCoefficients,
+    name_of,
+)
 from sourcebook.search.ranking.vector_leg import VectorLeg
 from sourcebook.search.scope import SearchScope, find_scope
 
@@ -25,15 +36,17 @@ SELECT entry.chunk_id, regexp_replace(document.uri, '^.*/|[.]md$', '', 'g')
 FROM search_entry entry JOIN document ON document.id = entry.document_id
 WHERE entry.generation_id = ANY(%s) AND entry.chunk_id = ANY(%s)
 """
-LEGS = ("both", "words", "vectors", "other_both", "other_vectors")
-"""Fields of `RelevanceModel`."""
+_FITTED_ON = 5
+"""First passages of a search that coefficients are fitted on."""
 _QUANTITIES = {
-    "both": ("cosine", "matched", "cosine_margin", "keyword_margin"),
-    "words": ("matched", "keyword_margin"),
-    "vectors": ("cosine", "cosine_margin"),
-    "other_both": ("standing", "matched", "keyword_margin"),
-    "other_vectors": ("standing", "cosine_margin"),
+    "both": ("cosine", "matched", "together", "language"),
+    "words": ("matched",),
+    "vectors": ("cosine", "language"),
+    "other_both": ("standing", "matched"),
+    "other_vectors": ("standing",),
 }
+LEGS = tuple(_QUANTITIES)
+"""Combinations of legs; `other`: under a model that is not calibrated."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +63,8 @@ class JudgedPassage:
 class JudgedSearch:
     """Passages that a search for one question found."""
 
+    model: str
+    """Name of the embedding model."""
     collection: str
     source: str
     kind: Kind
@@ -63,6 +78,11 @@ class JudgedSearch:
     def is_refused(self, model: RelevanceModel, legs: str, least: float) -> bool:
         """Whether no passage is relevant."""
         return max((model.relevance(each[legs]) for each in self.deciding), default=0.0) < least
+
+    def has_rise(self, model: RelevanceModel) -> bool:
+        """Whether the relevance rises by more than .1 down the first passages in the order of the fusion."""
+        relevances = [model.relevance(each["both"]) for each in self.deciding]
+        return bounded_order(relevances) != list(range(len(relevances)))
 
 
 def judged_searches(connection: Connection, vectors: QueryVectors, asked: Asked) -> Iterator[JudgedSearch]:
@@ -86,7 +106,13 @@ def judged_searches(connection: Connection, vectors: QueryVectors, asked: Asked)
         judged = asked.relevant.get(question, {})
         passages = [JudgedPassage(known, document in judged) for document, known in best.items()]
         yield JudgedSearch(
-            asked.collection, asked.source, asked.kind, is_reported(question), passages[:DECIDING], evidence[:DECIDING]
+            name_of(scope.generations[0].model),
+            asked.collection,
+            asked.source,
+            asked.kind,
+            is_reported(question),
+            passages[:_FITTED_ON],
+            evidence[:DECIDING],
         )
 
 
@@ -94,45 +120,84 @@ def _evidence(
     connection: Connection, scope: SearchScope, legs: Mapping[str, LegResult], candidates: Sequence[Candidate]
 ) -> list[dict[str, Evidence]]:
     """Return the evidence of each candidate for each of `LEGS`."""
-    both = Background.of(legs, scope.by_model())
+    both = Background.of(legs)
     backgrounds = {
         "both": both,
         "words": replace(both, cosines=()),
         "vectors": replace(both, weights={}),
-        "other_both": replace(both, is_known=False),
-        "other_vectors": replace(both, is_known=False, weights={}),
+        "other_both": both,
+        "other_vectors": replace(both, weights={}),
     }
-    held = matched_words(connection, scope.ids, both.weights, [each.chunk_id for each in candidates])
+    chunks = [each.chunk_id for each in candidates]
+    held = matched_words(connection, scope.ids, both.weights, chunks)
     matched = {chunk: each.words for chunk, each in held.items()}
+    vectors = read_vectors(connection, {each.id: each.model for each in scope.generations}, chunks)
     return [
-        {name: each.evidence(candidate, matched.get(candidate.chunk_id, ())) for name, each in backgrounds.items()}
+        {
+            name: each.evidence(
+                candidate,
+                matched.get(candidate.chunk_id, ()),
+                None if name.startswith("other") else vectors[candidate.chunk_id].model,
+                vectors[candidate.chunk_id].vector,
+            )
+            for name, each in backgrounds.items()
+        }
         for candidate in candidates
     ]
 
 
 def weights_of(searches: Sequence[JudgedSearch]) -> list[float]:
     """Return a weight for each search: sources weigh alike, and in each the answerable and the other questions."""
-    groups = [(each.source, each.kind == "own") for each in searches]
+    groups = [(each.model, each.source, each.kind in ANSWERABLE) for each in searches]
     counts = Counter(groups)
     return [len(groups) / (len(counts) * counts[group]) for group in groups]
 
 
 def fit_model(searches: Sequence[JudgedSearch]) -> RelevanceModel:
-    """Return the coefficients that explain best which passages answer."""
+    """Return the coefficients that explain best which passages answer, under each model of the searches.
+
+    Those of words, and of a model that is not calibrated, are fitted on the searches of the default model.
+    """
+    found = {
+        model: _coefficients([each for each in searches if each.model == model])
+        for model in dict.fromkeys(each.model for each in searches)
+    }
+    default = found.get(BUNDLED_NAME) or next(iter(found.values()))
+    return RelevanceModel(
+        words=default["words"],
+        calibrated={model: VectorCoefficients(each["both"], each["vectors"]) for model, each in found.items()},
+        other=VectorCoefficients(default["other_both"], default["other_vectors"]),
+    )
+
+
+def coefficients_of(model: RelevanceModel, name: str) -> dict[str, Coefficients]:
+    """Return the coefficients for each of `LEGS` under an embedding model."""
+    calibrated = model.calibrated[name]
+    return {
+        "both": calibrated.both,
+        "words": model.words,
+        "vectors": calibrated.alone,
+        "other_both": model.other.both,
+        "other_vectors": model.other.alone,
+    }
+
+
+def _coefficients(searches: Sequence[JudgedSearch]) -> dict[str, Coefficients]:
     rows = [
         (passage, weight)
         for each, weight in zip(searches, weights_of(searches), strict=True)
         for passage in each.passages
     ]
     answers = np.array([float(passage.answers) for passage, _ in rows])
-    return RelevanceModel(**{legs: _fit(legs, [row[0].evidence[legs] for row in rows], answers, rows) for legs in LEGS})
+    return {legs: _fit(legs, [row[0].evidence[legs] for row in rows], answers, rows) for legs in LEGS}
 
 
 def _fit(
     legs: str, evidence: Sequence[Evidence], answers: Numbers, rows: Sequence[tuple[JudgedPassage, float]]
 ) -> Coefficients:
     names = _QUANTITIES[legs]
-    quantities = np.array([[getattr(each, name) or 0.0 for name in names] for each in evidence])
+    alone = [Coefficients(0.0, **{name: 1.0}) for name in names]
+    quantities = np.array([[one.log_odds(each) for one in alone] for each in evidence])
     uses_cosine = legs != "words"
     weights = np.array(
         [

@@ -7,8 +7,7 @@ from psycopg import Connection
 from psycopg.rows import class_row
 
 from sourcebook.admin.audit import record_event
-from sourcebook.contract.judgments import RecordedJudgment
-from sourcebook.contract.search import MOST_CHARACTERS
+from sourcebook.contract.judgments import MOST_JUDGED_CHARACTERS, RecordedJudgment
 from sourcebook.database.queries import queries
 from sourcebook.errors import QueryError
 
@@ -19,8 +18,8 @@ HIGHEST_GRADE: Final = 1_000
 def record_judgment(connection: Connection, collection: str, query: str, uri: str, grade: int, *, actor: str) -> None:
     """Record the grade of a document for a query, in place of an earlier one; the audit does not repeat the query."""
     query = query.strip()
-    if not query or len(query) > MOST_CHARACTERS or "\0" in query:
-        raise QueryError(f"the query has {len(query):,} characters; it must have 1 to {MOST_CHARACTERS:,}")
+    if not query or len(query) > MOST_JUDGED_CHARACTERS or "\0" in query:
+        raise QueryError(f"the query has {len(query):,} characters; it must have 1 to {MOST_JUDGED_CHARACTERS:,}")
     if abs(grade) > HIGHEST_GRADE:
         raise QueryError(f"the grade is {grade}; it must be -{HIGHEST_GRADE:,} to {HIGHEST_GRADE:,}")
     values = {"collection": collection, "query": query, "uri": uri, "grade": grade}

@@ -2,7 +2,10 @@
 
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
+
+MOST_JUDGED_CHARACTERS: Final = 10_000
+"""Characters of a query that is judged, at most: it is a key of the table of judgments."""
 
 
 @dataclass(frozen=True, slots=True)

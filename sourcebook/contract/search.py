@@ -33,8 +33,8 @@ SupersededChoice = Literal["shown", "behind"]
 DuplicatesChoice = Literal["fold", "show"]
 ContextFormat = Literal["markdown", "xml", "messages", "anthropic", "openai"]
 
-MOST_CHARACTERS: Final = 10_000
-"""Characters of a query, at most."""
+MOST_CHARACTERS: Final = 200_000
+"""Characters of a query, at most; of a long one a search condenses what is rare in it."""
 MOST_RESULTS: Final = 1_000
 """Results of a page, at most."""
 LARGEST_OFFSET: Final = 10_000

@@ -1,8 +1,11 @@
 """A search from the checked request to its page of results: six steps over one state."""
 
+from dataclasses import replace
+
 from sourcebook.contract.search import SearchRequest
 from sourcebook.contract.search_results import SearchResults
 from sourcebook.errors import DatabaseConnectionLostError, DatabaseDeadlockError
+from sourcebook.search.long_query import condensed, is_long
 from sourcebook.search.observation import SearchObservation
 from sourcebook.search.page.dress import dress_page
 from sourcebook.search.page.report import report
@@ -35,7 +38,7 @@ def run_search(resources: SearchResources, request: SearchRequest) -> SearchResu
 
 def _run(resources: SearchResources, request: SearchRequest, observation: SearchObservation) -> SearchResults:
     state = SearchState(resources, request, observation, resources.connections.hold())
-    if state.embeds_query:
+    if state.embeds_query and not is_long(state.query.text):
         resources.vectors.begin(resources.executor, request.collections, state.query.text)
     with state.held:
         _open_scope(state)
@@ -57,6 +60,7 @@ def _open_scope(state: SearchState) -> None:
         if state.query.excluded and request.literal is None and state.scope.generations:
             options = options_in_passages(state.held.connection, state.scope, state.query)
             state.query = parse_query(request.query, options=options)
+        _condense(state)
         text = state.query.text
         if state.embeds_query:
             state.scope = state.scope.without_vectors(vectors.awaits_export)
@@ -70,3 +74,15 @@ def _open_scope(state: SearchState) -> None:
         state.has_loaded = True  # another generation may have become active in the meantime
     if state.embeds_query:
         vectors.remember(request.collections, state.scope.generations)
+
+
+def _condense(state: SearchState) -> None:
+    """Replace the text of a long query by what is rare in it, which a note says; its operators stay."""
+    query = state.query
+    text = query.text if query.has_operators else state.request.query  # with its lines, which the parser joins
+    if state.is_condensed or not is_long(text) or not state.scope.generations:
+        return
+    state.is_condensed = True
+    found = condensed(state.held.connection, state.scope, text)
+    state.query = replace(query, text=found.text)
+    state.notes.append(found.note)

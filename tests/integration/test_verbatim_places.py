@@ -10,7 +10,7 @@ from sourcebook.search.query_vectors import QueryVectors
 from sourcebook.search.ranking.fusion import Candidate
 from sourcebook.search.ranking.reranking.reranker import Reranker
 from sourcebook.search.ranking.state import SearchResources, SearchState
-from sourcebook.search.ranking.verbatim_order import FIRST, verbatim_first
+from sourcebook.search.ranking.verbatim_order import FIRST, read_first, verbatim_first
 from sourcebook.search.scope import find_scope
 from tests.integration.stages import Stages
 
@@ -47,6 +47,7 @@ def test_a_section_takes_its_place_past_candidates_that_are_not_looked_at(stages
         state = SearchState(resources, request, SearchObservation(request), held)
         state.scope = find_scope(held.connection, [stages.collection])
         state.terms = query_terms(held.connection, state.scope, QUERY)
+        read_first(state, candidates)
         ordered = verbatim_first(state, candidates)
     reranker.close()
     assert [each.chunk_id for each in ordered] == [before[0], section, *before[1:], *between, contents_of_page]

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from sourcebook.contract.search import LARGEST_OFFSET
+from sourcebook.search.ranking.evidence import evidence_for
 from sourcebook.search.ranking.fusion import DEEPEST, Candidate
-from sourcebook.search.ranking.passages import matched_words
 from sourcebook.search.ranking.relevance import DECIDING, FITTED, RELEVANT_FROM, Background
 from sourcebook.search.ranking.state import Page, SearchState
 
@@ -16,28 +16,15 @@ def judge_page(state: SearchState) -> None:
     passage of a named file, or one that fulfils a required phrase or title, is what was asked for, whatever its
     relevance.
     """
-    request, ranked, known = state.request, state.found.ranked, state.held_words
+    request, ranked = state.request, state.found.ranked
     page, next_offset = _page(state)
     deciding = ranked.candidates[:DECIDING]
-    judged_once = list({each.chunk_id: each for each in (*deciding, *page)}.values())
-    legs = {each.chunk_id: ranked.legs_of(each) for each in judged_once}
-    models = state.scope.by_model()
-    different = {id(found): found for found in (ranked.first_legs, *legs.values())}
-    made = {number: Background.of(found, models) for number, found in different.items()}
-    background = made[id(ranked.first_legs)]
-    missing = [each.chunk_id for each in judged_once if each.chunk_id not in known]
-    matched = {**known, **matched_words(state.held.connection, state.scope.ids, background.weights, missing)}
-    evidence = {
-        each.chunk_id: made[id(legs[each.chunk_id])].evidence(
-            each, matched[each.chunk_id].words if each.chunk_id in matched else ()
-        )
-        for each in judged_once
-    }
+    evidence = evidence_for(state, list({each.chunk_id: each for each in (*deciding, *page)}.values()))
     relevances = {chunk: FITTED.relevance(known) for chunk, known in evidence.items()}
     best = max((relevances[each.chunk_id] for each in deciding), default=1.0)
     is_demanded = bool(state.query.phrases or state.query.titles) or ranked.has_named_files
     has_less = any(each.awaits_vectors for each in state.scope.generations)  # to show for passages without vectors
-    can_refuse = background.can_refuse and not has_less
+    can_refuse = Background.of(ranked.first_legs).can_refuse and not has_less
     nothing_relevant = best < RELEVANT_FROM and can_refuse and not is_demanded
     if request.min_relevance is not None:
         shown = [each for each in page if relevances[each.chunk_id] >= request.min_relevance]

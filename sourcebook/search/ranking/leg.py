@@ -3,12 +3,16 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from psycopg import Connection, sql
 
 from sourcebook.contract.explanation import LegExplanation
 from sourcebook.search.query_terms import QueryTerm
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _LONG: Final = re.compile(r"([\[{][^\]}]{40})[^\]}]+")
 
@@ -58,6 +62,8 @@ class LegResult:
     """Factor on the leg's weight in the fusion; see `query_vectors.MODEL_WEIGHTS`."""
     stands_out: Mapping[str, StandingOut] = field(default_factory=dict)
     """How the weights of both legs depend on their scores, by leg; of the vector leg, where its model was measured."""
+    vectors: Mapping[str, "NDArray[np.float32]"] = field(default_factory=dict)
+    """The query's vector by the identity of the model, of the vector leg."""
 
     def explain(self, connection: Connection, name: str) -> LegExplanation:
         """Return the explanation of the leg, with PostgreSQL's plan of its statement."""

@@ -8,12 +8,13 @@ from sourcebook.contract.reranking import Reranking
 from sourcebook.search.query_terms import query_terms, with_stand_ins
 from sourcebook.search.ranking.diversity import diversify, read_vectors
 from sourcebook.search.ranking.duplicates import fold
+from sourcebook.search.ranking.evidence import by_relevance
 from sourcebook.search.ranking.fusion import Candidate
 from sourcebook.search.ranking.passages import read_texts
 from sourcebook.search.ranking.reranking.reranker import Reranker
 from sourcebook.search.ranking.state import SearchState
 from sourcebook.search.ranking.superseding import behind_successors
-from sourcebook.search.ranking.verbatim_order import verbatim_first
+from sourcebook.search.ranking.verbatim_order import read_first, verbatim_first
 
 
 def order_candidates(state: SearchState) -> None:
@@ -32,6 +33,10 @@ def order_candidates(state: SearchState) -> None:
         terms = tuple(with_stand_ins(state.held.connection, state.scope, words, typos=request.typos))
     state.terms = terms
     if "keyword" in legs and not (reranking or request.diversity):  # a search by vectors keeps its order
+        read_first(state, candidates)
+        # The parts of a query take turns; in a language that the model has not learnt the fusion knows more.
+        if "vector" in legs and legs["vector"].language_weight == 1 and candidates and not state.strategy.parts:
+            candidates = by_relevance(state, candidates)
         candidates = verbatim_first(state, candidates)
     if reranking and candidates:
         candidates = _reranked(state, reranking, candidates)

@@ -1,54 +1,65 @@
-"""Relevance of a passage: the probability that it answers the query, by logistic regression on what the legs found.
+"""Relevance of a passage: the probability that it answers the query, by logistic regression.
 
 The score of a leg ranks the passages of one search and says nothing across searches: the best passage has a score also
-where none answers. The relevance rests on quantities that compare between queries and collections.
+where none answers. The relevance is a property of the query and the passage: the cosine similarity of their vectors,
+and the share of the query's idf that the passage's words have, by the document frequencies of the whole collection.
+What else was found, and what a filter leaves, does not change it.
 
-`python -m benchmarks relevance` fits the coefficients: on one half of the questions of SciFact, Cranfield and XQuAD
-(English, German, Spanish, Russian), asked of their own collections, of an eighth of these, and of the other sets'
-collections, where nothing answers. Each of the three sources weighs as much, and so do answerable and other questions.
-A passage counts as answering where its document is judged relevant. `docs/searching.md` has the calibration on the
-other half.
+`python -m benchmarks relevance` fits the coefficients, and reports on sources that nothing was fitted on; decision 0088
+has the figures.
 """
 
+from __future__ import annotations
+
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from sourcebook.contract.fusion import FIRST_DEPTH
-from sourcebook.embedding.weights import BUNDLED_NAME
+from sourcebook.embedding.weights import BUNDLED_NAME, MULTILINGUAL_NAME
+from sourcebook.search.query_terms import QueryTerm
 from sourcebook.search.ranking.fusion import Candidate
+from sourcebook.search.ranking.language_free import can_compare, similarity
 from sourcebook.search.ranking.leg import LegResult
 
-RELEVANT_FROM: Final = 0.06
-"""Relevance from which a passage is relevant. Among the questions that were fitted on, 96 % of those of other sets and
-.6 % of the answerable ones find no such passage."""
-DECIDING: Final = 5
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+RELEVANT_FROM: Final = 0.08
+"""Relevance from which a passage is relevant."""
+DECIDING: Final = 10
 """First candidates of a ranked list, which decide whether anything relevant was found."""
 _LARGEST_STANDING: Final = 8.0
 """Largest `standing`: among few entries one may stand out by any number of deviations."""
+_ONE_LANGUAGE: Final = 0.3
+"""Similarity of languages below which those of query and passage differ: of 1,800 pairs of two languages 90 % are below
+.29, of those of one language 90 % above .19."""
 _LEAST_DEVIATION: Final = 1e-3
 """Standard deviation of cosines, at least: passages that are alike have none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Quantities by which a passage is judged; those of a leg that found nothing, or was not asked, are None."""
+    """Quantities by which a passage is judged; those of a leg that was not asked are None."""
 
     cosine: float | None = None
-    """Cosine similarity, -1..1, under a model whose cosines the coefficients were fitted on."""
+    """Cosine similarity of the vectors of query and passage, -1..1; under multilingual-e5-small without the directions
+    of languages."""
+    language: float | None = None
+    """Similarity of the languages of query and passage, -1..1, under multilingual-e5-small."""
     standing: float | None = None
-    """Cosine similarity under another model: standard deviations above the mean of the leg's first 100 entries."""
-    cosine_margin: float | None = None
-    """Cosine similarity less that of the best other passage; above 0 for the nearest passage alone."""
+    """Under a model that is not calibrated: standard deviations above the mean of the leg's first 100 entries."""
     matched: float | None = None
     """Share of the query's idf, 0..1, that the passage's words have."""
-    keyword_margin: float | None = None
-    """BM25 score less that of the best other passage, divided by the query's idf, -1..1; None where no passage holds a
-    word of the query."""
     language_weight: float = 1.0
     """Weight 0..1 of the cosine; see `query_vectors.language_weight`."""
+    has_known_words: bool = True
+    """Whether any passage of the collections holds a word of the query, so that words tell passages apart."""
+    model: str = BUNDLED_NAME
+    """Name of the embedding model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +69,19 @@ class Coefficients:
     intercept: float
     cosine: float = 0.0
     standing: float = 0.0
-    cosine_margin: float = 0.0
     matched: float = 0.0
-    keyword_margin: float = 0.0
+    together: float = 0.0
+    """Coefficient of cosine times matched."""
+    language: float = 0.0
 
     def terms(self, evidence: Evidence) -> dict[str, float]:
         """Return what each quantity that is used adds to the log-odds, the intercept first."""
         added = {
             "cosine": self.cosine * (evidence.cosine or 0.0),
             "standing": self.standing * (evidence.standing or 0.0),
-            "cosine_margin": self.cosine_margin * (evidence.cosine_margin or 0.0),
             "matched": self.matched * (evidence.matched or 0.0),
-            "keyword_margin": self.keyword_margin * (evidence.keyword_margin or 0.0),
+            "together": self.together * (evidence.cosine or 0.0) * (evidence.matched or 0.0),
+            "language": self.language * (evidence.language or 0.0),
         }
         return {"intercept": self.intercept} | {name: value for name, value in added.items() if getattr(self, name)}
 
@@ -79,26 +91,33 @@ class Coefficients:
 
 
 @dataclass(frozen=True, slots=True)
+class VectorCoefficients:
+    """Coefficients under one embedding model."""
+
+    both: Coefficients
+    """With words."""
+    alone: Coefficients
+    """Without words, or where no passage holds a word of the query."""
+
+
+@dataclass(frozen=True, slots=True)
 class RelevanceModel:
     """Coefficients for each combination of legs."""
 
-    both: Coefficients
-    """Words, and cosines of all-MiniLM-L6-v2."""
     words: Coefficients
     """Words alone."""
-    vectors: Coefficients
-    """Cosines of all-MiniLM-L6-v2 alone."""
-    other_both: Coefficients
-    """Words, and cosines of a model on which nothing was fitted."""
-    other_vectors: Coefficients
-    """Cosines of a model on which nothing was fitted."""
+    calibrated: Mapping[str, VectorCoefficients]
+    """By the name of the embedding model: on its cosines they were fitted."""
+    other: VectorCoefficients
+    """Under any other model."""
 
     def relevance(self, evidence: Evidence) -> float:
         """Return the probability 0..1 that a passage answers.
 
         In languages that the embedding model has learnt in part, the log-odds with and without the cosine are weighted
         by the language weight. Where no passage holds a word of the query, its words tell the passages not apart, and
-        count where the model has not learnt the language alone.
+        count where the model has not learnt the language alone. Of a passage in another language than the query's,
+        words that it lacks count half.
         """
         parts = self._parts(evidence)
         if not parts:
@@ -114,32 +133,42 @@ class RelevanceModel:
                 added[name] = added.get(name, 0.0) + weight * value
         quantities = [(name, getattr(evidence, name, None), value) for name, value in added.items()]
         terms = [
-            f"{name.replace('_', ' ')}{'' if known is None else f' {known:.2f}'} adds {value:+.2f}"
-            for name, known, value in quantities
+            f"{name}{'' if known is None else f' {known:.2f}'} adds {value:+.2f}" for name, known, value in quantities
         ]
         return f"{self.relevance(evidence):.2f}: {', '.join(terms) or 'no leg found the passage'}"
 
     def _parts(self, evidence: Evidence) -> list[tuple[float, Coefficients]]:
         """Return the coefficients that apply, each with its weight."""
         has_words = evidence.matched is not None
-        is_known = evidence.cosine is not None
-        if not is_known and evidence.standing is None:
+        if evidence.cosine is None:
             return [(1.0, self.words)] if has_words else []
+        under = self.calibrated.get(evidence.model, self.other)
         if not has_words:
-            return [(1.0, self.vectors if is_known else self.other_vectors)]
-        if evidence.keyword_margin is None:
-            with_cosine = self.vectors if is_known else self.other_vectors
-        else:
-            with_cosine = self.both if is_known else self.other_both
-        return [(evidence.language_weight, with_cosine), (1 - evidence.language_weight, self.words)]
+            return [(1.0, under.alone)]
+        weight = evidence.language_weight
+        is_translated = evidence.language is not None and evidence.language < _ONE_LANGUAGE
+        if is_translated and under.alone.log_odds(evidence) > under.both.log_odds(evidence):
+            return [(weight / 2, under.both), (weight / 2, under.alone), (1 - weight, self.words)]
+        if not evidence.has_known_words:
+            return [(weight, under.alone), (1 - weight, self.words)]
+        return [(weight, under.both), (1 - weight, self.words)]
 
 
 FITTED: Final = RelevanceModel(
-    both=Coefficients(-5.54, cosine=6.85, matched=3.05, cosine_margin=3.41, keyword_margin=1.92),
-    words=Coefficients(-3.9, matched=7.2, keyword_margin=2.49),
-    vectors=Coefficients(-5.56, cosine=8.89, cosine_margin=6.39),
-    other_both=Coefficients(-5.37, standing=0.7, matched=6.17, keyword_margin=1.11),
-    other_vectors=Coefficients(-3.73, standing=0.8, cosine_margin=1.69),
+    words=Coefficients(-2.94, matched=4.35),
+    calibrated={
+        BUNDLED_NAME: VectorCoefficients(
+            both=Coefficients(-6.32, cosine=9.09, matched=4.49, together=-5.24),
+            alone=Coefficients(-5.33, cosine=8.59),
+        ),
+        MULTILINGUAL_NAME: VectorCoefficients(
+            both=Coefficients(-6.92, cosine=13.44, matched=5.65, together=-9.24, language=-0.96),
+            alone=Coefficients(-4.87, cosine=9.85, language=-0.69),
+        ),
+    },
+    other=VectorCoefficients(
+        both=Coefficients(-4.61, standing=0.66, matched=3.65), alone=Coefficients(-3.46, standing=0.74)
+    ),
 )
 
 
@@ -149,78 +178,85 @@ class Background:
 
     cosines: tuple[float, ...] = ()
     """Cosine similarities of the first 100 entries of the vector leg, best first; empty without the leg."""
-    is_known: bool = False
-    """Whether the coefficients were fitted on the cosines of the embedding model."""
+    vectors: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
+    """The query's vector by the identity of the model."""
     language_weight: float = 1.0
     weights: Mapping[str, float] = field(default_factory=dict)
     """idf times occurrences of each word of the query, its stand-ins in place of one that has some; empty without the
     keyword leg."""
-    scores: tuple[float, ...] = ()
-    """BM25 scores of the two best entries of the keyword leg."""
+    has_known_words: bool = False
+    """Whether any passage of the collections holds a word of the query."""
 
     @classmethod
-    def of(cls, legs: Mapping[str, LegResult], models: Collection[str]) -> Self:
+    def of(cls, legs: Mapping[str, LegResult], terms: Sequence[QueryTerm] = ()) -> Self:
         """Return the background of a search.
 
         Args:
             legs: results by the name of the leg, `vector` or `keyword`.
-            models: identities of the embedding models that the search covers.
+            terms: of the query, for a search without a keyword leg.
         """
-        vector, keyword = legs.get("vector", LegResult()), legs.get("keyword", LegResult())
-        terms = keyword.terms or ()
+        vector = legs.get("vector", LegResult())
+        terms = (legs["keyword"].terms or ()) if "keyword" in legs else terms
         stood_for = {term.stands_for for term in terms}
         return cls(
             tuple(cosine for _, cosine in vector.ranking[:FIRST_DEPTH]),
-            all(model.partition(":")[0] == BUNDLED_NAME for model in models),
+            vector.vectors,
             vector.language_weight,
             {term.token: term.weight for term in terms if term.token not in stood_for},
-            tuple(score for _, score in keyword.ranking[:2]),
+            any(term.ids for term in terms),
         )
 
     @property
     def can_refuse(self) -> bool:
         """Whether it tells a search that found nothing relevant.
 
-        Cosines of an unknown model alone do not, nor words alone: a passage with a word of a keyword search is what was
-        asked for. Where no passage holds a word of the query, as with a question in another language, the cosines of an
-        unknown model are alone.
+        Cosines of a model that is not calibrated alone do not, nor words alone: a passage with a word of a keyword
+        search is what was asked for. Where no passage holds a word of the query, as with a question in another
+        language, the cosines of such a model are alone.
         """
-        return bool(self.cosines) and (self.is_known or bool(self.scores))
+        is_calibrated = all(name_of(model) in FITTED.calibrated for model in self.vectors)
+        return bool(self.cosines) and (is_calibrated or self.has_known_words)
 
-    @property
-    def idf(self) -> float:
-        """Sum of the query's idf."""
-        return sum(self.weights.values())
-
-    def evidence(self, candidate: Candidate, matched: Collection[str] = ()) -> Evidence:
+    def evidence(
+        self,
+        candidate: Candidate,
+        matched: Collection[str] = (),
+        model: str | None = None,
+        vector: NDArray[np.float32] | None = None,
+    ) -> Evidence:
         """Return what is known of a candidate of the search.
 
         Args:
-            candidate: with its scores in both legs.
+            candidate: with its score in the vector leg.
             matched: words of the query that it holds.
+            model: identity of the embedding model of its generation; None without a vector.
+            vector: the passage's vector.
         """
-        cosine = standing = cosine_margin = share = keyword_margin = None
+        name = name_of(model or "")
+        cosine = standing = language = share = None
         if self.cosines:
-            # A passage outside of the leg's entries is at most as near as the last of them.
-            near = self.cosines[-1] if candidate.vector_score is None else candidate.vector_score
-            cosine_margin = _margin(near, self.cosines, alone=near)
-            if self.is_known:
-                cosine = near
+            asked = self.vectors.get(model or "")
+            pair = None if asked is None or vector is None else (asked, vector)
+            if pair and name == MULTILINGUAL_NAME and can_compare(*pair):
+                cosine, language = similarity(*pair)
             else:
-                mean = fmean(self.cosines)
-                deviation = math.sqrt(fmean((each - mean) ** 2 for each in self.cosines))
-                standing = min((near - mean) / max(deviation, _LEAST_DEVIATION), _LARGEST_STANDING)
-        idf = self.idf
+                # A passage outside of the leg's entries is at most as near as the last of them.
+                cosine = candidate.vector_score
+                if cosine is None:
+                    cosine = float(pair[0] @ pair[1]) if pair else self.cosines[-1]
+                name = name if name in FITTED.calibrated and name != MULTILINGUAL_NAME else ""
+                standing = None if name else self._standing(cosine)
+        idf = sum(self.weights.values())
         if idf > 0:
             share = sum(self.weights.get(token, 0.0) for token in matched) / idf
-            if self.scores:
-                margin = _margin(candidate.keyword_score or 0.0, self.scores, alone=0.0) / idf
-                keyword_margin = max(-1.0, min(margin, 1.0))
-        return Evidence(cosine, standing, cosine_margin, share, keyword_margin, self.language_weight)
+        return Evidence(cosine, language, standing, share, self.language_weight, self.has_known_words, name)
+
+    def _standing(self, cosine: float) -> float:
+        mean = fmean(self.cosines)
+        deviation = math.sqrt(fmean((each - mean) ** 2 for each in self.cosines))
+        return min((cosine - mean) / max(deviation, _LEAST_DEVIATION), _LARGEST_STANDING)
 
 
-def _margin(score: float, best: tuple[float, ...], *, alone: float) -> float:
-    """Return a score less the best other one, which is `alone` where the leg has no other entry."""
-    if score < best[0]:
-        return score - best[0]
-    return score - (best[1] if len(best) > 1 else alone)
+def name_of(model: str) -> str:
+    """Return the name of a model by its identity, `name:digest`."""
+    return model.partition(":")[0]

@@ -19,6 +19,7 @@ from sourcebook.search.ranking.duplicates import Identity
 from sourcebook.search.ranking.fusion import Candidate, RankedList
 from sourcebook.search.ranking.highlights import Highlight
 from sourcebook.search.ranking.passages import HeldWords, Row
+from sourcebook.search.ranking.relevance import Evidence
 from sourcebook.search.ranking.reranking.reranker import Reranker
 from sourcebook.search.ranking.strategy import Strategy
 from sourcebook.search.scope import SearchScope
@@ -77,7 +78,9 @@ class SearchState:
     held: HeldConnection
     """Connection of the search, given back while a model is loaded or reranks."""
     query: ParsedQuery = field(init=False)
-    """The query; with fewer conditions where no passage fulfils all of them."""
+    """The query; with fewer conditions where no passage fulfils all of them, and a long text condensed."""
+    is_condensed: bool = False
+    """Whether the query's text is long, and what is rare in it stands in its place."""
     started: float = field(default_factory=time.perf_counter)
     notes: list[str] = field(default_factory=list)
 
@@ -97,6 +100,8 @@ class SearchState:
     """Highlights of their texts by chunk id."""
     held_words: Mapping[int, HeldWords] = field(default_factory=dict)
     """Words of the query that the first candidates hold, by chunk id."""
+    evidence: dict[int, Evidence] = field(default_factory=dict)
+    """Evidence for the relevance of the candidates that were judged, by chunk id."""
     strategy: Strategy = field(init=False)
     rerank_ms: float | None = None
     """Milliseconds that reranking took; None without it."""

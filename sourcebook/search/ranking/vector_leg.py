@@ -61,8 +61,10 @@ class VectorLeg:
         embedding = in_database = 0.0
         exact, weight = True, 1.0
         model_weights: list[float] = []
-        for generations in self.scope.by_model().values():
+        vectors: dict[str, NDArray[np.float32]] = {}
+        for model, generations in self.scope.by_model().items():
             query = self.vectors.embed(generations[0], self.text)
+            vectors[model] = query.vector
             embedded = time.perf_counter()
             ranking = nearest(connection, generations, query.vector, depth, self.condition)
             embedding += query.milliseconds
@@ -94,6 +96,7 @@ class VectorLeg:
             ),
             model_weight=min(model_weights, default=1.0),
             stands_out={} if others else _STANDS_OUT.get(name, {}),
+            vectors=vectors,
         )
 
 

@@ -19,11 +19,8 @@ _LEAST_SCORE: Final = 0.4
 """Share of the best passage's BM25 that these have, at least: a short section has its heading's words once."""
 
 
-def verbatim_first(state: SearchState, candidates: list[Candidate]) -> list[Candidate]:
-    """Return the candidates; among the first ones, those of one document by how far they say the query word for word.
-
-    Every document keeps the places that it has in the list, so that no measure by document changes. The state keeps
-    what is read of them; the rows of the page's candidates are read in the same statement.
+def read_first(state: SearchState, candidates: Sequence[Candidate]) -> None:
+    """Let the state keep the words of the query that the first candidates hold, and the rows of the page's candidates.
 
     Args:
         state: with the terms of the query.
@@ -32,15 +29,38 @@ def verbatim_first(state: SearchState, candidates: list[Candidate]) -> list[Cand
     request, connection, ids, terms = state.request, state.held.connection, state.scope.ids, state.terms
     places = _looked_at(candidates)
     if not (terms and places):
-        return candidates
+        return
     is_plain = not (request.group_by or request.neighbours)
     page = candidates[request.offset : request.offset + request.limit] if is_plain else []
     chunks = [candidates[place].chunk_id for place in places]
     wanted = {"tokens": [term.token for term in terms], "shown": [each.chunk_id for each in page]}
     looked_at = read_rows(connection, "first_passages", ids, chunks, **wanted)  # `text` is None but of those shown
-    held = {chunk: HeldWords(row["held_words"], row["document_id"], row["ordinal"]) for chunk, row in looked_at.items()}
-    rows = {chunk: row for chunk, row in looked_at.items() if row["text"] is not None}
-    state.held_words, state.rows = held, rows
+    state.held_words = {
+        chunk: HeldWords(row["held_words"], row["document_id"], row["ordinal"]) for chunk, row in looked_at.items()
+    }
+    state.rows = {chunk: row for chunk, row in looked_at.items() if row["text"] is not None}
+
+
+def verbatim_first(state: SearchState, candidates: list[Candidate]) -> list[Candidate]:
+    """Return the candidates; among the first ones, those of one document by how far they say the query word for word.
+
+    Every document keeps the places that it has in the list, so that no measure by document changes.
+
+    Args:
+        state: with the terms of the query, and what `read_first` has read.
+        candidates: best first.
+    """
+    connection, ids, terms, held, rows = (
+        state.held.connection,
+        state.scope.ids,
+        state.terms,
+        state.held_words,
+        state.rows,
+    )
+    places = _looked_at(candidates)
+    if not (terms and places):
+        return candidates
+    chunks = [candidates[place].chunk_id for place in places]
     found = compared_places(terms, [held.get(chunk) for chunk in chunks])
     compared = [places[number] for number in found]
     if not compared:

@@ -7,7 +7,7 @@ from pydantic import BeforeValidator, ConfigDict, Field
 from starlette.requests import Request
 
 from sourcebook.admin.judgments import HIGHEST_GRADE
-from sourcebook.contract.search import MOST_CHARACTERS
+from sourcebook.contract.judgments import MOST_JUDGED_CHARACTERS
 from sourcebook.errors import QueryError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
@@ -27,7 +27,7 @@ class JudgmentSent(Sent):
         json_schema_extra={"examples": [{"query": "How long do the batteries last?", "document": "handbook/power.md"}]},
     )
 
-    query: str = Field(min_length=1, max_length=MOST_CHARACTERS, pattern=r"\S", description="As it was asked.")
+    query: str = Field(min_length=1, max_length=MOST_JUDGED_CHARACTERS, pattern=r"\S", description="As it was asked.")
     document: str | Whole = Field(description="Its id, its URI or the end of its path.")
     grade: _Grade | None = Field(
         default=1,
@@ -51,7 +51,7 @@ def forget_judgment(
         str,
         Query(
             min_length=1,
-            max_length=MOST_CHARACTERS,
+            max_length=MOST_JUDGED_CHARACTERS,
             pattern=r"\S",
             description="As it was asked.",
             examples=["How long do the batteries last?"],
