@@ -3,6 +3,7 @@
 from sourcebook.contract.search import SearchRequest
 from sourcebook.contract.search_results import SearchResults
 from sourcebook.errors import DatabaseConnectionLostError, DatabaseDeadlockError
+from sourcebook.search.expansion import expanded_text, find_expansions
 from sourcebook.search.observation import SearchObservation
 from sourcebook.search.page.dress import dress_page
 from sourcebook.search.page.report import report
@@ -57,7 +58,8 @@ def _open_scope(state: SearchState) -> None:
         if state.query.excluded and request.literal is None and state.scope.generations:
             options = options_in_passages(state.held.connection, state.scope, state.query)
             state.query = parse_query(request.query, options=options)
-        text = state.query.text
+        state.expansions = find_expansions(state.held.connection, state.scope, state.query)
+        text = expanded_text(state.query.text, state.expansions)
         if state.embeds_query:
             state.scope = state.scope.without_vectors(vectors.awaits_export)
         models = state.scope.by_model().values() if state.embeds_query else ()

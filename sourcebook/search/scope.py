@@ -48,6 +48,8 @@ class SearchScope:
     """Settings of redaction by the name of the collection; of collections without, nothing is redacted."""
     filling: tuple[str, ...] = ()
     """Collections that may still be being filled."""
+    synonyms: Mapping[str, str] = field(default_factory=dict)
+    """Settings of synonyms as JSON by the name of the collection; of collections without, the defaults hold."""
 
     @property
     def ids(self) -> list[int]:
@@ -119,13 +121,14 @@ def find_scope(
                 tuple(known),
                 *index,
             )
-            for name, number, model, embedding, dimensions, known, *index, _, _, _ in rows
+            for name, number, model, embedding, dimensions, known, *index, _, _, _, _ in rows
             if number is not None
         ),
         tuple(row[0] for row in rows if row[1] is None),
         tuple(row[0] for row in rows if row[-2]),
         {row[0]: row[-1] for row in rows if row[-1] is not None},
-        tuple(row[0] for row in rows if row[-3]),
+        tuple(row[0] for row in rows if row[-4]),
+        {row[0]: row[-3] for row in rows if row[-3] is not None},
     )
 
 

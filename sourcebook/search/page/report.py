@@ -5,6 +5,7 @@ import time
 from sourcebook.contract.explanation import Explanation
 from sourcebook.contract.search_results import SearchResults
 from sourcebook.indexing.filling import find_filling
+from sourcebook.search.expansion import explained
 from sourcebook.search.query_redaction import redacted
 from sourcebook.search.ranking.state import SearchState
 
@@ -52,4 +53,5 @@ def _explanation(state: SearchState) -> Explanation:
         reading_ms=round(state.reading_ms, 3),
         relevance=state.page.explanations,
         strategy=str(state.strategy) if state.request.strategy == "auto" else None,
+        expansions=tuple(explained(state.held.connection, state.expansions)),
     )

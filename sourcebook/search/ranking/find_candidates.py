@@ -11,6 +11,7 @@ from typing import Final
 from psycopg import Connection
 
 from sourcebook.contract.filters import Filters
+from sourcebook.search.expansion import expanded_text
 from sourcebook.search.query_syntax import ParsedQuery
 from sourcebook.search.ranking.filter_conditions import condition_of
 from sourcebook.search.ranking.fusion import RankedList
@@ -94,8 +95,11 @@ def _legs(
     state: SearchState, text: str, condition: EntryCondition | None, spare: Connection | None, suggesting_depth: int
 ) -> Callable[[int], dict[str, LegResult]]:
     """Return a function that asks the legs for a number of entries, at the same time with a spare connection."""
-    vector = VectorLeg(state.resources.vectors, state.scope, text, condition) if state.asks_vectors else None
-    words = KeywordLeg(state.scope, text, condition, typos=state.request.typos) if state.asks_words else None
+    is_part = text != state.query.text
+    held = tuple(each for each in state.expansions if not is_part or each.words.casefold() in text.casefold())
+    spelt = expanded_text(text, held)
+    vector = VectorLeg(state.resources.vectors, state.scope, spelt, condition) if state.asks_vectors else None
+    words = KeywordLeg(state.scope, text, condition, state.request.typos, held) if state.asks_words else None
 
     def ask(name: str, leg: VectorLeg | KeywordLeg, connection: Connection, depth: int) -> LegResult:
         with span(f"search.{name}_leg", {"depth": depth}, is_confidential=True):

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from sourcebook.contract.search import LARGEST_OFFSET
+from sourcebook.search.query_terms import with_expanded
 from sourcebook.search.ranking.fusion import DEEPEST, Candidate
 from sourcebook.search.ranking.passages import matched_words
 from sourcebook.search.ranking.relevance import DECIDING, FITTED, RELEVANT_FROM, Background
@@ -26,10 +27,11 @@ def judge_page(state: SearchState) -> None:
     made = {number: Background.of(found, models) for number, found in different.items()}
     background = made[id(ranked.first_legs)]
     missing = [each.chunk_id for each in judged_once if each.chunk_id not in known]
-    matched = {**known, **matched_words(state.held.connection, state.scope.ids, background.weights, missing)}
+    tokens = {*background.weights, *(term.token for term in state.terms if term.expands)}
+    matched = {**known, **matched_words(state.held.connection, state.scope.ids, tokens, missing)}
     evidence = {
         each.chunk_id: made[id(legs[each.chunk_id])].evidence(
-            each, matched[each.chunk_id].words if each.chunk_id in matched else ()
+            each, with_expanded(matched[each.chunk_id].words, state.terms) if each.chunk_id in matched else ()
         )
         for each in judged_once
     }

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sourcebook.contract.reranking import Reranking
-from sourcebook.search.query_terms import query_terms, with_stand_ins
+from sourcebook.search.query_terms import query_terms, with_expansions, with_stand_ins
 from sourcebook.search.ranking.diversity import diversify, read_vectors
 from sourcebook.search.ranking.fusion import Candidate
 from sourcebook.search.ranking.passages import read_texts
@@ -26,6 +26,7 @@ def order_candidates(state: SearchState) -> None:
     terms = legs["keyword"].terms if "keyword" in legs else None
     if terms is None:
         words = query_terms(state.held.connection, state.scope, state.query.text)
+        words = with_expansions(state.held.connection, state.scope, words, state.expansions)
         terms = tuple(with_stand_ins(state.held.connection, state.scope, words, typos=request.typos))
     state.terms = terms
     if "keyword" in legs and not (reranking or request.diversity):  # a search by vectors keeps its order

@@ -167,7 +167,7 @@ class Background:
             models: identities of the embedding models that the search covers.
         """
         vector, keyword = legs.get("vector", LegResult()), legs.get("keyword", LegResult())
-        terms = keyword.terms or ()
+        terms = [term for term in keyword.terms or () if term.expands is None]
         stood_for = {term.stands_for for term in terms}
         return cls(
             tuple(cosine for _, cosine in vector.ranking[:FIRST_DEPTH]),

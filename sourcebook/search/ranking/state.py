@@ -13,7 +13,7 @@ from sourcebook.database.query_log import QueryLog
 from sourcebook.database.usage_log import UsageLog
 from sourcebook.search.observation import SearchObservation
 from sourcebook.search.query_syntax import ParsedQuery, parse_query
-from sourcebook.search.query_terms import QueryTerm
+from sourcebook.search.query_terms import Expansion, QueryTerm
 from sourcebook.search.query_vectors import QueryVectors
 from sourcebook.search.ranking.fusion import Candidate, RankedList
 from sourcebook.search.ranking.highlights import Highlight
@@ -79,6 +79,8 @@ class SearchState:
     notes: list[str] = field(default_factory=list)
 
     scope: SearchScope = field(init=False)
+    expansions: Sequence[Expansion] = ()
+    """Words that are searched beside those of the query."""
     has_loaded: bool = False
     """Whether a model was loaded: the legs then run one after the other, on one connection."""
 

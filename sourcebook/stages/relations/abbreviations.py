@@ -9,8 +9,9 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
+from sourcebook.model.abbreviation import Abbreviation, looks_abbreviated, singular
 from sourcebook.stages.relations.links import prose
 
 MOST: Final = 200
@@ -43,14 +44,7 @@ _LAST: Final = re.compile(rf"(?<![\w&/.-]){_SHORT}\Z")
 _NO_WORDS: Final = re.compile(r"[=<>{}|@#$%^~]|::|\w\.\w+\.\w| / ")
 _ROMAN: Final = re.compile(r"[IVXLC]+")
 _LINK_WORD: Final = 4
-"""Letters of a word that has none of the abbreviation, at most, where the others begin with its letters: `of`, `für`."""
-
-
-class Abbreviation(NamedTuple):
-    """A pair of words that mean the same."""
-
-    short: str
-    long: str
+"""Letters of a word without a letter of the abbreviation, at most, where the others begin with its letters: `für`."""
 
 
 def abbreviations_of(markdown: str) -> list[Abbreviation]:
@@ -67,11 +61,6 @@ def abbreviations_of(markdown: str) -> list[Abbreviation]:
         if len(found) == MOST:
             break
     return list(found.values())
-
-
-def singular(word: str) -> str:
-    """Return an abbreviation without the `s` of a plural: `GPUs` is `GPU`."""
-    return word[:-1] if len(word) > 2 and word[-1] == "s" and word[-2].isupper() else word  # noqa: PLR2004 - `Ms`
 
 
 def _all(text: str) -> Iterator[tuple[str, str]]:
@@ -110,9 +99,9 @@ def _is_short(text: str) -> bool:
     letters = [letter for letter in text if letter.isalpha()]
     capitals = sum(letter.isupper() for letter in letters)
     return (
-        capitals >= 2  # noqa: PLR2004 - one capital begins a sentence
+        looks_abbreviated(text)
         and capitals * 2 >= len(letters)
-        and len(text) <= 12  # noqa: PLR2004 - as _SHORT
+        and len(text) <= 12
         and not (set(text) - set("&/.-") - {letter for letter in text if letter.isalnum()})
         and not _ROMAN.fullmatch(text)
     )
@@ -167,7 +156,7 @@ def _checked(short: str, long: str) -> str | None:
     """Return the words unless they are the abbreviation itself, hold it, or are hardly longer."""
     long = long.strip(_QUOTES + ",.-–—\n")
     words: Sequence[str] = _WORD.findall(long)
-    if not len(short) + 3 <= len(long) <= 100 or short in words or _NO_WORDS.search(long):  # noqa: PLR2004
+    if not len(short) + 3 <= len(long) <= 100 or short in words or _NO_WORDS.search(long):
         return None
     if long.casefold().startswith(short.casefold()):  # `DIRS (directories)` is cut off, not abbreviated
         return None
@@ -176,7 +165,7 @@ def _checked(short: str, long: str) -> str | None:
 
 def _is_beginning(text: str, long: str) -> bool:
     """Return whether words stand at the beginning of a text, an article and `short for` aside."""
-    return len(_WORD.findall(text[: text.find(long)])) <= 2  # noqa: PLR2004 - "short for"
+    return len(_WORD.findall(text[: text.find(long)])) <= 2
 
 
 @lru_cache(maxsize=4096)
