@@ -9,6 +9,7 @@ from sourcebook.search.page.dress import dress_page
 from sourcebook.search.page.report import report
 from sourcebook.search.query_syntax import parse_query
 from sourcebook.search.ranking.find_candidates import find_candidates
+from sourcebook.search.ranking.found import counted
 from sourcebook.search.ranking.judge import judge_page
 from sourcebook.search.ranking.order import order_candidates
 from sourcebook.search.ranking.required_terms import options_in_passages
@@ -43,6 +44,7 @@ def _run(resources: SearchResources, request: SearchRequest, observation: Search
         find_candidates(state)
         order_candidates(state)
         judge_page(state)
+        state.counted = counted(state)
         dress_page(state)
         return report(state)
 

@@ -21,7 +21,7 @@ def report(state: SearchState) -> SearchResults:
         state.results,
         took_ms,
         {name: leg.dropped for name, leg in state.found.ranked.legs.items() if leg.dropped is not None},
-        len(state.candidates),
+        len(state.counted),
         request.offset,
         page.next_offset,
         tuple(note.removesuffix(".") for note in (*state.notes, *map(str, filling))),

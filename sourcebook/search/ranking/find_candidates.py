@@ -14,7 +14,8 @@ from sourcebook.contract.filters import Filters
 from sourcebook.search.expansion import expanded_text
 from sourcebook.search.query_syntax import ParsedQuery
 from sourcebook.search.ranking.filter_conditions import condition_of
-from sourcebook.search.ranking.fusion import RankedList
+from sourcebook.search.ranking.found import FoundRule
+from sourcebook.search.ranking.fusion import Candidate, RankedList
 from sourcebook.search.ranking.keyword_leg import KeywordLeg
 from sourcebook.search.ranking.leg import LegResult
 from sourcebook.search.ranking.merged_list import MergedList
@@ -63,16 +64,20 @@ def _found(state: SearchState, query: ParsedQuery) -> Found:
         files = [listed(query.text, each) for each in _named_files(request.filters, strategy)]
         if parts or files:
             ranked = MergedList(ranked, parts, files)
+        rule, candidates = FoundRule(state, ranked), list[Candidate]()
         while scope.generations:
             known = len(ranked.candidates)
             ranked.extend()
+            new = rule.found(known)
+            candidates += new
             if request.group_by:
-                new = [candidate.chunk_id for candidate in ranked.candidates[known:]]
-                documents |= read_documents(state.held.connection, scope.ids, new)
-            enough = len(ranked.candidates) >= least and (not request.group_by or len(set(documents.values())) >= shown)
-            if enough or ranked.is_final:
+                chunks = [candidate.chunk_id for candidate in new]
+                documents |= read_documents(state.held.connection, scope.ids, chunks)
+            enough = len(candidates) >= least and (not request.group_by or len(set(documents.values())) >= shown)
+            if enough or ranked.is_final or rule.is_complete:
                 break
-    return Found(ranked, strategy, fusion, notes, documents)
+    is_complete = ranked.has_everything or rule.is_complete
+    return Found(ranked, strategy, fusion, notes, documents, candidates, is_complete)
 
 
 def _condition(state: SearchState, query: ParsedQuery) -> tuple[EntryCondition | None, list[str]]:

@@ -19,7 +19,7 @@ def order_candidates(state: SearchState) -> None:
     """Put the candidates in the order of the pages, as far as the request asks for it."""
     started = time.perf_counter()
     request, legs = state.request, state.found.ranked.legs
-    candidates, state.strategy = state.found.ranked.candidates, state.found.strategy
+    candidates, state.strategy = state.found.candidates, state.found.strategy
     if request.rerank and request.strategy == "auto":
         state.strategy = state.strategy.with_reranking(candidates)
     reranking = request.rerank if state.strategy.reranks else None

@@ -48,6 +48,10 @@ class Found:
     notes: Sequence[str]
     documents: Mapping[int, int]
     """Document id by chunk id, where results are grouped by document."""
+    candidates: list[Candidate]
+    """Those of the ranked list that count as found; see `ranking/found.py`."""
+    is_complete: bool
+    """Whether there is no further one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +105,9 @@ class SearchState:
     """Milliseconds that reranking took; None without it."""
 
     page: Page = field(init=False)
+
+    counted: Sequence[Candidate] = ()
+    """Candidates that the total and the facets count."""
 
     results: tuple[SearchResult, ...] = ()
     linked: tuple[LinkedDocument, ...] = ()
