@@ -9,6 +9,7 @@ from psycopg.types.json import Jsonb
 
 from sourcebook.config.names import unknown_collections
 from sourcebook.config.passages import EmbeddingSettings
+from sourcebook.contract.faces import advice
 from sourcebook.database.queries import queries
 from sourcebook.errors import QueryError, UnknownCollectionError
 
@@ -148,8 +149,8 @@ def _check_chosen(generations: Sequence[int], found: Sequence[tuple[str, int]]) 
     absent = sorted(set(generations) - {number for _, number in found})
     if absent:
         raise QueryError(
-            f"there is no generation {', '.join(map(str, absent))} in the collections that are searched: "
-            "sourcebook generations  lists them"
+            f"there is no generation {', '.join(map(str, absent))} in the collections that are searched"
+            f"{advice('generations')}"
         )
     names = [name for name, _ in found]
     twice = sorted({name for name in names if names.count(name) > 1})

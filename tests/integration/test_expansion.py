@@ -8,7 +8,7 @@ from sourcebook.contract.explanation import ExpandedWords
 from tests.integration.stages import Stages
 
 DOCUMENTS = {
-    "privacy.md": "# Privacy\n\nThe General Data Protection Regulation (GDPR) applies to all of us who keep addresses.\n",
+    "privacy.md": "# Privacy\n\nThe General Data Protection Regulation (GDPR) applies to all who keep addresses.\n",
     "deletion.md": "# Deletion\n\nUnder the general data protection regulation an address is deleted within a month.\n",
     "fines.md": "# Fines\n\nA breach of the GDPR was fined with two per cent last year.\n",
     "offices.md": "# Offices\n\nThe United States (US) office opens at nine; contact us and tell us who you are.\n",

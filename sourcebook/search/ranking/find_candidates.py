@@ -10,6 +10,7 @@ from typing import Final
 
 from psycopg import Connection
 
+from sourcebook.contract.faces import advice
 from sourcebook.contract.filters import Filters
 from sourcebook.search.expansion import expanded_text
 from sourcebook.search.query_syntax import ParsedQuery
@@ -85,12 +86,9 @@ def _condition(state: SearchState, query: ParsedQuery) -> tuple[EntryCondition |
     conditions, notes = required_terms(state.held.connection, state.scope, query) if query.has_operators else ([], [])
     filtered = condition_of(state.request.filters)
     if query.prose:
-        notes.append(
-            "the query is running text: its quotation marks and dashes are text; --operators (literal=False in Python) "
-            "makes them operators"
-        )
+        notes.append(f"the query is running text: its quotation marks and dashes are text{advice('operators')}")
     notes += [
-        f"the collection {name} has nothing searchable yet; run  sourcebook ingest {name}"
+        f"the collection {name} has nothing searchable yet{advice('ingest', name=name)}"
         for name in state.scope.not_indexed
     ]
     return EntryCondition.all_of([*conditions, *([filtered] if filtered is not None else [])]), notes

@@ -69,7 +69,8 @@ def _all(text: str) -> Iterator[tuple[str, str]]:
         inner = _MARKS.sub("", found[1]).strip(_QUOTES)
         short = singular(_SAID.sub("", _PARTS.split(inner, 1)[0]).strip(_QUOTES))
         if _is_short(short):
-            if long := _spelt_out(short, _before(text, found.start())):
+            before = _before(text, found.start())
+            if long := _initials_behind(short, before) or _spelt_out(short, before):
                 yield short, long
         elif " " in inner:
             last = _LAST.search(_before(text, found.start()))
