@@ -22,8 +22,20 @@ COMMANDS = typer.main.get_command(command).commands  # type: ignore[attr-defined
 ROUTES = {re.sub(r"\{[^}]*\}", "{}", line) for line in (SNAPSHOTS / "rest.txt").read_text().splitlines()}
 
 
+FOREIGN: dict[Face, str] = {
+    "python": r'--[a-z]|/v1|\w"?: ',
+    "command": r'/v1|\w"?: |\w=|Base\.',
+    "rest": r"--[a-z]|\w=|\w: |Base\.|sourcebook ",
+    "tool": r'--[a-z]|\w=|\w": |Base\.|sourcebook |/v1',
+    "page": r"--[a-z]|\w=|: |Base\.|sourcebook |/v1",
+}
+"""What means of other faces look like."""
+
+
 def is_there(face: Face, said: str) -> bool:
     """Whether everything that an advice names is a means of the face."""
+    if re.search(FOREIGN[face], said):
+        return False
     options = {name for each in COMMANDS["search"].params for name in (*each.opts, *each.secondary_opts)}
     fields = {field for tool in TOOLS for field in tool.arguments.model_fields} | {tool.name for tool in TOOLS}
     runs = [name in COMMANDS for name in re.findall(r"sourcebook (\w+)", said)]
@@ -38,12 +50,12 @@ def is_there(face: Face, said: str) -> bool:
                 f"{verb} {re.sub(r'{[^}]*}', '{}', path)}" for verb, path in re.findall(r"([A-Z]+) (/v1\S+)", said)
             ]
             named = [name in SearchQuery.model_fields for name in re.findall(r'"(\w+)":', said)]
-            return not runs and all([*named, *(any(path in line for line in ROUTES) for path in paths)])
+            return all([*named, *(any(path in line for line in ROUTES) for path in paths)])
         case "tool":
             names = re.findall(r"(\w+):|(\w+_\w+)", said)
-            return not runs and all((one or other) in fields for one, other in names)
+            return all((one or other) in fields for one, other in names)
         case "page":
-            return not runs and not NAMING.search(said)
+            return True
 
 
 @pytest.mark.parametrize("face", FACES)
@@ -82,6 +94,6 @@ def test_messages_of_a_search_name_no_means_of_one_face() -> None:
         for room in ("search", "context")
         for path in (LIBRARY / room).rglob("*.py")
         for text in texts(path)
-        if NAMING.search(text)
+        if NAMING.search(text) and "\n" not in text
     }
     assert found == set()
