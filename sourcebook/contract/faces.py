@@ -1,4 +1,4 @@
-"""What messages advise, in the words of the face that asks: an option has another name in each.
+"""Advice of messages in the words of the face that asks: an option has another name in each.
 
 A message says what happened, and behind it `advice("literal")` names the means: the keyword argument in Python, the
 option of the command, the parameter of a REST request, the argument of a tool. Where a face has no such means, there is

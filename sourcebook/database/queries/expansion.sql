@@ -4,8 +4,8 @@ SELECT text, lexemes_in_order(configuration::regconfig, text)
 FROM unnest(%(texts)s::text[]) AS text CROSS JOIN unnest(%(configurations)s::text[]) AS configuration;
 
 -- name: explained_abbreviations
--- Return the abbreviations of some collections that a query has or spells out, with the number of documents that explain
--- each and one of them; of the commonest, the first 200 documents count.
+-- Return the abbreviations of some collections that a query has or spells out.
+-- With each the number of documents that explain it, and one of them; of the commonest, the first 200 count.
 SELECT collection, short, folded, lexemes, min(long), count(*), min(document_id)
 FROM (
     SELECT held.* FROM unnest(%(words)s::text[]) AS word CROSS JOIN LATERAL (
