@@ -38,7 +38,7 @@ _SAID_BEHIND: Final = re.compile(
 )
 _LINK: Final = re.compile(r"!\[[^\]\n]*\]\([^)\n]*\)|\]\([^()\s]*\)")
 _MARKS: Final = re.compile(r"[*`\[\]\\]|(?<!\w)_+|_+(?!\w)")
-_WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_WORD: Final = re.compile(r"[^\W_]+")
 _PARTS: Final = re.compile("[,;:]")
 _LAST: Final = re.compile(rf"(?<![\w&/.-]){_SHORT}\Z")
 _NO_WORDS: Final = re.compile(r"[=<>{}|@#$%^~]|::|\w\.\w+\.\w| / ")
