@@ -9,6 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Final, NamedTuple
 
 from psycopg import Connection
@@ -154,7 +155,7 @@ def _of_settings(
         if settings is None:
             continue
         by_lexemes, abbreviated = _OWN.get_or_compute(
-            (settings, *scope.configurations), lambda settings=settings: _own(connection, scope, settings)
+            (settings, *scope.configurations), partial(_own, connection, scope, settings)
         )
         for sequence in sequences & by_lexemes.keys():
             for words, by in by_lexemes[sequence]:

@@ -24,6 +24,8 @@ _EXPANSION_WEIGHT: Final = 0.5
 """Factor on the weight of the words that expand others; decision 0092."""
 _CERTAIN: Final = 0.6
 """Share of the documents from which an abbreviation means the same to all of them."""
+_COMPARING: Final = frozenset({"versus", "vs"})
+"""Words that put others side by side, as in `GPU vs CPU`, and stand in no list of stop words."""
 _MISSPELT_WEIGHT: Final = 0.8
 """Factor on the weight of the nearest known word."""
 _SHORTEST_PART: Final = 4
@@ -112,11 +114,13 @@ def idf(entries: int, all_entries: int) -> float:
 def query_terms(connection: Connection, scope: SearchScope, text: str) -> list[QueryTerm]:
     """Return the terms of a text under every text-search configuration in scope, stop words left out.
 
+    So are `vs` and `versus` beside other words.
+
     A term that the text repeats counts as often as it occurs (Robertson and Zaragoza, The Probabilistic Relevance
     Framework: BM25 and Beyond, 2009, section 3.4.1).
     """
     rows = connection.execute(queries["query_words"], {"text": text, "generations": scope.ids})
-    return [
+    terms = [
         QueryTerm(
             token,
             entries,
@@ -126,6 +130,7 @@ def query_terms(connection: Connection, scope: SearchScope, text: str) -> list[Q
         )
         for token, entries, ids, all_entries, occurrences in rows
     ]
+    return [term for term in terms if term.token not in _COMPARING] or terms
 
 
 def with_stand_ins(

@@ -15,6 +15,8 @@ DOCUMENTS = {
     "america.md": "# Holidays\n\nOffices in the United States close on the fourth of July.\n",
     "contact.md": "# Contact\n\nWrite to us, call us, or ask us to call: we answer within a day.\n",
     "cars.md": "# Fleet\n\nEach automobile of the fleet is washed on Mondays.\n",
+    "court.md": "# Cases\n\nIn Harris vs Cole the judges decided for the older man.\n",
+    "web.md": "# Web\n\nThe newer protocol sends several answers over one connection, unlike version 1.1.\n",
     "garden.md": "# Garden\n\nThe hedge is cut in June, and the lawn once a week.\n",
     "datenschutz.md": "# Datenschutz\n\nDie Auftragsverarbeitungsvereinbarung (AVV) wird vor dem Beginn der Arbeiten "
     "zwischen den beiden Unternehmen geschlossen und jedes Jahr geprüft.\n",
@@ -72,6 +74,13 @@ def test_synonyms_of_the_settings(filled: Stages) -> None:
     assert expanded(filled, "automobiles").keys() == {"car", "motor vehicle"}
     assert "garden.md" in found_by_words(filled, "falcon")
     assert not expanded(filled, "hedge and lawn")
+
+
+def test_what_is_compared_is_looked_for(filled: Stages) -> None:
+    """`vs` puts two things side by side; it is a word where there is no other."""
+    assert Path(filled.search("HTTP/2 vs HTTP/1.1")[0].uri).name == "web.md"
+    assert Path(filled.search("Harris versus Cole")[0].uri).name == "court.md"
+    assert found_by_words(filled, "vs") == {"court.md"}
 
 
 def test_pairs_follow_their_documents(filled: Stages) -> None:

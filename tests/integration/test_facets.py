@@ -62,7 +62,8 @@ def test_pages_totals_and_facets_count_what_is_found(stages: Stages) -> None:
     assert (len(held), held.total_candidates, held.next_offset) == (3, 7, 3)
     assert held.facets is not None
     assert held.facets["collection"] == {"handbook": 7}
-    walked, offset = [], 0
+    walked: list[str] = []
+    offset: int | None = 0
     while offset is not None:
         page = stages.search("gauge", limit=3, offset=offset, min_relevance=None)
         walked += [hit.uri for hit in page]
