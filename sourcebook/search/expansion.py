@@ -70,12 +70,6 @@ def find_expansions(connection: Connection, scope: SearchScope, query: ParsedQue
     return tuple(sorted(ordered, key=lambda each: -each.share)[:_MOST])
 
 
-def expanded_text(text: str, expansions: Sequence[Expansion]) -> str:
-    """Return a query with the words that its abbreviations stand for behind it, as the vector leg reads it."""
-    said = [each.by for each in expansions if each.spells_out]
-    return f"{text} ({'; '.join(said)})" if said else text
-
-
 def explained(connection: Connection, expansions: Sequence[Expansion]) -> Iterator[ExpandedWords]:
     """Yield the expansions with the documents that explain them."""
     wanted = [each.document_id for each in expansions if each.document_id is not None]

@@ -166,6 +166,12 @@ def with_stand_ins(
     return [*found.values(), *(term for term in terms if not term.ids)]
 
 
+def expanded_text(text: str, expansions: Sequence[Expansion]) -> str:
+    """Return a query with the words that its abbreviations stand for behind it, as the vector leg reads it."""
+    said = [each.by for each in expansions if each.spells_out]
+    return f"{text} ({'; '.join(said)})" if said else text
+
+
 def with_expansions(
     connection: Connection, scope: SearchScope, terms: Sequence[QueryTerm], expansions: Sequence[Expansion]
 ) -> list[QueryTerm]:

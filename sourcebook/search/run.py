@@ -3,11 +3,12 @@
 from sourcebook.contract.search import SearchRequest
 from sourcebook.contract.search_results import SearchResults
 from sourcebook.errors import DatabaseConnectionLostError, DatabaseDeadlockError
-from sourcebook.search.expansion import expanded_text, find_expansions
+from sourcebook.search.expansion import find_expansions
 from sourcebook.search.observation import SearchObservation
 from sourcebook.search.page.dress import dress_page
 from sourcebook.search.page.report import report
 from sourcebook.search.query_syntax import parse_query
+from sourcebook.search.query_terms import expanded_text
 from sourcebook.search.ranking.find_candidates import find_candidates
 from sourcebook.search.ranking.found import counted
 from sourcebook.search.ranking.judge import judge_page

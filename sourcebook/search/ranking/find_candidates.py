@@ -12,8 +12,8 @@ from psycopg import Connection
 
 from sourcebook.contract.faces import advice
 from sourcebook.contract.filters import Filters
-from sourcebook.search.expansion import expanded_text
 from sourcebook.search.query_syntax import ParsedQuery
+from sourcebook.search.query_terms import expanded_text
 from sourcebook.search.ranking.filter_conditions import condition_of
 from sourcebook.search.ranking.found import FoundRule
 from sourcebook.search.ranking.fusion import Candidate, RankedList

@@ -52,8 +52,8 @@ def is_there(face: Face, said: str) -> bool:
             named = [name in SearchQuery.model_fields for name in re.findall(r'"(\w+)":', said)]
             return all([*named, *(any(path in line for line in ROUTES) for path in paths)])
         case "tool":
-            names = re.findall(r"(\w+):|(\w+_\w+)", said)
-            return all((one or other) in fields for one, other in names)
+            pairs = re.findall(r"(\w+):|(\w+_\w+)", said)
+            return all((one or other) in fields for one, other in pairs)
         case "page":
             return True
 
