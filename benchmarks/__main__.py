@@ -38,6 +38,7 @@ PARTS = {
     "fields": "nDCG@10 of BM25F, with weights for title, headings and text, against BM25",
     "fusion": "nDCG@10 of both legs alone and together on 24 sets of many kinds, weights by query and fixed",
     "strategy": "nDCG@10 of the strategy by query against the fixed one, on judged sets and on 200 mixed queries",
+    "synonyms": "nDCG@10 with abbreviations of documents less without, on judged sets and on titles written otherwise",
     "snippets": "answers in the snippets of passages without a word of the query, and the time of finding them",
     "context": "contexts for language models in 32 languages: budget, fullness, citations, time after the search",
     "redaction": "recall and precision of redaction by category, its speed, its first use, finds where there are none",

@@ -34,7 +34,7 @@ def show_results(results: "SearchResults", *, are_similar: bool = False) -> None
     for rank, result in enumerate(results, start=results.offset + 1):
         score = f"similarity {result.score:.2f}" if are_similar else None
         _show(rank, result, score or _score(result, with_scores=results.explanation is not None))
-    if not results and not results.total_candidates:
+    if not results and not (results.total_candidates or results.withheld):
         say("No passage was found. Show the collections: sourcebook status")
     elif results.withheld:
         say(_withheld(results))

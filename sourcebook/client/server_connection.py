@@ -12,6 +12,7 @@ from uuid import uuid4
 
 from sourcebook.client.problems import error_of, pause_before_retry
 from sourcebook.client.server_version import ServerVersion
+from sourcebook.contract.faces import FACE_HEADER, asking_face
 from sourcebook.errors import ConfigurationError, DatabaseUnavailableError, MissingDependencyError, QueryError
 from sourcebook.installation import install_command
 
@@ -61,7 +62,7 @@ class ServerConnection:
         except ModuleNotFoundError as error:
             message = f"this needs {error.name}, which is not installed: {install_command('client')}"
             raise MissingDependencyError(message) from error
-        headers = {"Accept": "application/json"}
+        headers = {"Accept": "application/json", FACE_HEADER: asking_face()}
         sent = _checked_key(os.environ.get(KEY_VARIABLE) if key is None else key)
         if sent:
             headers["Authorization"] = f"Bearer {sent}"

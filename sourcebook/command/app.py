@@ -14,6 +14,7 @@ from sourcebook.cli.context import CommandContext
 from sourcebook.cli.errors import GuardedGroup
 from sourcebook.cli.logs import show_logs
 from sourcebook.command.pipeline import add_pipeline_commands
+from sourcebook.contract.faces import asked_by
 from sourcebook.installation import installed_version
 
 _BEFORE_THE_PIPELINE: Final = "init add"
@@ -110,6 +111,7 @@ def _sourcebook(
     """
     show_logs()
     ctx.obj = CommandContext(config, server or None)
+    ctx.with_resource(asked_by("command"))
 
 
 add_pipeline_commands(app)

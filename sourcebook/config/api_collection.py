@@ -40,6 +40,7 @@ from sourcebook.config.repositories import RepositorySource
 from sourcebook.config.site_types import REFERENCE
 from sourcebook.config.sites import PolitenessSettings, RequestSettings, SiteSource
 from sourcebook.config.speech import SpeechSettings
+from sourcebook.config.synonyms import SynonymSettings
 from sourcebook.config.yaml_file import DEEPEST_NESTING, MOST_VALUES
 from sourcebook.errors import SettingsError
 
@@ -83,6 +84,7 @@ _ALLOWED: Final[dict[type[Settings], frozenset[str]]] = {
     RemovalSettings: frozenset({"share", "at_least"}),
     RetentionSettings: frozenset({"removed", "queries"}),
     RetrySettings: frozenset({"attempts"}),
+    SynonymSettings: frozenset({"documents", "groups", "one_way"}),
     UsageSettings: frozenset({"prices"}),
 }
 """Settings that the API takes, by the section they are in."""

@@ -26,6 +26,7 @@ from sourcebook.config.repositories import RepositorySource
 from sourcebook.config.sites import SiteSource
 from sourcebook.config.speech import SpeechSettings
 from sourcebook.config.store_urls import has_password
+from sourcebook.config.synonyms import SynonymSettings
 
 MOST_ATTEMPTS = 15
 """Attempts in a row before an item is parked; with the pauses between them they take some four days."""
@@ -190,6 +191,11 @@ class CollectionSettings(Settings):
     relations: RelationSettings = Field(
         default=RelationSettings(),
         description="a mapping such as {patterns: [{match: 'RFC (\\d+)', target: 'rfc-{1}'}], fields: {…}}",
+    )
+
+    synonyms: SynonymSettings = Field(
+        default=SynonymSettings(),
+        description="a mapping such as {groups: [[car, automobile]], one_way: {laptop: [ThinkPad]}}",
     )
 
     @field_validator("files", "sites", "repositories")

@@ -18,7 +18,7 @@ MOST_PROBLEMS = 20
 _TOLD = frozenset(
     {"same_source", "pattern", "overlap", "site_url", "header", "network", "membership", "basic", "login"}
     | {"proxy", "browser", "selector", "viewport", "locale"}
-    | {"git_url", "git_path", "revision", "web", "match", "target"}
+    | {"git_url", "git_path", "revision", "web", "match", "target", "synonym"}
     | {"server_url", "variable", "provider"}
 )
 """Types of errors whose message is part of the explanation."""

@@ -12,7 +12,7 @@ from sourcebook.context.tokens import TokenCounter, token_counter
 from sourcebook.contract.context_results import ContextResult
 from sourcebook.contract.filters import Filters
 from sourcebook.contract.search import MOST_RESULTS, ContextRequest, SearchRequest
-from sourcebook.contract.search_results import NOTHING_RELEVANT, SearchResults
+from sourcebook.contract.search_results import SearchResults
 from sourcebook.database.queries import queries
 from sourcebook.search.query_redaction import redacted
 from sourcebook.search.ranking.state import SearchResources
@@ -97,9 +97,7 @@ class _Making:
         made = assemble(self.request, self.counter, passages, self.hashes, self._more, linked)
         notes = [*results.notes, *made.notes]
         if not results.results:
-            notes.append(
-                (NOTHING_RELEVANT if results.nothing_relevant or results.withheld else "No passage was found.")[:-1]
-            )
+            notes.append(results.why_empty[:-1])
         form = self.request.format
         return ContextResult(
             form,

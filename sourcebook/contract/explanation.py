@@ -24,6 +24,31 @@ class LegExplanation:
 
 
 @dataclass(frozen=True, slots=True)
+class ExpandedWords:
+    """Words of a query that were searched by others, too."""
+
+    words: str
+    """The words, as the query has them or as the document spells them out."""
+    by: str
+    """The words that were searched, too."""
+    share: float
+    """Share 0..1 of the documents that explain the words so; 1 for the settings of a collection."""
+    collection: str
+    document_id: int | None = None
+    """One of the documents that explain it; None where the settings of the collection do."""
+    title: str | None = None
+    """Title of the document."""
+    uri: str | None = None
+    """URI of the document."""
+
+    def __str__(self) -> str:
+        """Return both, with the document or the collection that says so."""
+        said = f"synonyms of {self.collection}" if self.uri is None else f"explained in {self.title or self.uri}"
+        share = "" if self.share == 1 else f", {self.share:.0%}"
+        return f"{self.words} by {self.by} ({said}{share})"
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
     """Words, weights, times and plans of a search, made with `explain=True`."""
 
@@ -46,6 +71,8 @@ class Explanation:
     """The relevance of each passage of the page, also of those that are withheld, and what each quantity adds."""
     strategy: str | None = None
     """Kind of the query, the reason, and what follows from it; None with the fixed strategy."""
+    expansions: tuple[ExpandedWords, ...] = ()
+    """Words that were searched by others, too: abbreviations that documents explain, and synonyms of the settings."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values."""
@@ -57,6 +84,7 @@ class Explanation:
         lines = [
             f"query      {self.query}",
             *([f"strategy   {self.strategy}"] if self.strategy else []),
+            *(f"expanded   {each}" for each in self.expansions),
             f"fusion     {self.fusion}{f' ({weights})' if weights else ''}, depth {self.depth:,}",
         ]
         for leg in self.legs:

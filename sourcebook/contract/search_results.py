@@ -220,8 +220,8 @@ class SearchResults(Sequence[SearchResult]):
     dropped_legs: dict[str, str]
     """Reason by leg that found nothing; the results come from the other leg alone."""
     total_candidates: int = 0
-    """Number of passages (grouped: documents) that were ranked: at least those of the pages up to this one, not all
-    that match."""
+    """Number of passages (grouped: documents) that were found: they hold a word of the query or are relevant, or with
+    `min_relevance` reach it. At least those of the pages up to this one; where `next_offset` is None, all of them."""
     offset: int = 0
     """Number of passages (grouped: documents) before this page."""
     next_offset: int | None = None
@@ -240,7 +240,8 @@ class SearchResults(Sequence[SearchResult]):
     withheld: int = 0
     """Number of results of this page that are left out because of their relevance."""
     facets: Facets | None = None
-    """Number of the documents found by collection, kind, media type, language, tag, year; only with `facets=True`."""
+    """Number of the documents found by collection, kind, media type, language, tag, year; only with `facets=True`. They
+    are the documents of the passages that `total_candidates` counts, of the first thousand at least."""
     linked: tuple[LinkedDocument, ...] = ()
     """With `expand`, documents that those of the page refer to, at most 20: those that most of them name first."""
     seconds_behind: float | None = None
@@ -266,15 +267,16 @@ class SearchResults(Sequence[SearchResult]):
 
     def __str__(self) -> str:
         """Return title, place and passage of each result, for `print`."""
-        return "\n\n".join(map(str, self.results)) or self._why_empty()
+        return "\n\n".join(map(str, self.results)) or self.why_empty
 
-    def _why_empty(self) -> str:
-        """Return the sentence for a page without results."""
+    @property
+    def why_empty(self) -> str:
+        """The sentence for a page without results."""
         return NOTHING_RELEVANT if self.withheld or self.nothing_relevant else "No passage was found."
 
     def _repr_html_(self) -> str:
         """Return the results as a numbered list, for notebooks."""
-        return all_as_html(self.results, self.notes, self._why_empty())
+        return all_as_html(self.results, self.notes, self.why_empty)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values, as `sourcebook search --json` prints them."""

@@ -7,6 +7,7 @@ from typing import Any
 from psycopg import Connection
 from psycopg.rows import dict_row
 
+from sourcebook.contract.faces import advice
 from sourcebook.contract.generations import GenerationState, State
 from sourcebook.database.database import Database
 from sourcebook.database.lock import collection_lock
@@ -34,7 +35,7 @@ def generation_states(
         scope = {"collection": collection, "generation": generation}
         rows = cursor.execute(queries["generation_states"], scope).fetchall()
     if generation is not None and not rows:
-        raise QueryError(f"there is no generation {generation}: sourcebook generations  lists them")
+        raise QueryError(f"there is no generation {generation}{advice('generations')}")
     kept: dict[str, set[int]] = {}
     for name in {row["collection"] for row in rows}:
         found = find_generations(connection, name)
@@ -140,7 +141,7 @@ def _check_model(database: Database, generation: Generation) -> None:
         raise ModelError(
             f"generation {generation.id} is not activated, its model cannot be opened on this machine: "
             f"{str(error).partition('. ')[0].rstrip('.')}. Put the model {generation.embedding_settings.model} back, "
-            "or activate a generation of another one: sourcebook generations  lists them"
+            f"or activate a generation of another one{advice('generations')}"
         ) from error
 
 

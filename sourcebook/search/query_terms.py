@@ -6,19 +6,26 @@ scripts without spaces. They come from the vocabulary of the searched collection
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, NamedTuple
 
 from psycopg import Connection
 
 from sourcebook.database.queries import queries
+from sourcebook.model.abbreviation import looks_abbreviated
 from sourcebook.search.scope import SearchScope
 
 WORD: Final = re.compile(r"\w+(?:['’]\w+)*")
 """A word of a text."""
 _COMPOUND_WEIGHT: Final = 0.5
 """Factor on the weight of a compound's part, or of a compound that contains the word."""
+_EXPANSION_WEIGHT: Final = 0.5
+"""Factor on the weight of the words that expand others; decision 0092."""
+_CERTAIN: Final = 0.6
+"""Share of the documents from which an abbreviation means the same to all of them."""
+_COMPARING: Final = frozenset({"versus", "vs"})
+"""Words that put others side by side, as in `GPU vs CPU`, and stand in no list of stop words."""
 _MISSPELT_WEIGHT: Final = 0.8
 """Factor on the weight of the nearest known word."""
 _SHORTEST_PART: Final = 4
@@ -47,6 +54,35 @@ _Word = tuple[str, int, dict[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
+class Expansion:
+    """Words that are searched beside words of the query."""
+
+    words: str
+    """Words of the query."""
+    by: str
+    """Words that are searched, too."""
+    share: float
+    """Share 0..1 of the documents that explain it so."""
+    collection: str
+    document_id: int | None
+    """One of the documents that explain it; None of the settings."""
+
+    @property
+    def spells_out(self) -> bool:
+        """Whether it is of one meaning that the vector leg is to know, too."""
+        return self.share > _CERTAIN and not (looks_abbreviated(self.by) and " " not in self.by)
+
+
+class Expanded(NamedTuple):
+    """Lexemes of an expansion."""
+
+    words: frozenset[str]
+    """Lexemes of the words of the query."""
+    by: frozenset[str]
+    """Lexemes of the words that are searched, too."""
+
+
+@dataclass(frozen=True, slots=True)
 class QueryTerm:
     """A lexeme of the query that contributes to the BM25 score."""
 
@@ -61,6 +97,8 @@ class QueryTerm:
     """Number of times that the query has it: BM25's query term frequency, without saturation (k3 infinite)."""
     stands_for: str | None = None
     """Word of the query that it stands in for."""
+    expands: Expanded | None = None
+    """Expansion of words that entries hold, too: these keep their weight, and it counts beside them."""
 
 
 def idf(entries: int, all_entries: int) -> float:
@@ -76,11 +114,13 @@ def idf(entries: int, all_entries: int) -> float:
 def query_terms(connection: Connection, scope: SearchScope, text: str) -> list[QueryTerm]:
     """Return the terms of a text under every text-search configuration in scope, stop words left out.
 
+    So are `vs` and `versus` beside other words.
+
     A term that the text repeats counts as often as it occurs (Robertson and Zaragoza, The Probabilistic Relevance
     Framework: BM25 and Beyond, 2009, section 3.4.1).
     """
     rows = connection.execute(queries["query_words"], {"text": text, "generations": scope.ids})
-    return [
+    terms = [
         QueryTerm(
             token,
             entries,
@@ -90,6 +130,7 @@ def query_terms(connection: Connection, scope: SearchScope, text: str) -> list[Q
         )
         for token, entries, ids, all_entries, occurrences in rows
     ]
+    return [term for term in terms if term.token not in _COMPARING] or terms
 
 
 def with_stand_ins(
@@ -104,8 +145,12 @@ def with_stand_ins(
     - With `typos`, the nearest words are stand-ins: one letter inserted, deleted, substituted or transposed with the
       next one; two such mistakes in words of eight letters or more.
     """
+    expanded = {term.stands_for for term in terms}
     wanting = [
-        term for term in terms if _is_letter_of_pairs(term.token) or (not term.ids and len(term.token) <= _LONGEST)
+        term
+        for term in terms
+        if _is_letter_of_pairs(term.token)
+        or (not term.ids and len(term.token) <= _LONGEST and term.token not in expanded)
     ]
     if not wanting:
         return list(terms)
@@ -119,6 +164,56 @@ def with_stand_ins(
                 known = {int(key): id_ for key, id_ in ids.items()}
                 found[stand_in] = QueryTerm(stand_in, entries, known, weight, stands_for=term.token)
     return [*found.values(), *(term for term in terms if not term.ids)]
+
+
+def expanded_text(text: str, expansions: Sequence[Expansion]) -> str:
+    """Return a query with the words that its abbreviations stand for behind it, as the vector leg reads it."""
+    said = [each.by for each in expansions if each.spells_out]
+    return f"{text} ({'; '.join(said)})" if said else text
+
+
+def with_expansions(
+    connection: Connection, scope: SearchScope, terms: Sequence[QueryTerm], expansions: Sequence[Expansion]
+) -> list[QueryTerm]:
+    """Return the terms, and those of the expansions that no word of the query is.
+
+    The terms of an expansion weigh together half of what the words weigh that it expands: a passage that spells an
+    abbreviation out is nearly as good as one that has it, and one with a single word of it hardly better than none.
+    """
+    own = {term.token: term for term in terms}
+    added: dict[str, QueryTerm] = {}
+    for expansion in expansions:
+        words = [own[term.token] for term in query_terms(connection, scope, expansion.words) if term.token in own]
+        by = [term for term in query_terms(connection, scope, expansion.by) if term.ids]
+        every = sum(term.weight for term in by)
+        if not every:
+            continue
+        weight = sum(term.weight for term in words) or every  # `IT` is a stop word
+        factor = _EXPANSION_WEIGHT * expansion.share * min(weight / every, 1.0)
+        expanded = Expanded(frozenset(term.token for term in words), frozenset(term.token for term in by))
+        stands_for = words[0].token if len(words) == 1 else expansion.words
+        is_known = any(term.ids for term in words)
+        for term in by:
+            if term.token not in own and (term.token not in added or added[term.token].weight < term.weight * factor):
+                added[term.token] = replace(
+                    term,
+                    weight=term.weight * factor,
+                    stands_for=stands_for,
+                    expands=expanded if is_known else None,
+                )
+    return [*terms, *added.values()]
+
+
+def with_expanded(words: Collection[str], terms: Iterable[QueryTerm]) -> Collection[str]:
+    """Return the words of the query that a passage holds, with those that it holds an expansion of.
+
+    Args:
+        words: lexemes that it holds.
+        terms: of the query.
+    """
+    held = frozenset(words)
+    expanded = {each.expands for each in terms if each.expands is not None}
+    return held.union(*(each.words for each in expanded if each.by <= held)) if expanded else words
 
 
 def nearest_words(connection: Connection, scope: SearchScope, token: str) -> list[str]:

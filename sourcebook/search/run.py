@@ -5,12 +5,15 @@ from dataclasses import replace
 from sourcebook.contract.search import SearchRequest
 from sourcebook.contract.search_results import SearchResults
 from sourcebook.errors import DatabaseConnectionLostError, DatabaseDeadlockError
+from sourcebook.search.expansion import find_expansions
 from sourcebook.search.long_query import condensed, is_long
 from sourcebook.search.observation import SearchObservation
 from sourcebook.search.page.dress import dress_page
 from sourcebook.search.page.report import report
 from sourcebook.search.query_syntax import parse_query
+from sourcebook.search.query_terms import expanded_text
 from sourcebook.search.ranking.find_candidates import find_candidates
+from sourcebook.search.ranking.found import counted
 from sourcebook.search.ranking.judge import judge_page
 from sourcebook.search.ranking.order import order_candidates
 from sourcebook.search.ranking.required_terms import options_in_passages
@@ -45,6 +48,7 @@ def _run(resources: SearchResources, request: SearchRequest, observation: Search
         find_candidates(state)
         order_candidates(state)
         judge_page(state)
+        state.counted = counted(state)
         dress_page(state)
         return report(state)
 
@@ -61,7 +65,8 @@ def _open_scope(state: SearchState) -> None:
             options = options_in_passages(state.held.connection, state.scope, state.query)
             state.query = parse_query(request.query, options=options)
         _condense(state)
-        text = state.query.text
+        state.expansions = find_expansions(state.held.connection, state.scope, state.query)
+        text = expanded_text(state.query.text, state.expansions)
         if state.embeds_query:
             state.scope = state.scope.without_vectors(vectors.awaits_export)
         models = state.scope.by_model().values() if state.embeds_query else ()

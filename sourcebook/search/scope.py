@@ -9,6 +9,7 @@ from psycopg.types.json import Jsonb
 
 from sourcebook.config.names import unknown_collections
 from sourcebook.config.passages import EmbeddingSettings
+from sourcebook.contract.faces import advice
 from sourcebook.database.queries import queries
 from sourcebook.errors import QueryError, UnknownCollectionError
 
@@ -48,6 +49,8 @@ class SearchScope:
     """Settings of redaction by the name of the collection; of collections without, nothing is redacted."""
     filling: tuple[str, ...] = ()
     """Collections that may still be being filled."""
+    synonyms: Mapping[str, str] = field(default_factory=dict)
+    """Settings of synonyms as JSON by the name of the collection; of collections without, the defaults hold."""
 
     @property
     def ids(self) -> list[int]:
@@ -119,13 +122,14 @@ def find_scope(
                 tuple(known),
                 *index,
             )
-            for name, number, model, embedding, dimensions, known, *index, _, _, _ in rows
+            for name, number, model, embedding, dimensions, known, *index, _, _, _, _ in rows
             if number is not None
         ),
         tuple(row[0] for row in rows if row[1] is None),
         tuple(row[0] for row in rows if row[-2]),
         {row[0]: row[-1] for row in rows if row[-1] is not None},
-        tuple(row[0] for row in rows if row[-3]),
+        tuple(row[0] for row in rows if row[-4]),
+        {row[0]: row[-3] for row in rows if row[-3] is not None},
     )
 
 
@@ -145,8 +149,8 @@ def _check_chosen(generations: Sequence[int], found: Sequence[tuple[str, int]]) 
     absent = sorted(set(generations) - {number for _, number in found})
     if absent:
         raise QueryError(
-            f"there is no generation {', '.join(map(str, absent))} in the collections that are searched: "
-            "sourcebook generations  lists them"
+            f"there is no generation {', '.join(map(str, absent))} in the collections that are searched"
+            f"{advice('generations')}"
         )
     names = [name for name, _ in found]
     twice = sorted({name for name in names if names.count(name) > 1})

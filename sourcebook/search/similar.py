@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from psycopg import Connection, sql
 
+from sourcebook.contract.faces import advice
 from sourcebook.contract.search_results import SearchResults
 from sourcebook.contract.similar import SimilarRequest
 from sourcebook.database.queries import queries
@@ -82,7 +83,7 @@ def _vector(connection: Connection, document: int, passage: int | None) -> tuple
 
     rows = connection.execute(queries["vectors_of_document"], {"document": document, "ordinal": passage}).fetchall()
     if not rows and passage is not None:
-        raise QueryError(f"the document has no searchable passage {passage}: sourcebook show  lists them")
+        raise QueryError(f"the document has no searchable passage {passage}{advice('passages', document=document)}")
     if not rows:
         raise QueryError("the document is not searchable: it has no passage with a vector")
     total = np.sum([vector.to_numpy().astype(np.float32) for _, vector in rows], axis=0)

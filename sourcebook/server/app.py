@@ -23,6 +23,7 @@ from sourcebook.operations.uploads import upload_store
 from sourcebook.server import health, page, routes
 from sourcebook.server.access import KEY_SCHEME
 from sourcebook.server.adapters import dify, embeddings
+from sourcebook.server.asking_face import AskingFace
 from sourcebook.server.body_limit import BodyLimit, upload_limit
 from sourcebook.server.description import DescribedApp
 from sourcebook.server.idempotency import Idempotency
@@ -135,6 +136,7 @@ def create_app(
     app.add_middleware(BodyLimit, most_upload=upload_limit())
     app.add_middleware(RateLimiting, limits=app.state.limits)
     app.add_middleware(Outages, knowledge=knowledge)
+    app.add_middleware(AskingFace)
     add_problems(app)
     for router in routers(page):
         app.include_router(router)

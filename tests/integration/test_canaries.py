@@ -33,7 +33,16 @@ from tests.unit.redaction.test_rules import CANARIES
 OF_QUESTIONS = ("zoe@query.example.org", "4012888888881881", "GB33BUKB20201555555555", "+44 20 7946 0958")
 QUESTION = f"Does the keeper {', '.join(OF_QUESTIONS)} oil the lamp?"
 OF_TEXTS = {
-    *("parsed_content", "document", "chunk", "lexeme", "document_relation", "document_name", "attachment"),
+    *(
+        "parsed_content",
+        "document",
+        "chunk",
+        "lexeme",
+        "document_relation",
+        "document_name",
+        "document_abbreviation",
+        "attachment",
+    ),
     *("indexed_document", "search_entry"),
 }
 """Tables that hold texts, titles, names and words of documents, and what they say of each other."""

@@ -30,3 +30,55 @@ def test_the_documents_found_are_counted(stages: Stages) -> None:
     assert filtered.facets is not None
     assert (filtered.facets["tag"], filtered.facets["year"]) == ({"policy": 1, "sea": 1}, {"2024": 1})
     assert stages.search("harbour").facets is None
+
+
+def test_pages_totals_and_facets_count_what_is_found(stages: Stages) -> None:
+    """What holds a word of the query, or is relevant: not whatever vector search compares, whichever face asks."""
+    subjects = (
+        "bread",
+        "tea",
+        "snow",
+        "maps",
+        "wool",
+        "glass",
+        "bees",
+        "rope",
+        "salt",
+        "paint",
+        "clay",
+        "ink",
+        "oak",
+        "wax",
+    )
+    for number, subject in enumerate(subjects):
+        stages.write(
+            f"{subject}.md", f"# About {subject}\n\nNotes on {subject}, kept since the year {1900 + number}.\n"
+        )
+    for name in ("a", "b", "c", "d", "e", "f", "g"):
+        stages.write(f"gauge-{name}.md", f"# Gauge {name}\n\nThe tide gauge {name} is read at noon.\n")
+    stages.configure()
+    stages.run()
+    held = stages.search("gauge", limit=3, facets=True, min_relevance=None)
+    assert (len(held), held.total_candidates, held.next_offset) == (3, 7, 3)
+    assert held.facets is not None
+    assert held.facets["collection"] == {"handbook": 7}
+    walked: list[str] = []
+    offset: int | None = 0
+    while offset is not None:
+        page = stages.search("gauge", limit=3, offset=offset, min_relevance=None)
+        walked += [hit.uri for hit in page]
+        offset = page.next_offset
+        assert page.total_candidates == 7
+    assert len(set(walked)) == len(walked) == 7
+    none = stages.search("zymurgical", facets=True, min_relevance=None)
+    assert none.nothing_relevant
+    assert (len(none), none.total_candidates, none.next_offset, none.why_empty) == (
+        0,
+        0,
+        None,
+        "Nothing relevant was found.",
+    )
+    assert none.facets is not None
+    assert not any(none.facets.values())
+    everything = stages.search("zymurgical", min_relevance=0, limit=50, facets=True)
+    assert len(everything) == everything.total_candidates == 21

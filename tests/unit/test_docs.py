@@ -40,6 +40,7 @@ from sourcebook.config.relations import RelationSettings
 from sourcebook.config.repositories import RepositorySource
 from sourcebook.config.sites import LoginSettings, PolitenessSettings, RequestSettings, SiteSource
 from sourcebook.config.speech import SpeechSettings
+from sourcebook.config.synonyms import SynonymSettings
 from sourcebook.contract.documents import Item
 from sourcebook.contract.explanation import Explanation, LegExplanation
 from sourcebook.contract.fields import declared
@@ -104,6 +105,7 @@ def test_every_setting_is_in_the_docs() -> None:
     keys += [f"answering.{name}" for name in AnsweringSettings.model_fields]
     keys += [f"types{{}}.{name}" for name in DocumentType.model_fields]
     keys += [f"relations.{name}" for name in RelationSettings.model_fields]
+    keys += [f"synonyms.{name}" for name in SynonymSettings.model_fields]
     parts = {"files", "sites", "taken", "chunking", "embedding", "generations", "speech", "parsing", "evaluation"}
     parts |= {
         "shards",
@@ -116,6 +118,7 @@ def test_every_setting_is_in_the_docs() -> None:
         "answering",
         "relations",
         "types",
+        "synonyms",
     }
     assert set(CollectionSettings.model_fields) == parts
     assert [key for key in keys if f"| `{key}` |" not in text] == []

@@ -61,6 +61,20 @@ DELETE FROM document_name WHERE document_id = ANY(%(documents)s) RETURNING name;
 -- Delete the relations that documents write.
 DELETE FROM document_relation WHERE document_id = ANY(%(documents)s);
 
+-- name: forget_document_abbreviations
+-- Delete the abbreviations that documents explain.
+DELETE FROM document_abbreviation WHERE document_id = ANY(%(documents)s);
+
+-- name: record_document_abbreviations
+-- Insert abbreviations that documents explain; one whose long form has only stop words is none.
+INSERT INTO document_abbreviation (document_id, collection, short, folded, long, lexemes)
+SELECT given.document_id, %(collection)s, given.short, given.folded, given.long, found.lexemes
+FROM unnest(%(documents)s::bigint[], %(shorts)s::text[], %(folded)s::text[], %(longs)s::text[])
+    AS given (document_id, short, folded, long)
+JOIN document ON document.id = given.document_id
+CROSS JOIN LATERAL lexemes_in_order(text_search_configuration(document.language), given.long) AS found (lexemes)
+WHERE found.lexemes <> '';
+
 -- name: record_document_names
 -- Insert names of documents.
 INSERT INTO document_name (document_id, collection, name, rank, exact)
@@ -101,7 +115,7 @@ WHERE relation.document_id = held.document_id AND relation.kind = held.kind
 
 -- name: analyze_relations
 -- Analyze the tables of relations for the planner; see analyze_raw_files.
-ANALYZE document_name, document_relation;
+ANALYZE document_name, document_relation, document_abbreviation;
 
 -- name: related_documents
 -- Return what a document is related to, in both directions, once for each kind, direction and document.

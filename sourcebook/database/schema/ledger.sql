@@ -514,6 +514,19 @@ CREATE INDEX document_relation_target ON document_relation (collection, target);
 CREATE INDEX document_relation_resolved ON document_relation (resolved_id) WHERE resolved_id IS NOT NULL;
 CREATE INDEX document_relation_superseding ON document_relation (document_id) WHERE kind = 'supersedes';
 
+-- Abbreviations that documents explain, as in `General Data Protection Regulation (GDPR)`.
+CREATE TABLE document_abbreviation (
+    document_id bigint NOT NULL REFERENCES document (id) ON DELETE CASCADE,
+    collection text NOT NULL,
+    short text COLLATE "C" NOT NULL,   -- as it is written
+    folded text COLLATE "C" NOT NULL,  -- in small letters
+    long text COLLATE "C" NOT NULL,    -- as it is written
+    lexemes text COLLATE "C" NOT NULL, -- of the long form, in their order, in the document's language
+    PRIMARY KEY (document_id, short, long)
+);
+CREATE INDEX document_abbreviation_folded ON document_abbreviation (collection, folded);
+CREATE INDEX document_abbreviation_lexemes ON document_abbreviation (collection, lexemes);
+
 -- Marks on documents whose relations are to be read; relation_rules says by which rules all others were read.
 CREATE TABLE relation_mark (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

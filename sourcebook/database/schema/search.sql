@@ -244,6 +244,14 @@ RETURN setweight(search_lexemes(configuration, coalesce(title, '')), 'A')
     || setweight(search_lexemes(configuration, array_to_string(heading_path, ' ')), 'B')
     || search_lexemes(configuration, content);
 
+-- The lexemes of a text in their order, with spaces between them; a hyphen parts words.
+CREATE FUNCTION lexemes_in_order(configuration regconfig, content text) RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = sourcebook, public
+RETURN (
+    SELECT coalesce(string_agg(lexeme, ' ' ORDER BY place, lexeme), '')
+    FROM unnest(search_lexemes(configuration, translate(content, '-‐‑', '   '))) AS found (lexeme, positions, weights)
+    CROSS JOIN LATERAL unnest(positions) AS place);
+
 -- The number of words of a text, repetitions included.
 CREATE FUNCTION keyword_length(lexemes tsvector) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE

@@ -42,7 +42,7 @@ def dress_page(state: SearchState) -> None:
     state.results = with_versions(connection, state.results, scope.ids, filtered, redactions)
     check_generations(connection, request.generation)  # none was deleted meanwhile
     if request.facets:
-        chunks = [candidate.chunk_id for candidate in state.found.ranked.candidates]
+        chunks = [candidate.chunk_id for candidate in state.counted]
         state.facets = _facets(connection, set(read_documents(connection, scope.ids, chunks).values()))
     state.reading_ms = (time.perf_counter() - started) * 1000
     state.observation.part("reading", state.reading_ms)

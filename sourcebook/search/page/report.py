@@ -5,6 +5,7 @@ import time
 from sourcebook.contract.explanation import Explanation
 from sourcebook.contract.search_results import SearchResults
 from sourcebook.indexing.filling import find_filling
+from sourcebook.search.expansion import explained
 from sourcebook.search.query_redaction import redacted
 from sourcebook.search.ranking.fusion import described
 from sourcebook.search.ranking.state import SearchState
@@ -21,7 +22,7 @@ def report(state: SearchState) -> SearchResults:
         state.results,
         took_ms,
         {name: leg.dropped for name, leg in state.found.ranked.legs.items() if leg.dropped is not None},
-        len(state.candidates),
+        len(state.counted),
         request.offset,
         page.next_offset,
         tuple(note.removesuffix(".") for note in (*state.notes, *map(str, filling))),
@@ -50,4 +51,5 @@ def _explanation(state: SearchState) -> Explanation:
         reading_ms=round(state.reading_ms, 3),
         relevance=state.page.explanations,
         strategy=str(state.strategy) if state.request.strategy == "auto" else None,
+        expansions=tuple(explained(state.held.connection, state.expansions)),
     )

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from sourcebook.embedding.weights import MULTILINGUAL_NAME
+from sourcebook.search.query_terms import QueryTerm, with_expanded
 from sourcebook.search.ranking.diversity import read_vectors
-from sourcebook.search.ranking.fusion import Candidate
+from sourcebook.search.ranking.fusion import Candidate, RankedList
 from sourcebook.search.ranking.passages import matched_words
 from sourcebook.search.ranking.relevance import DECIDING, FITTED, Background, Evidence, name_of
 from sourcebook.search.ranking.state import SearchState
@@ -21,27 +22,43 @@ def evidence_for(state: SearchState, candidates: Sequence[Candidate]) -> dict[in
     """
     new = [each for each in candidates if each.chunk_id not in state.evidence]
     if new:
-        ranked, connection = state.found.ranked, state.held.connection
-        legs = {each.chunk_id: ranked.legs_of(each) for each in new}
-        different = {id(found): found for found in (ranked.first_legs, *legs.values())}
-        made = {number: Background.of(found, state.terms) for number, found in different.items()}
-        missing = [each.chunk_id for each in new if each.chunk_id not in state.held_words]
-        words = made[id(ranked.first_legs)].weights
-        held = {**state.held_words, **matched_words(connection, state.scope.ids, words, missing)}
-        models = {each.id: each.model for each in state.scope.generations}
-        only = models[state.scope.ids[0]] if len(set(models.values())) == 1 else None
-        needs_all = only is None or name_of(only) == MULTILINGUAL_NAME
-        unknown = [each.chunk_id for each in new if needs_all or each.vector_score is None]
-        vectors = read_vectors(connection, models, unknown) if unknown and ranked.first_legs.get("vector") else {}
-        for each in new:
-            stored = vectors.get(each.chunk_id)
-            state.evidence[each.chunk_id] = made[id(legs[each.chunk_id])].evidence(
-                each,
-                held[each.chunk_id].words if each.chunk_id in held else (),
-                stored.model if stored else only,
-                stored.vector if stored else None,
-            )
+        state.evidence |= judged(state, state.found.ranked, new, state.terms)
     return {each.chunk_id: state.evidence[each.chunk_id] for each in candidates}
+
+
+def judged(
+    state: SearchState, ranked: RankedList, candidates: Sequence[Candidate], terms: Sequence[QueryTerm] = ()
+) -> dict[int, Evidence]:
+    """Return the evidence for candidates of a list by chunk id, each by the results of the legs in which it stands.
+
+    Args:
+        state: with the words that are known of passages.
+        ranked: the list.
+        candidates: some of it.
+        terms: of the query with those that expand it, for a search without a keyword leg.
+    """
+    connection = state.held.connection
+    legs = {each.chunk_id: ranked.legs_of(each) for each in candidates}
+    different = {id(found): found for found in (ranked.first_legs, *legs.values())}
+    made = {number: Background.of(found, terms) for number, found in different.items()}
+    missing = [each.chunk_id for each in candidates if each.chunk_id not in state.held_words]
+    words = {*made[id(ranked.first_legs)].weights, *(term.token for term in terms if term.expands)}
+    held = {**state.held_words, **matched_words(connection, state.scope.ids, words, missing)}
+    models = {each.id: each.model for each in state.scope.generations}
+    only = models[state.scope.ids[0]] if len(set(models.values())) == 1 else None
+    needs_all = only is None or name_of(only) == MULTILINGUAL_NAME
+    unknown = [each.chunk_id for each in candidates if needs_all or each.vector_score is None]
+    vectors = read_vectors(connection, models, unknown) if unknown and ranked.first_legs.get("vector") else {}
+    evidence = {}
+    for each in candidates:
+        stored = vectors.get(each.chunk_id)
+        evidence[each.chunk_id] = made[id(legs[each.chunk_id])].evidence(
+            each,
+            with_expanded(held[each.chunk_id].words, terms) if each.chunk_id in held else (),
+            stored.model if stored else only,
+            stored.vector if stored else None,
+        )
+    return evidence
 
 
 def by_relevance(state: SearchState, candidates: list[Candidate]) -> list[Candidate]:

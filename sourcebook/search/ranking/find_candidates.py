@@ -1,6 +1,6 @@
 """Second step of a search: its candidates by both legs, in one ranked list that is long enough for the page."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import wait
 from contextlib import nullcontext
 from contextvars import copy_context
@@ -10,11 +10,14 @@ from typing import Final
 
 from psycopg import Connection
 
+from sourcebook.contract.faces import advice
 from sourcebook.contract.filters import Filters
 from sourcebook.search.query_syntax import ParsedQuery
+from sourcebook.search.query_terms import expanded_text
 from sourcebook.search.ranking.duplicates import BLOCK, Identity, fold, read_identities
 from sourcebook.search.ranking.filter_conditions import condition_of
-from sourcebook.search.ranking.fusion import RankedList
+from sourcebook.search.ranking.found import FoundRule
+from sourcebook.search.ranking.fusion import Candidate, RankedList
 from sourcebook.search.ranking.keyword_leg import KeywordLeg
 from sourcebook.search.ranking.leg import LegResult
 from sourcebook.search.ranking.merged_list import MergedList
@@ -75,22 +78,25 @@ def _found(state: SearchState, query: ParsedQuery) -> Found:
             parts += [listed(trace.message, condition)] if trace.message and lines else []
         if parts or files:
             ranked = MergedList(ranked, parts, files)
+        rule, candidates = FoundRule(state, ranked), list[Candidate]()
         while scope.generations:
             known = len(ranked.candidates)
             ranked.extend()
-            new = [candidate.chunk_id for candidate in ranked.candidates[known:]]
+            new = rule.found(known)
+            candidates += new
             if request.group_by:
-                documents |= read_documents(state.held.connection, scope.ids, new)
-            places = _places(state, ranked, documents, identities, shown)
-            enough = len(ranked.candidates) >= least and places >= shown
-            if enough or ranked.is_final:
+                chunks = [candidate.chunk_id for candidate in new]
+                documents |= read_documents(state.held.connection, scope.ids, chunks)
+            places = _places(state, candidates, documents, identities, shown)
+            if (len(candidates) >= least and places >= shown) or ranked.is_final or rule.is_complete:
                 break
-    return Found(ranked, strategy, fusion, notes, documents, identities)
+    is_complete = ranked.has_everything or rule.is_complete
+    return Found(ranked, strategy, fusion, notes, documents, candidates, is_complete, identities)
 
 
 def _places(
     state: SearchState,
-    ranked: RankedList,
+    candidates: Sequence[Candidate],
     documents: Mapping[int, int],
     identities: dict[int, Identity],
     shown: int,
@@ -100,7 +106,7 @@ def _places(
     Identities are read block by block, as far as the page needs them, and of all candidates where another order needs
     them. The first block is the same for every page, with the passages that may change places by their words.
     """
-    request, candidates = state.request, ranked.candidates
+    request = state.request
     if request.duplicates == "show":
         return len(set(documents.values())) if documents else len(candidates)
     reads_all = bool(request.rerank or request.diversity or request.group_by) or request.superseded == "behind"
@@ -151,12 +157,9 @@ def _condition(state: SearchState, query: ParsedQuery) -> tuple[EntryCondition |
     conditions, notes = required_terms(state.held.connection, state.scope, query) if query.has_operators else ([], [])
     filtered = condition_of(state.request.filters)
     if query.prose:
-        notes.append(
-            "the query is running text: its quotation marks and dashes are text; --operators (literal=False in Python) "
-            "makes them operators"
-        )
+        notes.append(f"the query is running text: its quotation marks and dashes are text{advice('operators')}")
     notes += [
-        f"the collection {name} has nothing searchable yet; run  sourcebook ingest {name}"
+        f"the collection {name} has nothing searchable yet{advice('ingest', name=name)}"
         for name in state.scope.not_indexed
     ]
     return EntryCondition.all_of([*conditions, *([filtered] if filtered is not None else [])]), notes
@@ -166,8 +169,11 @@ def _legs(
     state: SearchState, text: str, condition: EntryCondition | None, spare: Connection | None, suggesting_depth: int
 ) -> Callable[[int], dict[str, LegResult]]:
     """Return a function that asks the legs for a number of entries, at the same time with a spare connection."""
-    vector = VectorLeg(state.resources.vectors, state.scope, text, condition) if state.asks_vectors else None
-    words = KeywordLeg(state.scope, text, condition, typos=state.request.typos) if state.asks_words else None
+    is_part = text != state.query.text
+    held = tuple(each for each in state.expansions if not is_part or each.words.casefold() in text.casefold())
+    spelt = expanded_text(text, held)
+    vector = VectorLeg(state.resources.vectors, state.scope, spelt, condition) if state.asks_vectors else None
+    words = KeywordLeg(state.scope, text, condition, state.request.typos, held) if state.asks_words else None
 
     def ask(name: str, leg: VectorLeg | KeywordLeg, connection: Connection, depth: int) -> LegResult:
         with span(f"search.{name}_leg", {"depth": depth}, is_confidential=True):

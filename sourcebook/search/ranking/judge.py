@@ -32,7 +32,7 @@ def judge_page(state: SearchState) -> None:
         shown = [] if nothing_relevant else list(page)
     state.page = Page(
         tuple(each._replace(relevance=relevances[each.chunk_id]) for each in shown),
-        next_offset,
+        None if nothing_relevant and request.min_relevance is None else next_offset,
         nothing_relevant,
         len(page) - len(shown),
         tuple(FITTED.explain(evidence[each.chunk_id]) for each in page) if request.explain else (),
@@ -52,7 +52,7 @@ def _page(state: SearchState) -> tuple[Sequence[Candidate], int | None]:
             "the last page is an earlier one"
         )
     next_offset = None if is_last or end > LARGEST_OFFSET else end
-    if page and next_offset is None and not (is_last and state.found.ranked.has_everything):
+    if page and next_offset is None and not (is_last and state.found.is_complete):
         state.notes.append(
             f"each leg ranks its first {DEEPEST:,} entries; {units} behind them are not listed: narrow the search"
         )

@@ -8,7 +8,7 @@ from typing import Any
 from psycopg import Connection
 
 from sourcebook.database.queries import queries
-from sourcebook.search.query_terms import QueryTerm, query_terms, with_stand_ins
+from sourcebook.search.query_terms import Expansion, QueryTerm, query_terms, with_expansions, with_stand_ins
 from sourcebook.search.ranking.leg import LegRanking, LegResult, read_plan
 from sourcebook.search.ranking.suggestion import suggested_query
 from sourcebook.search.scope import EntryCondition, ScopedGeneration, SearchScope
@@ -26,6 +26,8 @@ class KeywordLeg:
     condition: EntryCondition | None
     typos: bool = False
     """Whether the nearest known words stand in for a word that no entry holds."""
+    expansions: Sequence[Expansion] = ()
+    """Words that are searched beside those of the query."""
     suggests: bool = False
     """Whether a query is suggested; here it costs no time while the other leg embeds the query."""
 
@@ -37,6 +39,8 @@ class KeywordLeg:
             return LegResult(dropped="the query says only what must not be found")
         started = time.perf_counter()
         terms = query_terms(connection, self.scope, self.text)
+        if self.expansions:
+            terms = with_expansions(connection, self.scope, terms, self.expansions)
         if not terms:
             return LegResult(dropped="the query has no word to look for beside stop words")
         terms = with_stand_ins(connection, self.scope, terms, typos=self.typos)

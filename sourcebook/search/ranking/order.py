@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sourcebook.contract.reranking import Reranking
-from sourcebook.search.query_terms import query_terms, with_stand_ins
+from sourcebook.search.query_terms import query_terms, with_expansions, with_stand_ins
 from sourcebook.search.ranking.diversity import diversify, read_vectors
 from sourcebook.search.ranking.duplicates import fold
 from sourcebook.search.ranking.evidence import by_relevance
@@ -21,7 +21,7 @@ def order_candidates(state: SearchState) -> None:
     """Put the candidates in the order of the pages, as far as the request asks for it."""
     started = time.perf_counter()
     request, legs = state.request, state.found.ranked.legs
-    candidates, state.strategy = state.found.ranked.candidates, state.found.strategy
+    candidates, state.strategy = state.found.candidates, state.found.strategy
     if state.found.identities:
         candidates = fold(candidates, state.found.identities, by_document=bool(request.group_by))
     if request.rerank and request.strategy == "auto":
@@ -30,6 +30,7 @@ def order_candidates(state: SearchState) -> None:
     terms = legs["keyword"].terms if "keyword" in legs else None
     if terms is None:
         words = query_terms(state.held.connection, state.scope, state.query.text)
+        words = with_expansions(state.held.connection, state.scope, words, state.expansions)
         terms = tuple(with_stand_ins(state.held.connection, state.scope, words, typos=request.typos))
     state.terms = terms
     if "keyword" in legs and not (reranking or request.diversity):  # a search by vectors keeps its order

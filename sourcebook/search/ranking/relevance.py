@@ -197,6 +197,7 @@ class Background:
         """
         vector = legs.get("vector", LegResult())
         terms = (legs["keyword"].terms or ()) if "keyword" in legs else terms
+        terms = [term for term in terms if term.expands is None]
         stood_for = {term.stands_for for term in terms}
         return cls(
             tuple(cosine for _, cosine in vector.ranking[:FIRST_DEPTH]),

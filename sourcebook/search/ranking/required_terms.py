@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from psycopg import Connection, sql
 
+from sourcebook.contract.faces import advice
 from sourcebook.database.queries import queries
 from sourcebook.search.query_syntax import ParsedQuery
 from sourcebook.search.scope import EntryCondition, SearchScope
@@ -45,7 +46,9 @@ def required_terms(
         conditions.append(EntryCondition(sql.SQL(condition).format(sql.Placeholder(name)), {name: found[place]}))
         excluded += [] if wanted else [text if not label else f"title:{text}"]
     if excluded:
-        notes.append(f"passages with {', '.join(map(repr, excluded))} are left out, as the query asks by a dash")
+        notes.append(
+            f"passages with {', '.join(map(repr, excluded))} are left out, as the query asks by a dash{advice('text')}"
+        )
     return conditions, notes
 
 

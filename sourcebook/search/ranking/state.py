@@ -13,7 +13,7 @@ from sourcebook.database.query_log import QueryLog
 from sourcebook.database.usage_log import UsageLog
 from sourcebook.search.observation import SearchObservation
 from sourcebook.search.query_syntax import ParsedQuery, parse_query
-from sourcebook.search.query_terms import QueryTerm
+from sourcebook.search.query_terms import Expansion, QueryTerm
 from sourcebook.search.query_vectors import QueryVectors
 from sourcebook.search.ranking.duplicates import Identity
 from sourcebook.search.ranking.fusion import Candidate, RankedList
@@ -50,6 +50,10 @@ class Found:
     notes: Sequence[str]
     documents: Mapping[int, int]
     """Document id by chunk id, where results are grouped by document."""
+    candidates: list[Candidate]
+    """Those of the ranked list that count as found; see `ranking/found.py`."""
+    is_complete: bool
+    """Whether there is no further one."""
     identities: Mapping[int, Identity] = field(default_factory=dict)
     """Identity of each passage by chunk id, where duplicates are folded."""
 
@@ -85,6 +89,8 @@ class SearchState:
     notes: list[str] = field(default_factory=list)
 
     scope: SearchScope = field(init=False)
+    expansions: Sequence[Expansion] = ()
+    """Words that are searched beside those of the query."""
     has_loaded: bool = False
     """Whether a model was loaded: the legs then run one after the other, on one connection."""
 
@@ -107,6 +113,9 @@ class SearchState:
     """Milliseconds that reranking took; None without it."""
 
     page: Page = field(init=False)
+
+    counted: Sequence[Candidate] = ()
+    """Candidates that the total and the facets count."""
 
     results: tuple[SearchResult, ...] = ()
     linked: tuple[LinkedDocument, ...] = ()

@@ -28,7 +28,8 @@ def suggested_query(connection: Connection, scope: SearchScope, query: str, term
         query: the text of the query.
         terms: its lexemes; those that no entry holds have no ids.
     """
-    unknown = [term.token for term in terms if not term.ids][:_MOST]
+    expanded = {term.stands_for for term in terms}
+    unknown = [term.token for term in terms if not term.ids and term.token not in expanded][:_MOST]
     nearest = {token: words[0] for token in unknown if (words := nearest_words(connection, scope, token))}
     if not nearest:
         return None

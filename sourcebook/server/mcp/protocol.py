@@ -13,6 +13,7 @@ from mcp.types import INTERNAL_ERROR, INVALID_PARAMS
 from pydantic import ValidationError
 
 from sourcebook.context.fence import harmless
+from sourcebook.contract.faces import asked_by
 from sourcebook.errors import QueryError, UnknownDocumentError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
@@ -153,7 +154,8 @@ def _answer(
     except ValidationError as error:
         return _failed(refusal(tool, error, arguments))
     try:
-        answer = fenced(plain(tool.run(knowledge(), grant, asked, **options)), tool.harmless)
+        with asked_by("tool"):
+            answer = fenced(plain(tool.run(knowledge(), grant, asked, **options)), tool.harmless)
     except Exception as error:  # noqa: BLE001 - whatever went wrong, the model is told a sentence
         return _failed(sentence(error, is_local=is_local))
     return types.CallToolResult(content=[types.TextContent(text=as_json(answer))], structured_content=answer)

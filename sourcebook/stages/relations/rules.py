@@ -12,7 +12,7 @@ from sourcebook.config.document_types import DEFAULT_TYPES, DocumentType
 from sourcebook.config.relations import RelationSettings
 from sourcebook.database.queries import queries
 
-REVISION: Final = 3
+REVISION: Final = 4
 """Number to be counted up when a change of the stage's code changes what is read from a document."""
 
 

@@ -1,8 +1,8 @@
 """Relations and types of the documents of a collection: read from their stored parse, resolved by their names.
 
 It reads the marks that the database sets where a document's URI, title, metadata, content or removal changes, and
-writes `document_name` and `document_relation`. Nothing is parsed or embedded. A document that comes resolves the
-relations that dangle on its names; one that goes leaves them dangling.
+writes `document_name`, `document_relation` and `document_abbreviation`. Nothing is parsed or embedded. A document that
+comes resolves the relations that dangle on its names; one that goes leaves them dangling.
 """
 
 from collections.abc import Sequence
@@ -16,8 +16,10 @@ from psycopg.rows import dict_row
 from sourcebook.database.batches import batched
 from sourcebook.database.queries import queries
 from sourcebook.database.refusals import write_in_halves
+from sourcebook.model.abbreviation import Abbreviation
 from sourcebook.model.relation import DocumentName, WrittenRelation
 from sourcebook.model.report import StageReport
+from sourcebook.stages.relations.abbreviations import abbreviations_of
 from sourcebook.stages.relations.names import names_of
 from sourcebook.stages.relations.rules import RelationRules, relation_rules
 from sourcebook.stages.relations.types import type_of
@@ -91,6 +93,7 @@ def _read(connection: Connection, collection: str, documents: Sequence[int], rul
     names: list[tuple[int, DocumentName]] = []
     relations: list[tuple[int, WrittenRelation]] = []
     typed: list[tuple[int, str | None, list[str]]] = []
+    explained: list[tuple[int, Abbreviation]] = []
     scope: dict[str, Any] = {"collection": collection, "documents": list(documents)}
     with connection.cursor(row_factory=dict_row) as cursor:
         for row in cursor.stream(queries["writing_documents"], scope):  # one text in memory at a time
@@ -101,14 +104,18 @@ def _read(connection: Connection, collection: str, documents: Sequence[int], rul
                 typed.append((row["id"], kind, lacking))
             names += [(row["id"], name) for name in own]
             relations += [(row["id"], relation) for relation in written_relations(writing, own, rules.relations)]
+            explained += [(row["id"], pair) for pair in abbreviations_of(row["markdown"])]
         if typed:
             cursor.execute(queries["record_document_types"], _type_columns(typed))
         former = connection.execute(queries["forget_document_names"], scope).fetchall()
         connection.execute(queries["forget_document_relations"], scope)
+        connection.execute(queries["forget_document_abbreviations"], scope)
         if names:
             cursor.execute(queries["record_document_names"], _name_columns(collection, names))
         if relations:
             cursor.execute(queries["record_document_relations"], _relation_columns(collection, relations))
+        if explained:
+            cursor.execute(queries["record_document_abbreviations"], _abbreviation_columns(collection, explained))
         touched = {name for (name,) in former} | {name.name for _, name in names}
         if touched or relations:
             cursor.execute(queries["resolve_relations"], {**scope, "names": list(touched)})
@@ -148,4 +155,14 @@ def _relation_columns(collection: str, relations: Sequence[tuple[int, WrittenRel
         "exact": [relation.exact for _, relation in relations],
         "written": [relation.written for _, relation in relations],
         "origins": [relation.origin for _, relation in relations],
+    }
+
+
+def _abbreviation_columns(collection: str, explained: Sequence[tuple[int, Abbreviation]]) -> dict[str, Any]:
+    return {
+        "collection": collection,
+        "documents": [document for document, _ in explained],
+        "shorts": [pair.short for _, pair in explained],
+        "folded": [pair.short.casefold() for _, pair in explained],
+        "longs": [pair.long for _, pair in explained],
     }
