@@ -36,6 +36,7 @@ PARTS = {
     "quality": "nDCG@10 of every way of searching on the judged sets, a BM25 oracle, ts_rank beside it",
     "languages": "nDCG@10 of the multilingual model in four languages, and from one to another",
     "fields": "nDCG@10 of BM25F, with weights for title, headings and text, against BM25",
+    "chunkers": "other ways to cut documents beside ours: nDCG@10, answers within 1,000 tokens that are read",
     "strategy": "nDCG@10 of the strategy by query against the fixed one, on judged sets and on 200 mixed queries",
     "snippets": "answers in the snippets of passages without a word of the query, and the time of finding them",
     "context": "contexts for language models in 32 languages: budget, fullness, citations, time after the search",

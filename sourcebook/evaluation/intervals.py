@@ -24,7 +24,11 @@ _CELLS_AT_ONCE = 2_000_000
 
 
 def estimate_means(
-    values: NDArray[np.float64] | Sequence[Sequence[float]], *, samples: int = SAMPLES, seed: int = SEED, confidence: float = CONFIDENCE
+    values: NDArray[np.float64] | Sequence[Sequence[float]],
+    *,
+    samples: int = SAMPLES,
+    seed: int = SEED,
+    confidence: float = CONFIDENCE,
 ) -> list[Estimate]:
     """Return each column's mean with its interval: the percentile bootstrap over rows.
 

@@ -28,7 +28,9 @@ def station(stages: Stages) -> Stages:
 
 def test_x(station: Stages, database: Database) -> None:
     with closing(KnowledgeBase(database)) as knowledge:
-        found = bakeoff(knowledge, station.collection, Choices(tokens=("64", "128+16"), contexts=("none", "title,headings")))
+        found = bakeoff(
+            knowledge, station.collection, Choices(tokens=("64", "128+16"), contexts=("none", "title,headings"))
+        )
     for line in found.lines:
         print(line.as_dict())
     print(found.notes, found.plan.as_dict())

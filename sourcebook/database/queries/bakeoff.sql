@@ -84,3 +84,9 @@ SELECT collection, provider, model, operation, texts, cached, tokens, seconds FR
 -- name: has_judgments
 -- Return whether people have judged a document of a collection right.
 SELECT EXISTS (SELECT FROM judgment WHERE collection = %(collection)s AND grade > 0);
+
+-- name: places_of_passages
+-- Return the document and the position of each passage of a generation, its place in the text, and its tokens.
+SELECT chunk.document_id, chunk.ordinal, chunk.start_char, chunk.end_char, chunk.token_count
+FROM chunk JOIN search_entry entry ON entry.chunk_id = chunk.id AND entry.generation_id = chunk.generation_id
+WHERE chunk.generation_id = %(generation)s;

@@ -1,16 +1,20 @@
 """The questions of a bakeoff, asked of each candidate, and the figures of the lines that compare them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
 from sourcebook.admin.planning.forecast import forecast_seconds
+from sourcebook.contract.fusion import Method
+from sourcebook.contract.search import Mode
 from sourcebook.database.database import Database
+from sourcebook.database.queries import queries
 from sourcebook.database.stage_runs import stage_runs
 from sourcebook.evaluation.bakeoff.building import BuiltIndex
 from sourcebook.evaluation.bakeoff.candidates import Indexing, Ranking, search_options
-from sourcebook.evaluation.bakeoff.outcome import COLUMNS, Line
+from sourcebook.evaluation.bakeoff.made_questions import LEAST_ANSWER, Span
+from sourcebook.evaluation.bakeoff.outcome import COLUMNS, TOKENS_READ, Line
 from sourcebook.evaluation.bakeoff.planning import PreparedBakeoff
 from sourcebook.evaluation.evaluate import ask_all, rank_documents
 from sourcebook.evaluation.intervals import CONFIDENCE, estimate_means
@@ -22,6 +26,8 @@ from sourcebook.model.work import embedding_work
 
 _DEPTH: Final = 10
 """Documents of a ranking that count."""
+_PASSAGES_READ: Final = 40
+"""Passages that are read, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +63,53 @@ class Asker(Closing):
         questions = self._prepared.questions
         rankings, median = ask_all(rank, self._knowledge, questions.texts, progress)
         scores = score(questions.grades, rankings, ("ndcg@10", "recall@10"))
+        reads = self._reader(built.generation, mode, fusion)
         per_query = {
-            query: (scores[query]["ndcg@10"], _hit(questions.grades[query], found), scores[query]["recall@10"])
+            query: (
+                scores[query]["ndcg@10"],
+                _hit(questions.grades[query], found),
+                scores[query]["recall@10"],
+                reads(query),
+            )
             for query, found in rankings.items()
         }
         self._asked.append(_Asked(indexing, ranking, built, per_query, median))
+
+    def _reader(self, generation: int, mode: Mode, fusion: Method | None) -> Callable[[str], float]:
+        """Return a function that returns 1 where the answer of a question is in the first tokens of the results, else 0.
+
+        That of a judged question is any passage of a relevant document; that of a made one is the text behind it.
+        """
+        questions, collection = self._prepared.questions, self._prepared.plan.collection
+        with self._knowledge.database.connection() as connection:
+            rows = connection.execute(queries["places_of_passages"], {"generation": generation})
+            places = {(document, ordinal): rest for document, ordinal, *rest in rows}
+
+        def reads(query: str) -> float:
+            left = TOKENS_READ
+            for result in self._knowledge.search(
+                questions.texts[query],
+                collection,
+                limit=_PASSAGES_READ,
+                mode=mode,
+                fusion=fusion,
+                literal=True,
+                generation=generation,
+                min_relevance=0,
+                log=False,
+                unredacted=True,
+            ):
+                start, end, tokens = places[result.document_id, result.ordinal]
+                if tokens > left < TOKENS_READ:  # the first one is read, however long it is
+                    break
+                left -= tokens
+                if questions.grades[query].get(str(result.document_id), 0) > 0 and _answers(
+                    (start, end), questions.answers.get(query)
+                ):
+                    return 1.0
+            return 0.0
+
+        return reads
 
     def lines(self) -> tuple[Line, ...]:
         """Return the line of each candidate that was asked, the present settings first.
@@ -105,6 +153,11 @@ class Asker(Closing):
     def close(self) -> None:
         """Release threads and models; the database is its owner's."""
         self._knowledge.release()
+
+
+def _answers(passage: Span, answer: Span | None) -> bool:
+    """Return whether a passage has enough of an answer; any passage where the answer is the whole document."""
+    return answer is None or min(passage[1], answer[1]) - max(passage[0], answer[0]) >= LEAST_ANSWER // 2
 
 
 def _hit(grades: Mapping[str, int], ranking: Sequence[str]) -> float:

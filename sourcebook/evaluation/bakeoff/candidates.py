@@ -123,7 +123,9 @@ def _size(chunking: ChunkingSettings, text: str) -> ChunkingSettings:
         return ChunkingSettings.model_validate({**chunking.model_dump(), **sizes})
     except ValueError as error:  # of pydantic, too
         reason = error.errors()[0]["msg"] if isinstance(error, ValidationError) else "no whole number"
-        raise EvaluationError(f"{text!r} is no size of passages ({reason}): write 256, or 256+32 with an overlap") from None
+        raise EvaluationError(
+            f"{text!r} is no size of passages ({reason}): write 256, or 256+32 with an overlap"
+        ) from None
 
 
 def _embedding(model: str | Mapping[str, Any]) -> EmbeddingSettings:

@@ -6,7 +6,7 @@ A question's own words are taken out of the document that answers it: otherwise 
 import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, zip_longest
 from typing import Final, Literal
@@ -24,7 +24,9 @@ MOST_QUESTION: Final = 300
 """Characters of a question, at most."""
 _ENDS: Final = ("?", "？", "؟", "՞", "⸮")
 """Question marks at the end of a question."""
-_LABEL = re.compile(r"^(?:q|question|f|frage|question\s*n?|p|pregunta|d|domanda|в|вопрос|問|问)\s*\d*\s*[:.)：]\s*", re.IGNORECASE)
+_LABEL = re.compile(
+    r"^(?:q|question|f|frage|question\s*n?|p|pregunta|d|domanda|в|вопрос|問|问)\s*\d*\s*[:.)：]\s*", re.IGNORECASE
+)
 _NUMBER = re.compile(r"^(?:[§(]?\s*\d+(?:[.)]\d*)*|[A-Z][.)])\s+")
 _MARKS = re.compile(r"[*_`]+|^>\s*|^#+\s*|\\(?=\W)")
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -42,6 +44,8 @@ class MadeQuestion:
     kind: Kind
     span: Span
     """`(start, end)` of the question in the document's Markdown, in characters."""
+    answer: Span
+    """`(start, end)` of the text behind it, up to the next heading or question."""
 
 
 def made_questions(documents: Mapping[int, ParsedDocument], limit: int) -> list[MadeQuestion]:
@@ -74,7 +78,21 @@ def without_questions(document: ParsedDocument, questions: Sequence[MadeQuestion
         questions: its questions.
     """
     gone = sorted(question.span for question in questions)
+    moved = moved_places(questions)
     is_title = _plain(document.title or "") in {_plain(question.text) for question in questions}
+    blocks = (replace(block, start=moved(block.start), end=moved(block.end)) for block in document.blocks)
+    pieces = zip([0, *(end for _, end in gone)], [*(start for start, _ in gone), None], strict=True)
+    return replace(
+        document,
+        markdown="".join(document.markdown[start:end] for start, end in pieces),
+        blocks=tuple(block for block in blocks if block.start < block.end),
+        title=None if is_title else document.title,
+    )
+
+
+def moved_places(questions: Sequence[MadeQuestion]) -> Callable[[int], int]:
+    """Return a function that returns the place in a document without its questions of a place in the document."""
+    gone = sorted(question.span for question in questions)
     starts = [start for start, _ in gone]
     before = [0, *accumulate(end - start for start, end in gone)]
 
@@ -82,15 +100,7 @@ def without_questions(document: ParsedDocument, questions: Sequence[MadeQuestion
         number = bisect_left(starts, place)
         return place - before[number] + (max(gone[number - 1][1] - place, 0) if number else 0)
 
-    blocks = (replace(block, start=moved(block.start), end=moved(block.end)) for block in document.blocks)
-    ends = [0, *(end for _, end in gone)]
-    pieces = [document.markdown[end:start] for end, start in zip(ends, [*starts, None], strict=True)]
-    return replace(
-        document,
-        markdown="".join(pieces),
-        blocks=tuple(block for block in blocks if block.start < block.end),
-        title=None if is_title else document.title,
-    )
+    return moved
 
 
 def _questions(number: int, document: ParsedDocument) -> Iterator[MadeQuestion]:
@@ -102,8 +112,10 @@ def _questions(number: int, document: ParsedDocument) -> Iterator[MadeQuestion]:
         is_heading = block.kind == "heading" and block.level > 1 and _plain(text) != _plain(document.title or "")
         if not (is_pair or is_heading) or _words(text) < LEAST_WORDS or end - block.start > MOST_QUESTION:
             continue
-        if block.end - end >= LEAST_ANSWER or _answered(document.markdown, blocks[position + 1 :], block.kind):
-            yield MadeQuestion(text, number, "pair" if is_pair else "heading", (block.start, end))
+        last = _last_of_answer(document.markdown, blocks, position)
+        if blocks[last].end - end >= LEAST_ANSWER:
+            span, answer = (block.start, end), (end, blocks[last].end)
+            yield MadeQuestion(text, number, "pair" if is_pair else "heading", span, answer)
 
 
 def _end_of_question(markdown: str, block: Block) -> int:
@@ -120,16 +132,14 @@ def _text(written: str) -> str:
     return _NUMBER.sub("", _LABEL.sub("", " ".join(_MARKS.sub("", written).split())))
 
 
-def _answered(markdown: str, following: Sequence[Block], kind: str) -> bool:
-    """Return whether enough text follows before the next heading, and after a paragraph before the next question."""
-    size = 0
-    for block in following:
-        if block.kind == "heading" or (kind != "heading" and _end_of_question(markdown, block) > block.start):
-            return False
-        size += block.end - block.start
-        if size >= LEAST_ANSWER:
-            return True
-    return False
+def _last_of_answer(markdown: str, blocks: Sequence[Block], position: int) -> int:
+    """Return the position of the last block before the next heading, and behind a paragraph before the next question."""
+    is_heading = blocks[position].kind == "heading"
+    for following in range(position + 1, len(blocks)):
+        block = blocks[following]
+        if block.kind == "heading" or (not is_heading and _end_of_question(markdown, block) > block.start):
+            return following - 1
+    return len(blocks) - 1
 
 
 def _words(text: str) -> int:

@@ -124,13 +124,16 @@ def _planned(
 
 def _seconds(connection: Connection, identity: str, expected: EstimatedTexts) -> float:
     past = stage_runs(connection)
+    others = [run for (stage, _), runs in past.items() if stage == "embeddings" for run in runs]
     work = {
         ("chunks", ""): cutting_work(expected.passages),
         ("embeddings", identity): embedding_work(expected.tokens),
         ("search_index", ""): publishing_work(expected.passages),
     }
     return sum(
-        forecast_seconds(stage, amount, past.get((stage, kind), ())) for (stage, kind), amount in work.items() if amount
+        forecast_seconds(stage, amount, past.get((stage, kind)) or (others if stage == "embeddings" else ()))
+        for (stage, kind), amount in work.items()
+        if amount
     )
 
 

@@ -1,14 +1,14 @@
 """The questions of a bakeoff: judged ones first, and then those that the documents give."""
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from psycopg import Connection
 
 from sourcebook.database.queries import queries
-from sourcebook.evaluation.bakeoff.made_questions import MadeQuestion, made_questions
+from sourcebook.evaluation.bakeoff.made_questions import MadeQuestion, Span, made_questions, moved_places
 from sourcebook.evaluation.errors import EvaluationError
 from sourcebook.evaluation.judged_documents import find_judged_documents
 from sourcebook.evaluation.judged_queries import JudgedQueries, read_judged_queries, recorded_queries
@@ -32,6 +32,8 @@ class AskedQuestions:
     """Number of questions by kind: `judged`, `pair` and `heading`."""
     taken_out: tuple[MadeQuestion, ...] = ()
     """Questions whose words are taken out of their documents."""
+    answers: Mapping[str, Span] = field(default_factory=dict)
+    """Made question → `(start, end)` of its answer in its document without questions, in characters."""
 
     @property
     def documents(self) -> Collection[int]:
@@ -59,7 +61,13 @@ class AskedQuestions:
             {**self.grades, **{name: {str(question.document): 1} for name, question in names.items()}},
             {**self.counts, **{kind: number for kind, number in counts.items() if number}},
             tuple(made),
+            {name: _answer(question, made) for name, question in names.items()},
         )
+
+
+def _answer(question: MadeQuestion, made: Sequence[MadeQuestion]) -> Span:
+    moved = moved_places([each for each in made if each.document == question.document])
+    return moved(question.answer[0]), moved(question.answer[1])
 
 
 def judged_questions(

@@ -43,7 +43,9 @@ def run_bakeoff(prepared: PreparedBakeoff, progress: Shown = lambda now, done, t
             for number, planned in enumerate(plan.indexes, start=1):
                 indexing, step = planned.indexing, f"{number} of {len(plan.indexes)}"
                 try:
-                    built = builder.build(indexing, _settled(prepared, indexing), partial(progress, f"{step}, embedding"))
+                    built = builder.build(
+                        indexing, _settled(prepared, indexing), partial(progress, f"{step}, embedding")
+                    )
                     for ranking in plan.rankings:
                         asker.ask(indexing, ranking, built, partial(progress, f"{step}, asking by {ranking}"))
                 except (ModelError, MissingDependencyError) as error:

@@ -19,7 +19,9 @@ _AT_ONCE = 200
 """Documents that are read or copied at once."""
 
 
-def choose_documents(connection: Connection, collection: str, size: int, needed: Collection[int]) -> tuple[list[int], int]:
+def choose_documents(
+    connection: Connection, collection: str, size: int, needed: Collection[int]
+) -> tuple[list[int], int]:
     """Return the ids of the sampled documents, and the number of documents that have a text.
 
     Needed documents come first; the others follow in an order by the digest of their URIs, so that a sample is the same

@@ -6,7 +6,9 @@ from sourcebook.evaluation.bakeoff.made_questions import MadeQuestion, made_ques
 from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.text.markdown import parse_markdown
 
-ANSWER = "The keeper writes the height of the water into the book, at noon and at midnight, and in storms every hour. " * 2
+ANSWER = (
+    "The keeper writes the height of the water into the book, at noon and at midnight, and in storms every hour. " * 2
+)
 
 
 def parsed(markdown: str) -> ParsedDocument:
