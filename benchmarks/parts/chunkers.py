@@ -1,4 +1,4 @@
-"""Other ways to cut documents beside ours: nDCG@10 by document, and answers within the first 1,000 tokens that are read.
+"""Other ways to cut documents beside ours: nDCG@10 by document, and answers within 1,000 tokens that are read.
 
 Exact, in memory, and alike for all: cosine of the default model and a plain BM25, each scaled to 0..1, added. The sets
 have long documents; answers are known in two: XQuAD's articles, whose five paragraphs are one document here, and the

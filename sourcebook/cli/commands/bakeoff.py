@@ -188,9 +188,10 @@ def _show(found: "Bakeoff") -> None:
         )
     out.print(table)
     legend = (
-        "Means, and below them the interval of the difference from the present settings, at 95 % for all lines at once. "
-        "In 1,000 tokens: the answer is in so many tokens of the results. Passages, MB of vectors and text, and seconds "
-        f"to embed are for all {counted(found.plan.live_documents, 'document')}; ms is the median of a search in the sample."
+        "Means, and below them the interval of the difference from the present settings, at 95 % for all lines at "
+        "once. In 1,000 tokens: the answer is in so many tokens of the results. Passages, MB of vectors and text, and "
+        f"seconds to embed are for all {counted(found.plan.live_documents, 'document')}; ms is the median of a search "
+        "in the sample."
     )
     out.print(safe(legend, "dim"), soft_wrap=True)
     for note in found.notes:

@@ -76,7 +76,7 @@ class Asker(Closing):
         self._asked.append(_Asked(indexing, ranking, built, per_query, median))
 
     def _reader(self, generation: int, mode: Mode, fusion: Method | None) -> Callable[[str], float]:
-        """Return a function that returns 1 where the answer of a question is in the first tokens of the results, else 0.
+        """Return a function: 1 where the answer of a question is in the first tokens of the results, else 0.
 
         That of a judged question is any passage of a relevant document; that of a made one is the text behind it.
         """

@@ -1,7 +1,6 @@
 """The index of one candidate in the scratch database: cut, embedded from the kept vectors on, and published."""
 
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 

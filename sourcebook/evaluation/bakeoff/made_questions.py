@@ -133,7 +133,7 @@ def _text(written: str) -> str:
 
 
 def _last_of_answer(markdown: str, blocks: Sequence[Block], position: int) -> int:
-    """Return the position of the last block before the next heading, and behind a paragraph before the next question."""
+    """Return the position of the last block before the next heading; behind a paragraph, before the next question."""
     is_heading = blocks[position].kind == "heading"
     for following in range(position + 1, len(blocks)):
         block = blocks[following]

@@ -9,8 +9,8 @@ from sourcebook.evaluation.scores import FEW_QUERIES, Estimate
 
 Column = Literal["ndcg@10", "hit@1", "recall@10", "in 1,000 tokens"]
 COLUMNS: Final[tuple[Column, ...]] = get_args(Column)
-"""Measures of a line. `hit@1` is the share of questions whose first document is relevant; `in 1,000 tokens` that of those
-whose answer is reached by one who reads so many tokens of the results, passage by passage."""
+"""Measures of a line. `hit@1` is the share of questions whose first document is relevant; `in 1,000 tokens` that of
+those whose answer is reached by one who reads so many tokens of the results, passage by passage."""
 TOKENS_READ: Final = 1_000
 
 

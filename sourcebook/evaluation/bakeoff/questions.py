@@ -41,7 +41,7 @@ class AskedQuestions:
         return {int(name) for grades in self.grades.values() for name in grades if name.isdecimal()}
 
     def with_made(self, documents: Iterable[tuple[int, ParsedDocument]], limit: int) -> "AskedQuestions":
-        """Return these questions, and those that documents give up to the limit; not where there are enough judged ones.
+        """Return these questions, and where they are few those that documents give, up to the limit.
 
         Raises:
             EvaluationError: there is no question.
@@ -52,8 +52,8 @@ class AskedQuestions:
         names = {f"{question.kind} {number}": question for number, question in enumerate(made, start=1)}
         if not self.texts and not made:
             raise EvaluationError(
-                "there is no judged question, and the documents have no headings or pairs of question and answer to make "
-                "some of: record some with  sourcebook judge QUERY DOCUMENT, or give --queries and --qrels"
+                "there is no judged question, and the documents have no headings or pairs of question and answer to "
+                "make some of: record some with  sourcebook judge QUERY DOCUMENT, or give --queries and --qrels"
             )
         counts = {kind: sum(question.kind == kind for question in made) for kind in ("pair", "heading")}
         return AskedQuestions(
