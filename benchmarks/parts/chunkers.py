@@ -168,7 +168,8 @@ def _scaled(scores: NDArray[np.floating]) -> NDArray[np.float64]:
     """Scale the best scores to 0..1; the others are 0."""
     best = np.sort(scores)[-_DEPTH:]
     low, high = float(best[0]), float(best[-1])
-    return np.clip((scores - low) / max(high - low, 1e-9), 0.0, 1.0).astype(np.float64)
+    scaled: NDArray[np.float64] = np.clip((scores - low) / max(high - low, 1e-9), 0.0, 1.0).astype(np.float64)
+    return scaled
 
 
 def _ndcg(ranked: Sequence[Sequence[int]], owners: NDArray[np.int64], known: LongSet) -> list[float]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from psycopg import Connection
+from psycopg.rows import class_row
 
 from sourcebook.database.batches import batched
 from sourcebook.database.database import Database
@@ -94,14 +95,24 @@ class Builder:
             self.pool.wait_for_exports()  # the questions are asked without torch
             publish(reader, generation, thorough=True)
             row = reader.execute(queries["size_of_generation"], {"generation": generation.id}).fetchone()
-            return BuiltIndex(generation.id, generation.model, *(row or (0,) * 5), report.extra["computed"])
+            passages, vector_bytes, text_bytes, texts, tokens = row or (0, 0, 0, 0, 0)
+            return BuiltIndex(
+                generation.id,
+                generation.model,
+                passages=passages,
+                vector_bytes=vector_bytes,
+                text_bytes=text_bytes,
+                texts=texts,
+                tokens=tokens,
+                computed=report.extra["computed"],
+            )
 
     def close(self) -> None:
         """End the models, and record in the knowledge base what they were used for."""
         self.pool.close()
         with self.scratch.connection() as scratch, self.base.connection() as base:
-            rows = scratch.execute(queries["scratch_usage"]).fetchall()
-            store_uses(base, [Use(*row[:5], cached=row[5], tokens=row[6], seconds=row[7]) for row in rows])
+            with scratch.cursor(row_factory=class_row(Use)) as cursor:
+                store_uses(base, cursor.execute(queries["scratch_usage"]).fetchall())
 
     def _is_first(self, connection: Connection) -> bool:
         row = connection.execute(queries["active_generation"], {"collection": self.collection}).fetchone()

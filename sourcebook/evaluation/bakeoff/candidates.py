@@ -2,13 +2,14 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, Final, Literal, get_args
 
 from pydantic import ValidationError
 
+from sourcebook.config.field_types import Settings
 from sourcebook.config.passages import CONTEXT, ChunkingSettings, ContextPart, EmbeddingSettings
 from sourcebook.contract.fusion import Method
 from sourcebook.contract.search import Mode
@@ -87,7 +88,7 @@ def indexings(present: Indexing, choices: Choices, *, largest: int) -> list[Inde
     contexts = [_context(text) for text in choices.contexts]
     if chunkings or embeddings or contexts:
         found = product(chunkings or [present.chunking], embeddings or [present.embedding])
-        given = (
+        given: Iterable[Indexing] = (
             Indexing(chunking.model_copy(update={"context": context}), embedding)
             for chunking, embedding in found
             for context in contexts or [chunking.context]
@@ -148,7 +149,7 @@ def _context(text: str) -> tuple[ContextPart, ...]:
         raise EvaluationError(f"{text!r} is no context: write some of {known} with commas, or {NO_CONTEXT}") from None
 
 
-def _set(settings: ChunkingSettings | EmbeddingSettings) -> dict[str, Any]:
+def _set(settings: Settings) -> dict[str, Any]:
     """Return the settings that are not those of an empty section."""
     return settings.model_dump(mode="json", exclude_defaults=True)
 
