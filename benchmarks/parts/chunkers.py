@@ -1,4 +1,4 @@
-"""Other ways to cut documents beside ours: nDCG@10 by document, and answers within 1,000 tokens that are read.
+"""Other ways to cut documents beside ours: nDCG@10 by document, and answers within 250 and 1,000 tokens that are read.
 
 Exact, in memory, and alike for all: cosine of the default model and a plain BM25, each scaled to 0..1, added. The sets
 have long documents; answers are known in two: XQuAD's articles, whose five paragraphs are one document here, and the
@@ -30,9 +30,10 @@ from sourcebook.evaluation.measures import score
 from sourcebook.model.document import ParsedDocument
 from sourcebook.parsing.text.markdown import parse_markdown
 
-TOKENS = 1_000
+BUDGETS = (250, 1_000)
 """Tokens of results that are read."""
 _DOCS = Path(__file__).resolve().parents[2] / "docs"
+_MEASURES = ("nDCG@10", *(f"in {budget:,} tokens" for budget in BUDGETS))
 _DEPTH = 100
 _WORD = re.compile(r"\w+")
 
@@ -63,7 +64,7 @@ def run(bench: Bench) -> list[Row]:
 def _sets(folder: Path, limit: int | None) -> dict[str, LongSet]:
     return {
         "xquad-en, articles": _articles(folder / "xquad/en.json", limit),
-        "documentation": _documentation(limit and limit // 4),
+        "documentation": _documentation(limit and limit // 2),
         "covidqa": _papers(folder / "covidqa", limit and limit // 4),
     }
 
@@ -116,26 +117,26 @@ def _compare(bench: Bench, tokenizer: TokenCounter, name: str, known: LongSet) -
     rows = {text: row for row, text in enumerate(texts)}
     asked = vectors[len(texts) :]
     found: dict[str, NDArray[np.float64]] = {}
-    cells = [("", "units", "nDCG@10", "− ours", "in 1,000 tokens", "− ours")]
+    cells = [("", "units", *(text for name in _MEASURES for text in (name, "− ours")))]
     for way, by_document in cut.items():
         owners = np.repeat(np.arange(len(by_document)), [len(units) for units in by_document])
         units = [unit for units in by_document for unit in units]
         own = vectors[[rows[unit.text] for unit in units]]
         ranked = _rank([unit.text for unit in units], own, known.questions, asked)
         found[way] = values = np.column_stack(
-            [_ndcg(ranked, owners, known), _read(ranked, units, owners, known, tokenizer)]
+            [_ndcg(ranked, owners, known), *_read(ranked, units, owners, known, tokenizer)]
         )
         gains = estimate_means(values - next(iter(found.values())))
-        means = values.mean(axis=0)
-        shown = [f"{mean:.3f}" for mean in means]
-        intervals = [f"{gain.mean:+.3f} [{gain.low:+.3f}, {gain.high:+.3f}]" for gain in gains]
-        read = (shown[1], intervals[1]) if known.answers else ("", "")
-        cells.append((way, f"{len(units):,}", shown[0], intervals[0], *read))
-        say(f"    {' | '.join(cells[-1])}")
-        yield Row(f"nDCG@10, {name}, {way}", float(means[0]), "nDCG")
-        if known.answers:
-            yield Row(f"answers in 1,000 tokens, {name}, {way}", float(means[1]), "share")
-    say(grid(cells))
+        means = [float(mean) for mean in values.mean(axis=0)]
+        shown = [
+            (f"{mean:.3f}", f"{gain.mean:+.3f} [{gain.low:+.3f}, {gain.high:+.3f}]")
+            for mean, gain in zip(means, gains, strict=True)
+        ]
+        measured = _MEASURES if known.answers else _MEASURES[:1]
+        cells.append((way, f"{len(units):,}", *(text for pair in shown[: len(measured)] for text in pair)))
+        for measure, mean in zip(measured, means, strict=False):
+            yield Row(f"{measure}, {name}, {way}", mean, "share")
+    say(grid([(*line, *[""] * (len(cells[0]) - len(line))) for line in cells]))
 
 
 def _rank(
@@ -190,26 +191,40 @@ def _read(
     owners: NDArray[np.int64],
     known: LongSet,
     tokenizer: TokenCounter,
-) -> list[float]:
-    """Return for each question 1 where the answer is in the first tokens that are read, each text once, else 0."""
+) -> list[list[float]]:
+    """Return for each budget and question 1 where the answer is in the tokens that are read, each text once, else 0."""
     if known.answers is None:
-        return [0.0] * len(known.questions)
+        return [[0.0] * len(known.questions) for _ in BUDGETS]
     places = [
         np.array([start for start, _ in tokenizer.offsets([document.markdown])[0]]) for document in known.documents
     ]
-    found = []
-    for order, relevant, answer in zip(ranked, known.relevant, known.answers, strict=True):
-        wanted = (answer[0], min(answer[1], answer[0] + 100))
-        seen = [np.zeros(len(starts), bool) for starts in places]
-        left = TOKENS
-        for place in order:
-            owner, (start, end) = int(owners[place]), units[place].read
-            first, last = np.searchsorted(places[owner], (start, end))
-            new = np.flatnonzero(~seen[owner][first:last])[:left] + first
-            seen[owner][new] = True
-            left -= len(new)
-            if left <= 0:
-                break
-        first, last = np.searchsorted(places[relevant], wanted)
-        found.append(float(bool(seen[relevant][first:last].all())))
-    return found
+    return [
+        [
+            _is_read(order, units, owners, places, budget, relevant, answer)
+            for order, relevant, answer in zip(ranked, known.relevant, known.answers, strict=True)
+        ]
+        for budget in BUDGETS
+    ]
+
+
+def _is_read(
+    order: Sequence[int],
+    units: Sequence[Unit],
+    owners: NDArray[np.int64],
+    places: Sequence[NDArray[np.int64]],
+    budget: int,
+    relevant: int,
+    answer: Span,
+) -> float:
+    seen: dict[int, NDArray[np.bool_]] = {}
+    for place in order:
+        owner, (start, end) = int(owners[place]), units[place].read
+        first, last = np.searchsorted(places[owner], (start, end))
+        known = seen.setdefault(owner, np.zeros(len(places[owner]), bool))
+        new = np.flatnonzero(~known[first:last])[:budget] + first
+        known[new] = True
+        budget -= len(new)
+        if budget <= 0:
+            break
+    first, last = np.searchsorted(places[relevant], (answer[0], min(answer[1], answer[0] + 100)))
+    return float(relevant in seen and bool(seen[relevant][first:last].all()))

@@ -33,7 +33,7 @@ WINDOW = 3
 
 @dataclass(frozen=True)
 class Unit:
-    """What is embedded, and what is read where it is found."""
+    """Text that is embedded, with the span that is read where it is found."""
 
     text: str
     read: Span

@@ -103,8 +103,8 @@ def bakeoff(
             choices,
             queries_file=queries,
             qrels=qrels,
-            sample=sample or SAMPLE,
-            limit=limit or QUESTIONS,
+            sample=SAMPLE if sample is None else sample,
+            limit=QUESTIONS if limit is None else limit,
         )
         if as_json and not yes:
             print_json({"plan": prepared.plan.as_dict()})

@@ -110,9 +110,12 @@ class Builder:
     def close(self) -> None:
         """End the models, and record in the knowledge base what they were used for."""
         self.pool.close()
-        with self.scratch.connection() as scratch, self.base.connection() as base:
-            with scratch.cursor(row_factory=class_row(Use)) as cursor:
-                store_uses(base, cursor.execute(queries["scratch_usage"]).fetchall())
+        with (
+            self.scratch.connection() as scratch,
+            self.base.connection() as base,
+            scratch.cursor(row_factory=class_row(Use)) as cursor,
+        ):
+            store_uses(base, cursor.execute(queries["scratch_usage"]).fetchall())
 
     def _is_first(self, connection: Connection) -> bool:
         row = connection.execute(queries["active_generation"], {"collection": self.collection}).fetchone()

@@ -61,7 +61,7 @@ class Indexing:
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What a bakeoff tries; every combination of what is given, else one change of the present settings at a time."""
+    """Choices of a bakeoff: every combination of them is tried, or one change of the present settings at a time."""
 
     tokens: tuple[str, ...] = ()
     """Sizes of passages, such as `256`, or `256+32` with an overlap."""

@@ -13,8 +13,13 @@ from sourcebook.evaluation.bakeoff.made_questions import MadeQuestion, without_q
 from sourcebook.model.document import ParsedDocument, block_rows
 from sourcebook.stages.chunks import parsed_document
 
-_TABLES = ("source", "parsed_content", "document")
-"""Tables that are copied, in an order in which each row follows those that it refers to."""
+_READ = {
+    "source": "sampled_source",
+    "parsed_content": "sampled_parsed_content",
+    "document": "sampled_document",
+    "provider_model": "sampled_provider_model",
+}
+"""Queries by the tables that are copied, in an order in which each row follows those that it refers to."""
 _AT_ONCE = 200
 """Documents that are read or copied at once."""
 
@@ -51,11 +56,11 @@ def copy_documents(source: Connection, target: Connection, collection: str, docu
     """Copy documents with what they refer to into an empty database of the same schema, with their ids."""
     scope = {"collection": collection, "documents": list(documents)}
     _copy(source, target, queries["sampled_collections"], queries["copy_collections"], scope)
-    for table in (*_TABLES, "provider_model"):
+    for table, query in _READ.items():
         columns = sql.SQL(", ").join(
             sql.Identifier(name) for name, _ in source.execute(queries["importable_columns"], {"table": table})
         )
-        read = queries[f"sampled_{table}"].format(columns=columns)
+        read = queries[query].format(columns=columns)
         write = queries["copy_rows"].format(table=sql.Identifier(table), columns=columns)
         _copy(source, target, read, write, scope)
 
