@@ -48,7 +48,7 @@ def run_bakeoff(prepared: PreparedBakeoff, progress: Shown = lambda now, done, t
                     )
                     for ranking in plan.rankings:
                         asker.ask(indexing, ranking, built, partial(progress, f"{step}, asking by {ranking}"))
-                except (ModelError, MissingDependencyError) as error:
+                except (ModelError, MissingDependencyError, ArithmeticError) as error:
                     if indexing == prepared.present:
                         raise
                     failed.append(f"{indexing.describe()}: {error}")
