@@ -76,10 +76,14 @@ def drop(url: str, name: str) -> None:
 
 
 def _create(database: Database, name: str) -> None:
+    """Create a database with the locale of the knowledge base, which decides what is a letter."""
     connection: Connection
     with open_connection(psycopg.Connection, database.url) as connection, typed_errors():
+        is_libc, collate, ctype = connection.execute(queries["locale_of_database"]).fetchone() or (False, "", "")
+        alike = {"name": sql.Identifier(name), "collate": sql.Literal(collate), "ctype": sql.Literal(ctype)}
+        statement = queries["create_database_alike"] if is_libc else queries["create_database"]
         try:
-            connection.execute(queries["create_database"].format(name=sql.Identifier(name)))
+            connection.execute(statement.format(**alike))
         except psycopg.errors.InsufficientPrivilege as error:
             raise DatabaseError(
                 "the role of the knowledge base may not create the database that candidates are built in",

@@ -46,6 +46,25 @@ def test_a_scratch_database_is_empty_and_goes_at_the_end(database: Database) -> 
     assert scratches(database) == []
 
 
+def test_a_scratch_database_has_the_locale_of_the_knowledge_base(database: Database) -> None:
+    """Whatever the server gives new databases: a knowledge base refuses one that knows the letters of English alone."""
+    name = f"other_locale_{uuid.uuid4().hex[:8]}"
+    locale = b"SELECT datcollate, datctype FROM pg_database WHERE datname = current_database()"
+    with database.connection() as connection:
+        own = connection.execute(locale).fetchone()
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C.UTF-8'".encode())
+        try:
+            url = make_conninfo(database.url, dbname=name)
+            with (
+                Database(DatabaseLocation(database.location.home, url)) as other,
+                scratch_database(other) as scratch,
+                scratch.connection() as inside,
+            ):
+                assert inside.execute(locale).fetchone() == ("C", "C.UTF-8") != own
+        finally:
+            connection.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())
+
+
 def test_a_killed_process_leaves_no_scratch_database(database: Database) -> None:
     """SIGKILL leaves it no time: another process drops the database."""
     with subprocess.Popen(
