@@ -37,6 +37,7 @@ PARTS = {
     "languages": "nDCG@10 of the multilingual model in four languages, and from one to another",
     "fields": "nDCG@10 of BM25F, with weights for title, headings and text, against BM25",
     "fusion": "nDCG@10 of both legs alone and together on 24 sets of many kinds, weights by query and fixed",
+    "chunkers": "other ways to cut documents beside ours: nDCG@10, answers within 1,000 tokens that are read",
     "strategy": "nDCG@10 of the strategy by query against the fixed one, on judged sets and on 200 mixed queries",
     "synonyms": "nDCG@10 with abbreviations of documents less without, on judged sets and on titles written otherwise",
     "snippets": "answers in the snippets of passages without a word of the query, and the time of finding them",

@@ -2,13 +2,14 @@
 
 import statistics
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Final, get_args
 
 from sourcebook.config.evaluation import Measure
+from sourcebook.contract.fusion import Method
 from sourcebook.contract.search import MOST_RESULTS, Mode
 from sourcebook.errors import QueryError
 from sourcebook.evaluation.intervals import SAMPLES, summarise
@@ -70,12 +71,12 @@ def evaluate(
     values: dict[Mode, dict[str, dict[Measure, float]]] = {}
     medians: dict[Mode, float] = {}
     for number, mode in enumerate(modes):
-        rankings, medians[mode] = _ask(
+        rankings, medians[mode] = ask_all(
             partial(
                 rank_documents, knowledge, collection, depth=depth, mode=mode, generation=generation, judged=copies
             ),
             knowledge,
-            asked,
+            asked.texts,
             _part(progress, number, len(modes), len(asked.texts)),
         )
         values[mode] = score(judged.grades, rankings, measures)
@@ -119,20 +120,20 @@ def _unfinished(knowledge: KnowledgeBase, collection: str, generation: int) -> t
     )
 
 
-def _ask(
-    rank: Callable[[str], list[int]], knowledge: KnowledgeBase, asked: JudgedQueries, progress: Progress
+def ask_all(
+    rank: Callable[[str], list[int]], knowledge: KnowledgeBase, texts: Mapping[str, str], progress: Progress
 ) -> tuple[dict[str, list[str]], float]:
-    """Return each query's ranking, and the median milliseconds per query."""
+    """Return each query's ranking by its id, and the median milliseconds per query, one after the other."""
     rankings: dict[str, list[str]] = {}
     times: list[float] = []
-    rank(next(iter(asked.texts.values())))  # loads the model
+    rank(next(iter(texts.values())))  # loads the model
     knowledge.forget_queries()  # otherwise only the first mode would take the time of embedding
-    for query, text in asked.texts.items():
+    for query, text in texts.items():
         started = time.perf_counter()
         ranking = rank(text)
         times.append((time.perf_counter() - started) * 1000)
         rankings[query] = [str(document) for document in ranking]
-        progress(len(rankings), len(asked.texts))
+        progress(len(rankings), len(texts))
     return rankings, round(statistics.median(times), 3)
 
 
@@ -161,6 +162,7 @@ def rank_documents(
     depth: int,
     mode: Mode,
     generation: int | None = None,
+    fusion: Method | None = None,
     judged: Collection[str] = (),
 ) -> list[int]:
     """Return the ids of at most `depth` documents, best first; each has the rank of its best passage.
@@ -175,6 +177,7 @@ def rank_documents(
         group_by="document",
         literal=True,
         generation=generation,
+        fusion=fusion,
         min_relevance=0,
         log=False,
         unredacted=True,

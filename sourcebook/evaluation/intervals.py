@@ -17,14 +17,20 @@ SAMPLES: Final = 10_000
 """Samples of the bootstrap."""
 SEED: Final = 6
 """Seed of the random generator, fixed so that equal values give equal intervals."""
+CONFIDENCE: Final = 0.95
+"""Confidence level of the intervals."""
 _CELLS_AT_ONCE = 2_000_000
 """Random numbers per step, which bound the memory."""
 
 
 def estimate_means(
-    values: NDArray[np.float64] | Sequence[Sequence[float]], *, samples: int = SAMPLES, seed: int = SEED
+    values: NDArray[np.float64] | Sequence[Sequence[float]],
+    *,
+    samples: int = SAMPLES,
+    seed: int = SEED,
+    confidence: float = CONFIDENCE,
 ) -> list[Estimate]:
-    """Return each column's mean with its 95 % interval: the percentile bootstrap over rows.
+    """Return each column's mean with its interval: the percentile bootstrap over rows.
 
     All columns are resampled together, so that the interval of a column of differences is one of a paired comparison.
     Equal values give equal intervals. Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993),
@@ -34,6 +40,7 @@ def estimate_means(
         values: shape (queries, columns), at least one query.
         samples: number of samples; each draws as many queries as there are, with replacement.
         seed: seed of the random generator.
+        confidence: confidence level of the intervals, 0..1.
     """
     import numpy as np
 
@@ -47,7 +54,7 @@ def estimate_means(
         drawn = generator.integers(0, queries, (batch, queries)) + np.arange(batch)[:, None] * queries
         times_drawn = np.bincount(drawn.ravel(), minlength=batch * queries).reshape(batch, queries)
         means[start : start + batch] = times_drawn @ matrix / queries
-    low, high = np.quantile(means, (0.025, 0.975), axis=0)
+    low, high = np.quantile(means, ((1 - confidence) / 2, (1 + confidence) / 2), axis=0)
     return [
         Estimate(float(mean), float(below), float(above))
         for mean, below, above in zip(matrix.mean(axis=0), low, high, strict=True)

@@ -36,6 +36,19 @@ class PlannedGeneration:
     """Texts to embed: estimated from a sample where the passages change, else exact."""
 
 
+@dataclass(frozen=True, slots=True)
+class EstimatedTexts:
+    """Expected numbers for documents that are cut by some settings."""
+
+    passages: float = 0.0
+    texts: float = 0.0
+    """Distinct texts to embed."""
+    tokens: float = 0.0
+    """Tokens of the texts to embed."""
+    cached: float = 0.0
+    """Distinct texts that have a vector."""
+
+
 def planned_generation(connection: Connection, collection: str) -> PlannedGeneration | None:
     """Return the generation that an ingest would begin or go on with; None where there is none."""
     found = find_generations(connection, collection)
@@ -60,7 +73,8 @@ def planned_generation(connection: Connection, collection: str) -> PlannedGenera
             ids = [number for number, _, _ in documents]
             indexes = embedding.generated_indexes
             counter = token_counter(embedding)
-            passages, texts = _estimate(connection, ids, chunking, counter, identity, indexes=indexes)
+            cut = estimate_texts(connection, ids, chunking, counter, identity, indexes=indexes)
+            passages, texts = cut.passages, cut.texts
     except ModelError as error:
         return PlannedGeneration(uris, f"{detail}; {error}", "", 0.0, 0.0)
     return PlannedGeneration(uris, detail, identity, passages, texts)
@@ -73,7 +87,7 @@ def _target(found: Generations) -> int | None:
     return next((generation.id for generation in found.earlier if generation.settings == found.wanted), None)
 
 
-def _estimate(
+def estimate_texts(
     connection: Connection,
     documents: Sequence[int],
     chunking: ChunkingSettings,
@@ -81,16 +95,22 @@ def _estimate(
     identity: str,
     *,
     indexes: bool,
-) -> tuple[float, float]:
-    """Return the expected numbers of passages and of texts to embed, from a sample that is cut now.
+) -> EstimatedTexts:
+    """Return the expected texts of documents by some settings, from a sample of them that is cut now.
 
-    `indexes` says whether generated indexes have vectors.
+    Args:
+        connection: to the knowledge base.
+        documents: ids.
+        chunking: the settings that they are cut by.
+        tokenizer: of the embedding model.
+        identity: of the model, by which vectors are kept.
+        indexes: whether generated indexes have vectors.
     """
     if not documents:
-        return 0.0, 0.0
+        return EstimatedTexts()
     sample = list(documents)[:: max(len(documents) // _SAMPLE, 1)][:_SAMPLE]
     passages = 0
-    hashes: set[bytes] = set()
+    tokens: dict[bytes, int] = {}
     with connection.cursor(row_factory=dict_row) as cursor:
         for content in cursor.execute(queries["contents_to_cut"], {"documents": sample}):
             document = parsed_document(content)
@@ -104,8 +124,11 @@ def _estimate(
             )
             passages += len(chunks)
             if indexes or not is_generated_index(document):
-                hashes.update(chunk.embedding_hash for chunk in chunks)
-    row = connection.execute(queries["count_vectors"], {"model": identity, "hashes": list(hashes)}).fetchone()
+                tokens.update((chunk.embedding_hash, chunk.token_count) for chunk in chunks)
+    row = connection.execute(queries["count_vectors"], {"model": identity, "hashes": list(tokens)}).fetchone()
     cached = int(row[0]) if row else 0
     share = len(documents) / len(sample)
-    return passages * share, (len(hashes) - cached) * share
+    new = (len(tokens) - cached) / max(len(tokens), 1)
+    return EstimatedTexts(
+        passages * share, (len(tokens) - cached) * share, sum(tokens.values()) * new * share, cached * share
+    )

@@ -68,7 +68,7 @@ def _show(found: "CollectionPlan", *, most: int | None) -> None:
         console().print(safe(f"{found.name}: nothing to do"), soft_wrap=True)
         return
     basis = "" if found.has_past_runs else " (no past runs on this machine yet)"
-    seconds = f"about {_duration(found.seconds)}{basis}"
+    seconds = f"about {duration(found.seconds)}{basis}"
     summary = f"{found.name}: {counted(len(found.items), 'item')}, {found.texts}, {seconds}"
     console().print(safe(summary, "bold"), soft_wrap=True)
     for reason, number in found.counts.items():
@@ -81,7 +81,8 @@ def _show(found: "CollectionPlan", *, most: int | None) -> None:
         console().print(f"  … and {more:,} more: --all lists them", soft_wrap=True)
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """Return seconds as a person says them: `40 s`, `3 min`, `1.5 h`."""
     if seconds < _MINUTE:
         return f"{seconds:.2g} s" if seconds < 1 else f"{seconds:.0f} s"
     if seconds < _HOUR:
