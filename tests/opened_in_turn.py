@@ -26,7 +26,7 @@ class UnopenedTests(pytest.Item):
         raise AssertionError(self.nodeid)
 
     def open(self) -> list[pytest.Item]:
-        """Import the file and return the selected tests in their order; what fails is reported as a failed collection."""
+        """Import the file and return the selected tests in their order; a failure is reported as one of collection."""
         known = len(sys.modules)
         gc.disable()
         try:
