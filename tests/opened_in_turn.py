@@ -47,7 +47,7 @@ class UnopenedFile(pytest.File):
     def collect(self) -> Iterator[UnopenedTests]:
         """Yield one item, which has no limit of time: its tests have theirs."""
         item = UnopenedTests.from_parent(self, name=self.path.name, nodeid=self.nodeid)
-        item.add_marker(pytest.mark.timeout(0))
+        item.add_marker(pytest.mark.timeout(0))  # none for the file: a test has its own
         yield item
 
 
