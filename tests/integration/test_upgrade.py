@@ -109,7 +109,7 @@ def test_searches_go_on_during_an_upgrade(
                 assert len(searched) > number
                 for reader in readers.values():  # each table is free while it waits for the next one
                     reader.rollback()
-                    time.sleep(0.95)
+                    time.sleep(0.95)  # the upgrade takes this table meanwhile
             upgrading.result(60).close()
             number = len(searched)
             wait_until(lambda: len(searched) > number + 20, what="searches after the upgrade")

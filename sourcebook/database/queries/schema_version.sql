@@ -19,8 +19,7 @@ SELECT to_tsvector('simple', '„Ö“')::text = '''ö'':1';
 SELECT has_database_privilege(current_database(), 'TEMPORARY');
 
 -- name: limit_migration
--- Let a migration wait for its tables, one after the other, no longer in all than a search waits behind it: the search
--- would fail.
+-- Let a migration wait for each of its tables no longer in all than a search behind it may wait without failing.
 SET LOCAL lock_timeout = '300ms';
 
 -- name: schema_exists
