@@ -28,9 +28,9 @@ collections:
     answering: {base_url: "URL", model: reader, timeout: 5s}
   personnel: {files: [{root: ./docs/personnel}]}
 """
-EXAMPLES = 6
+EXAMPLES = 12
 """Random cases of an operation for the key that may do everything; its examples and boundary values come first."""
-EXAMPLES_OF_OTHERS = 2
+EXAMPLES_OF_OTHERS = 4
 """Random cases of an operation for each other key."""
 PHASES_OF_OTHERS = tuple(phase for phase in PHASES if phase != "coverage")
 """Boundary values, two thirds of all requests, meet the same checks whatever the key: its scope is asked first."""
