@@ -25,6 +25,7 @@ from tests import durations
 from tests.checkout import CHECKOUT
 from tests.exported import FOLDER_VARIABLE
 from tests.memory_folder import memory_folder
+from tests.opened_in_turn import PLUGIN
 
 CORES = int(os.environ.get("TEST_WORKERS", min(usable_cores(), 4)))
 """Cores that the tests may use; each process has a model and parsers of its own."""
@@ -71,9 +72,16 @@ class Result:
     """Tests that failed beside others and passed alone."""
 
 
-def side_by_side(processes: int) -> list[str]:
-    """Return pytest's options for tests side by side: a file's tests in one process, files in their order."""
-    return ["-n", str(processes), "--dist", "loadfile", "--no-loadscope-reorder", "-m", "not alone"]
+def side_by_side(processes: int, *, all_tests: bool) -> list[str]:
+    """Return pytest's options for tests side by side: a file's tests in one process, files in their order.
+
+    Args:
+        processes: their number.
+        all_tests: whether a file is imported by the one process that runs it; to find some tests by their names, each
+            process imports all.
+    """
+    in_turn = ["-p", PLUGIN, "-o", "console_output_style=classic"] if all_tests else []
+    return ["-n", str(processes), "--dist", "loadfile", "--no-loadscope-reorder", "-m", "not alone", *in_turn]
 
 
 def main(arguments: list[str]) -> int:
@@ -81,9 +89,10 @@ def main(arguments: list[str]) -> int:
     alone = sorted(
         str(path) for path in (CHECKOUT / "tests").rglob("test_*.py") if "mark.alone" in path.read_text("utf-8")
     )
+    others = ["tests/integration", "tests/acceptance", "tests/browser"]
     layers = {
-        "unit": ["tests/unit", *side_by_side(FOR_UNIT_TESTS)],
-        THE_OTHERS: ["tests/integration", "tests/acceptance", "tests/browser", *side_by_side(FOR_THE_OTHERS)],
+        "unit": ["tests/unit", *side_by_side(FOR_UNIT_TESTS, all_tests=not arguments)],
+        THE_OTHERS: [*others, *side_by_side(FOR_THE_OTHERS, all_tests=not arguments)],
         ALONE: [*alone, "-m", "alone"],
     }
     results: list[Result] = []

@@ -12,7 +12,7 @@ import psutil
 T = TypeVar("T")
 
 _SHORTEST_PAUSE = 0.02
-_LONGEST_PAUSE = 0.5
+_LONGEST_PAUSE = 1.0
 """Seconds between two looks at a condition."""
 
 
@@ -63,11 +63,11 @@ async def until(
 
 
 def _pause(seconds: float) -> float:
-    """Return the seconds until the next look: four times those of the last one, so that looks take a fifth of a core.
+    """Return the seconds until the next look: nine times those of the last one, so that looks take a tenth of a core.
 
     A search, a list of processes or a question to Dagster fifty times a second keeps the tests beside it waiting.
     """
-    return min(max(_SHORTEST_PAUSE, 4 * seconds), _LONGEST_PAUSE)
+    return min(max(_SHORTEST_PAUSE, 9 * seconds), _LONGEST_PAUSE)
 
 
 def is_running(pid: int) -> bool:

@@ -1,0 +1,77 @@
+"""Import a file of tests in the process that runs it, when its turn has come: a plugin for pytest-xdist.
+
+Otherwise each of the processes side by side imports every file, and finds the tests of all, before the first one runs.
+The processes share out the files; the reports are those of the tests.
+"""
+
+import gc
+import sys
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+PLUGIN = __name__
+"""Name of this plugin for pytest's option `-p`."""
+_MANY_MODULES = 100
+"""Imported modules whose objects are too many for Python's garbage collector to look at them again."""
+
+
+class UnopenedTests(pytest.Item):
+    """All tests of a file that is not imported yet."""
+
+    def runtest(self) -> None:
+        """Run no test: `pytest_runtest_protocol` does."""
+        raise AssertionError(self.nodeid)
+
+    def open(self) -> list[pytest.Item]:
+        """Import the file and return the selected tests in their order; a failure is reported as one of collection."""
+        known = len(sys.modules)
+        gc.disable()
+        try:
+            assert self.parent is not None
+            module = pytest.Module.from_parent(self.parent.parent, path=self.path)
+            items = list(self.session.genitems(module))
+            self.config.hook.pytest_collection_modifyitems(session=self.session, config=self.config, items=items)
+        finally:
+            if len(sys.modules) - known > _MANY_MODULES:
+                gc.freeze()
+            gc.enable()
+        return items
+
+
+class UnopenedFile(pytest.File):
+    """A file of tests in the place of its module."""
+
+    def collect(self) -> Iterator[UnopenedTests]:
+        """Yield one item, which has no limit of time: its tests have theirs."""
+        item = UnopenedTests.from_parent(self, name=self.path.name, nodeid=self.nodeid)
+        item.add_marker(pytest.mark.timeout(0))  # none for the file: a test has its own
+        yield item
+
+
+def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Collector:
+    """Import nothing while tests are collected."""
+    unopened: pytest.Collector = UnopenedFile.from_parent(parent, path=module_path)
+    return unopened
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """Run the tests of a file, and report each of them."""
+    if not isinstance(item, UnopenedTests):
+        return None
+    session = item.session
+    place = session.items.index(item)
+    tests = item.open()
+    try:
+        for test, following in pairwise([*tests, nextitem]):
+            assert test is not None
+            session.items[place] = test  # xdist compares it with the report
+            test.ihook.pytest_runtest_protocol(item=test, nextitem=following)
+            if session.shouldfail or session.shouldstop:
+                break
+    finally:
+        session.items[place] = item
+    return True
