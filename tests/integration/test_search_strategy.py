@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from sourcebook.contract.reranking import Reranking
-from sourcebook.search.ranking.strategy import WORDS_FIRST
 from sourcebook.search.ranking.relevance import RELEVANT_FROM
+from sourcebook.search.ranking.strategy import WORDS_FIRST
 from tests.integration.stages import Stages
 from tests.tiny_cross_encoder import build_cross_encoder
 
