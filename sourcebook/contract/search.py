@@ -33,7 +33,7 @@ SupersededChoice = Literal["shown", "behind"]
 DuplicatesChoice = Literal["fold", "show"]
 ContextFormat = Literal["markdown", "xml", "messages", "anthropic", "openai"]
 
-MOST_CHARACTERS: Final = 200_000
+MOST_CHARACTERS: Final = 100_000
 """Characters of a query, at most; of a long one a search condenses what is rare in it."""
 MOST_RESULTS: Final = 1_000
 """Results of a page, at most."""

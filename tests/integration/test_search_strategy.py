@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from sourcebook.contract.reranking import Reranking
+from sourcebook.search.ranking.relevance import RELEVANT_FROM
 from sourcebook.search.ranking.strategy import WORDS_FIRST
 from tests.integration.stages import Stages
 from tests.tiny_cross_encoder import build_cross_encoder
@@ -52,7 +53,7 @@ def test_each_part_of_a_question_has_its_answer_first(filled: Stages) -> None:
     """What answers a part is relevant to it, and the pages are slices of one list."""
     hits = filled.search(TWO, strategy="auto", min_relevance=None)
     assert {Path(hit.uri).name for hit in hits[:2]} == {"batteries.md", "contracts.md"}
-    assert all(hit.relevance > 0.3 for hit in hits[:2])
+    assert all(hit.relevance > 2 * RELEVANT_FROM for hit in hits[:2])
     assert hits[0].highlights
     assert names(filled, TWO, strategy="auto", limit=1, offset=1) == [Path(hits[1].uri).name]
     grouped = names(filled, TWO, strategy="auto", group_by="document")

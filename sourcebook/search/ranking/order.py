@@ -35,8 +35,9 @@ def order_candidates(state: SearchState) -> None:
     state.terms = terms
     if "keyword" in legs and not (reranking or request.diversity):  # a search by vectors keeps its order
         read_first(state, candidates)
-        # The parts of a query take turns; in a language that the model has not learnt the fusion knows more.
-        if "vector" in legs and legs["vector"].language_weight == 1 and candidates and not state.strategy.parts:
+        # Parts and named files take turns; in a language that the model has not learnt the fusion knows more.
+        is_merged = bool(state.strategy.parts or state.strategy.files)
+        if candidates and "vector" in legs and legs["vector"].language_weight == 1 and not is_merged:
             candidates = by_relevance(state, candidates)
         candidates = verbatim_first(state, candidates)
     if reranking and candidates:

@@ -36,7 +36,7 @@ def test_what_is_no_text_is_replaced() -> None:
 
 def test_the_longest_query() -> None:
     assert SearchRequest.checked(" " + "x" * MOST_CHARACTERS).query
-    with pytest.raises(QueryError, match="the query has 200,001 characters, at most 200,000 are searched"):
+    with pytest.raises(QueryError, match="the query has 100,001 characters, at most 100,000 are searched"):
         SearchRequest.checked("x" * (MOST_CHARACTERS + 1))
 
 
