@@ -84,8 +84,7 @@ SELECT chunk.id AS chunk_id, chunk.document_id, chunk.embedding_hash,
        text_search_configuration(indexed.published_language)::text AS configuration,
        entry_lexemes(
            text_search_configuration(indexed.published_language),
-           concat_ws(' ', indexed.published_title, CASE WHEN indexed.published_title ~ '^\S*[._]\S*$' THEN translate(indexed.published_title, '._', '  ') END),
-           chunk.heading_path, chunk.text) AS lexemes
+           indexed.published_title, chunk.heading_path, chunk.text) AS lexemes
 FROM chunk
 JOIN indexed_document indexed
     ON indexed.generation_id = chunk.generation_id AND indexed.document_id = chunk.document_id
