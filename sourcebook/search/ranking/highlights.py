@@ -17,12 +17,17 @@ from sourcebook.database.queries import queries
 from sourcebook.search.query_terms import FIRST_UNSPACED, WORD, QueryTerm
 from sourcebook.search.scope import SearchScope
 
-_COMPOUND: Final = re.compile(r"\b\w++(?:[./@:_+-]+\w++)+|\b\w[^\W_]*+_\w++")
-"""Words with signs inside, which may be one lexeme: numbers, hosts, file names, e-mail addresses.
+_COMPOUND: Final = re.compile(
+    r"\b\w++(?:[./@:_+&-]+\w++)+|\b\w[^\W_]*+_\w++|\b\w++(?:\+\+|#(?!\w))|\b[A-Za-z]\*(?!\w)|(?<![\w.])\.\w++"
+    r"|°\s?[CFK]\b|[^\w\s!-~\u2000-\u206f]|&&|\|\||[=!<>]=|[=-]>"
+)
+"""Words with signs, which may be one lexeme: numbers, hosts, file names, e-mail addresses, `C++`; and signs alone.
 
 An underscore is both a sign and a part of words, hence the second half. Possessive quantifiers read a word without
 signs once, and not again from each of its letters.
 """
+_PART: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W_A-Za-z]+")
+"""Part of a name, such as `camelCase` and `os.path`."""
 _BEGINNING: Final = 2
 """Letters that a word and its lexeme have in common, at least."""
 _MOST_WORDS: Final = 2_000
@@ -65,6 +70,8 @@ def find_highlights(
         if word[:_BEGINNING].lower() in beginnings
         or word[:1].lower() in beginnings
         or (not word.isascii() and _can_be(word, beginnings))
+        or (not (word.islower() or word.istitle()) or not word.isalnum())
+        and any(part[:_BEGINNING].lower() in beginnings for part in _PART.findall(word))
     }
     rows = connection.execute(
         queries["words_with_lexemes"],
