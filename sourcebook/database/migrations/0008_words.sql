@@ -143,10 +143,10 @@ RETURN (
     FROM (
         SELECT lower(CASE WHEN found[1] ~ '^[^\w].*(?:\+\+|#|\*)$' THEN substr(found[1], 2) ELSE found[1] END) AS sign, false AS is_run
         FROM regexp_matches(content,
-            '(?:^|[^\w*])[A-Za-z](?:\+\+|#|\\?\*)[\w+#*]?|\w+\+\++|(?:^|[\s(\[`,;])\.[A-Za-z]\w+|[[:alpha:]]+(?:&[[:alpha:]]+)+'
+            '(?:^|[^\w*])[A-Za-z](?:\+\+[A-Za-z_+]?|#[\w#]?|\\?\*[\w*]?)|\w+\+\++|(?:^|[\s(\[`,;])\.[A-Za-z]\w+|[[:alpha:]]+(?:&[[:alpha:]]+)+'
             || '|&&|\|\||==|!=|=>|->|<=|>=|::|:=|\d"|°\s?[A-Za-z]*'
-            || '|[$%§±×÷√∞≈≠≤≥∑∏∫∂∆∇∈∉∀∃∅∪∩⊂⊆€£¥₹¢\u20a0-\u20cf\u2600-\u27bf\U0001f000-\U0001faff]', 'g') AS found
-        WHERE found[1] !~ '(?:\w\+\+|[#*])[\w+#*]$'
+            || '|[§±×÷√∞≈≠≤≥∑∏∫∂∆∇∈∉∀∃∅∪∩⊂⊆€£¥₹¢\u20a0-\u20cf\u2600-\u27bf\U0001f000-\U0001faff]', 'g') AS found
+        WHERE found[1] !~ '(?:\w\+\+[A-Za-z_]|[#*][\w#*])$'
         UNION ALL
         SELECT lower(found[1]), true FROM regexp_matches(content, '[[:alnum:]]+(?:[-._/:\\@]+[[:alnum:]]+)+', 'g') AS found
         WHERE found[1] ~ '[\d_]'
@@ -196,7 +196,7 @@ AS $$
 BEGIN
     IF content ~ '[A-Za-z](\+\+|#|\*|\\\*)|°' THEN
         content := regexp_replace(content,
-            '(?<![\w*])[A-Za-z](?:\+\+|#|\\?\*)(?![\w+#*])|°\s?[CFK](?![[:alnum:]])', ' ', 'g');
+            '(?<![\w*])[A-Za-z](?:\+\+(?![A-Za-z_+])|#(?![\w#])|\\?\*(?![\w*]))|°\s?[CFK](?![[:alnum:]])', ' ', 'g');
     END IF;
     IF content ~ '\d[[:alpha:]×]' THEN
         content := regexp_replace(content, '(\d)(?<!\m0)[x×](?=\d)', '\1 x ', 'g');
@@ -221,7 +221,7 @@ BEGIN
     IF content ~ '\d' AND (content ~ '\d[-/.年년]\s?\d\d?[-/.月월]\s?\d' OR names_month(content)) THEN
         days := named_days(configuration, content);
     END IF;
-    IF content ~ '[+#&|=<>$%§°±×÷√∞]|\w\\?\*|\d"|::|->|(?:^|[\s(\[`,;])\.[A-Za-z]|\d[-./:]\w|[A-Za-z][-./:]\d|[[:alnum:]]_[[:alnum:]]|[\u20a0-\u20cf\u2200-\u27bf\U0001f000-\U0001faff€£¥¢]' THEN
+    IF content ~ '[+#&|=<>§°±×÷√∞]|\w\\?\*|\d"|::|->|(?:^|[\s(\[`,;])\.[A-Za-z]|\d[-./:]\w|[A-Za-z][-./:]\d|[[:alnum:]]_[[:alnum:]]|[\u20a0-\u20cf\u2200-\u27bf\U0001f000-\U0001faff€£¥¢]' THEN
         signs := signs_in(content);
     END IF;
     IF days IS NOT NULL OR signs IS NOT NULL THEN
