@@ -58,7 +58,7 @@ def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 
 
 def rows(url: str) -> dict[str, int]:
-    """Return the number of rows of every table but migrations, counters of searches and marks of what an ingest does."""
+    """Return the number of rows of every table but migrations, counters and marks of what the next ingest does."""
     tables = """
         SELECT oid::regclass::text FROM pg_class
         WHERE relnamespace = 'sourcebook'::regnamespace AND relkind IN ('r', 'p')

@@ -1,4 +1,4 @@
-"""Order among the first candidates: those with the query's dates and numbers, of a document those that say it word for word."""
+"""Order of the first candidates: those with the query's dates, and of a document those that say it word for word."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ _BY_WORDS: Final = 20
 _LEAST_SCORE: Final = 0.4
 """Share of the best passage's BM25 that these have, at least: a short section has its heading's words once."""
 _RUN: Final = re.compile(r"(?=.*\d\D+\d)(?=.*[-/.:_])(?=.*[-/.:_].+[-/.:_]|.*[^\W\d_])\S+")
-"""Lexeme of a date, a version, a part number or an address: its numbers in another order are another one."""
+"""Lexeme of a date, version, part number or address: its numbers in another order are another one."""
 _LEAST_OF_RUNS: Final = 1 / 3
 """Share of the query's weight in such lexemes, at least; a longer query is about something else."""
 

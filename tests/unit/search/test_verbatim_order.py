@@ -41,7 +41,7 @@ def test_each_language_has_its_lexeme_of_a_word() -> None:
 
 
 def test_passages_with_the_dates_and_numbers_of_the_query_are_first() -> None:
-    """The more of them the earlier; where the query is about something else, and for words with one number, all stay."""
+    """The more of them the earlier; where the query is about something else, or has one number, all stay."""
     passages = held((1, "2024 --06-07"), (2, "2024 2024-06-07 --06-07"), None, (3, "covid-19"), (4, "1.2.3"))
     day = [term("2024", 1.0), term("2024-06-07", 5.0), term("--06-07", 4.0)]
     assert places_by_runs(day, passages) == [1, 0, 2, 3, 4]
