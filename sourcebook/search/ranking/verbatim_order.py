@@ -28,8 +28,8 @@ def verbatim_first(state: SearchState, candidates: list[Candidate]) -> list[Cand
     """Return the candidates; among the first ones, those of one document by how far they say the query word for word.
 
     Every document keeps the places that it has in the list, so that no measure by document changes; but those that hold
-    a date or a number that the query is about stand before the others. The state keeps what is read of them; the rows of
-    the page's candidates are read in the same statement.
+    a date or a number that the query is about stand before the others. The state keeps what is read of them; the rows
+    of the page's candidates are read in the same statement.
 
     Args:
         state: with the terms of the query.
