@@ -14,10 +14,8 @@ SELECT chunk_id, configuration, (SELECT jsonb_object_agg(lexeme, cardinality(pos
 FROM search_entry WHERE generation_id = %s
 """
 _READINGS = """
-SELECT configuration, found.lexeme, place
-FROM unnest(%s::text[]) AS configuration
-CROSS JOIN LATERAL unnest(search_lexemes(configuration::regconfig, %s)) AS found (lexeme, positions, weights)
-CROSS JOIN LATERAL unnest(positions) AS place
+SELECT configuration, lexeme, place
+FROM unnest(%s::text[]) AS configuration CROSS JOIN LATERAL query_lexemes(configuration::regconfig, %s)
 """
 
 

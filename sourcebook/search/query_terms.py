@@ -18,6 +18,8 @@ from sourcebook.search.scope import SearchScope
 
 WORD: Final = re.compile(r"\w+(?:['’]\w+)*")
 """A word of a text."""
+_SIGN: Final = re.compile(r"[^\w'’\u0300-\u0eff]")
+"""Sign in a lexeme of no word, such as `2024-06-07`."""
 _COMPOUND_WEIGHT: Final = 0.5
 """Factor on the weight of a compound's part, or of a compound that contains the word."""
 _EXPANSION_WEIGHT: Final = 0.5
@@ -150,7 +152,9 @@ def with_stand_ins(
         term
         for term in terms
         if _is_letter_of_pairs(term.token)
-        or (not term.ids and len(term.token) <= _LONGEST and term.token not in expanded)
+        or (
+            not term.ids and len(term.token) <= _LONGEST and term.token not in expanded and not _SIGN.search(term.token)
+        )
     ]
     if not wanting:
         return list(terms)

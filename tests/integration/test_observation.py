@@ -125,7 +125,8 @@ def test_no_query_is_in_the_log_of_a_search_that_the_database_refuses(
     publish_passages(stages, [["tide moon", "boat harbour"]])
     with stages.connection() as connection:
         connection.execute(
-            "CREATE OR REPLACE FUNCTION search_lexemes(configuration regconfig, content text) RETURNS tsvector "
+            "CREATE OR REPLACE FUNCTION query_lexemes(configuration regconfig, content text) "
+            "RETURNS TABLE (lexeme text, place integer, is_further boolean) "
             "LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no room for %', content; END $$"
         )
     with caplog.at_level(logging.DEBUG, "sourcebook"), pytest.raises(DatabaseError, match="no room for tide"):

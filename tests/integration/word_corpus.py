@@ -197,7 +197,7 @@ class Oracle:
         readings: dict[int, dict[str, str]] = defaultdict(dict)
         for configuration in sizes:
             rows = self.connection.execute(
-                "SELECT lexeme, unnest(positions) FROM unnest(search_lexemes(%s::regconfig, %s))",
+                "SELECT lexeme, place FROM query_lexemes(%s::regconfig, %s)",
                 [configuration, query],
             )
             for lexeme, place in rows:

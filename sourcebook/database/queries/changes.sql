@@ -73,6 +73,7 @@ WHERE document.collection = %(collection)s
           OR indexed.published_version IS DISTINCT FROM document.version
           OR indexed.published_title IS DISTINCT FROM document.title
           OR indexed.published_language IS DISTINCT FROM document.language
+          OR indexed.words_version IS DISTINCT FROM words_version()
           OR indexed.awaits_vectors
   END
 ORDER BY document.uri;

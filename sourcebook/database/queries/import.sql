@@ -84,8 +84,7 @@ SELECT chunk.id AS chunk_id, chunk.document_id, chunk.embedding_hash,
        text_search_configuration(indexed.published_language)::text AS configuration,
        entry_lexemes(
            text_search_configuration(indexed.published_language),
-           concat_ws(' ', indexed.published_title, CASE WHEN indexed.published_title ~ '^\S*[._]\S*$' THEN translate(indexed.published_title, '._', '  ') END),
-           chunk.heading_path, chunk.text) AS lexemes
+           indexed.published_title, chunk.heading_path, chunk.text) AS lexemes
 FROM chunk
 JOIN indexed_document indexed
     ON indexed.generation_id = chunk.generation_id AND indexed.document_id = chunk.document_id
@@ -136,7 +135,7 @@ WHERE entry.generation_id = %(generation)s GROUP BY 1;
 -- Keep the sums of the passages and entries of a new generation, by which the ledger proves itself.
 UPDATE indexed_document indexed
 SET prepared_digest = coalesce(published.prepared, 0), published_chunks = coalesce(published.entries, 0),
-    published_digest = coalesce(published.digest, 0)
+    published_digest = coalesce(published.digest, 0), words_version = words_version()
 FROM indexed_document known LEFT JOIN pg_temp.imported_sum published USING (document_id)
 WHERE known.generation_id = %(generation)s
   AND indexed.generation_id = %(generation)s AND indexed.document_id = known.document_id;

@@ -4,8 +4,8 @@ SELECT token, entries, ids, all_entries, occurrences FROM query_words(%(text)s, 
 
 -- name: required_terms
 -- Return each required or excluded term as a tsquery, by its place in the list.
--- A tsquery has the lexemes of its term under every configuration, at their distances. Terms with only stop words
--- for more than half of the entries are missing.
+-- A tsquery has the lexemes of its term under every configuration, those of words at their distances. Terms with only
+-- stop words for more than half of the entries are missing.
 WITH known AS (
     SELECT name, sum(entries) AS entries
     FROM text_configuration WHERE generation_id = ANY(%(generations)s) AND entries > 0 GROUP BY name
@@ -14,12 +14,13 @@ SELECT term.place, string_agg(DISTINCT '(' || phrase.query || ')', ' | ')
 FROM unnest(%(texts)s::text[], %(labels)s::text[]) WITH ORDINALITY AS term (text, label, place)
 CROSS JOIN known
 CROSS JOIN LATERAL (
-    SELECT string_agg(operator || quoted_lexeme(lexeme) || term.label, '' ORDER BY position, lexeme) AS query
+    SELECT string_agg(operator || quoted_lexeme(lexeme) || term.label, '' ORDER BY place, lexeme) AS query
     FROM (
-        SELECT lexeme, position,
-               coalesce(' <' || position - lag(position) OVER (ORDER BY position, lexeme) || '> ', '') AS operator
-        FROM unnest(search_lexemes(known.name::regconfig, term.text)) AS found (lexeme, positions, weights)
-        CROSS JOIN LATERAL unnest(positions) AS position
+        SELECT lexeme, place,
+               CASE WHEN row_number() OVER in_order = 1 THEN '' WHEN is_further THEN ' & '
+                    ELSE ' <' || place - lag(place) OVER in_order || '> ' END AS operator
+        FROM query_lexemes(known.name::regconfig, term.text)
+        WINDOW in_order AS (ORDER BY place, lexeme)
     ) word
 ) phrase
 GROUP BY term.place

@@ -25,13 +25,14 @@ RETURNING entry.chunk_id, gone.newest;
 
 -- name: documents_to_publish
 -- Return documents whose chunks are cut from their newest content, are embedded and are not published with vectors yet.
--- Columns: the document; whether it has new chunks; whether the lexemes of kept ones change with its title or language;
--- whether entries wait for their vectors.
+-- Columns: the document; whether it has new chunks; whether the lexemes of kept ones change with its title, its language or
+-- how words are read; whether entries wait for their vectors.
 SELECT indexed.document_id,
        indexed.published_hash IS DISTINCT FROM indexed.input_hash
        OR indexed.published_config IS DISTINCT FROM indexed.config_hash,
        indexed.published_hash IS NOT NULL
-       AND (indexed.published_title, indexed.published_language) IS DISTINCT FROM (document.title, document.language),
+       AND (indexed.published_title, indexed.published_language, indexed.words_version)
+           IS DISTINCT FROM (document.title, document.language, words_version()),
        indexed.awaits_vectors
 FROM indexed_document indexed
 JOIN document ON document.id = indexed.document_id
@@ -44,6 +45,7 @@ WHERE indexed.generation_id = %(generation)s AND indexed.failure IS NULL
        OR indexed.published_version IS DISTINCT FROM document.version
        OR indexed.published_title IS DISTINCT FROM document.title
        OR indexed.published_language IS DISTINCT FROM document.language
+       OR indexed.words_version IS DISTINCT FROM words_version()
        OR indexed.awaits_vectors)
   AND NOT EXISTS (
       SELECT FROM chunk
@@ -119,14 +121,12 @@ DELETE FROM chunk WHERE id = ANY(%(chunks)s);
 
 -- name: insert_entries
 -- Insert the entries of the chunks that have none; in a partition itself, no trigger of `search_entry` follows.
--- An entry without a vector is in no graph; attach_vectors gives it one where it waits for it. A title in one word, such
--- as a file name, is found by its parts, too: the parser of PostgreSQL takes `_auth.py` for a host.
+-- An entry without a vector is in no graph; attach_vectors gives it one where it waits for it.
 INSERT INTO {table} (generation_id, chunk_id, document_id, vector, lexemes, configuration, in_graph)
 SELECT chunk.generation_id, chunk.id, chunk.document_id, embedding.vector,
        entry_lexemes(
            text_search_configuration(document.language),
-           concat_ws(' ', document.title, CASE WHEN document.title ~ '^\S*[._]\S*$' THEN translate(document.title, '._', '  ') END),
-           chunk.heading_path, chunk.text),
+           document.title, chunk.heading_path, chunk.text),
        text_search_configuration(document.language)::text, %(in_graph)s OR embedding.vector IS NULL
 FROM chunk
 JOIN document ON document.id = chunk.document_id
@@ -145,13 +145,12 @@ JOIN embedding ON embedding.model = %(model)s AND embedding.text_hash = chunk.em
 WHERE entry.document_id = ANY(%(documents)s) AND entry.vector IS NULL AND chunk.id = entry.chunk_id;
 
 -- name: refresh_entry_lexemes
--- Update the lexemes of kept entries where the title or language of their document changed.
+-- Update the lexemes of kept entries where the title or language of their document, or how words are read, changed.
 UPDATE search_entry entry
 SET configuration = text_search_configuration(document.language)::text,
     lexemes = entry_lexemes(
         text_search_configuration(document.language),
-        concat_ws(' ', document.title, CASE WHEN document.title ~ '^\S*[._]\S*$' THEN translate(document.title, '._', '  ') END),
-        chunk.heading_path, chunk.text),
+        document.title, chunk.heading_path, chunk.text),
     in_graph = %(in_graph)s OR entry.vector IS NULL
 FROM chunk
 JOIN document ON document.id = chunk.document_id
@@ -160,14 +159,15 @@ JOIN indexed_document indexed
 WHERE entry.generation_id = %(generation)s AND entry.chunk_id = chunk.id
   AND chunk.document_id = ANY(%(documents)s)
   AND indexed.published_hash IS NOT NULL
-  AND (indexed.published_title, indexed.published_language) IS DISTINCT FROM (document.title, document.language);
+  AND (indexed.published_title, indexed.published_language, indexed.words_version)
+      IS DISTINCT FROM (document.title, document.language, words_version());
 
 -- name: record_published_documents
 -- Mark documents as published in their current version, with the sums of their entries, and whether any waits for a vector.
 UPDATE indexed_document indexed
 SET published_hash = indexed.input_hash, published_config = indexed.config_hash,
     published_version = document.version, published_title = document.title,
-    published_language = document.language, published_at = now(), damage = NULL,
+    published_language = document.language, words_version = words_version(), published_at = now(), damage = NULL,
     awaits_vectors = coalesce(published.awaits_vectors, false),
     published_chunks = coalesce(published.entries, 0), published_digest = coalesce(published.digest, 0),
     prepared_digest = coalesce(published.prepared, 0)  -- a kept row is not the one that was cut in its place

@@ -85,6 +85,7 @@ CREATE TABLE indexed_document (
     failure text,                      -- reason why the prepared chunks cannot be stored, embedded or published
     failure_class text,                -- class of the failure
     awaits_vectors boolean NOT NULL DEFAULT false,  -- entries have no vector yet, and the keyword leg alone finds them
+    words_version integer,             -- words_version() that the lexemes of its entries were made with
     PRIMARY KEY (generation_id, document_id)
 );
 CREATE INDEX indexed_document_failed ON indexed_document (generation_id) WHERE failure IS NOT NULL;
@@ -167,96 +168,6 @@ RETURN CASE language
     ELSE 'simple'
 END::regconfig;
 
--- Letters of scripts that put no spaces between words (Han, kana, Hangul, Thai, Lao, Burmese, Khmer) become overlapping
--- pairs, each a word: `知識庫` is searched as `知識 識庫`.
-CREATE FUNCTION paired_letters(content text) RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN content !~ '[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9d\U00020000-\U0003ffff]'
-THEN content ELSE (
-    SELECT string_agg(
-        CASE WHEN NOT is_unspaced THEN letter
-             WHEN next_is_unspaced THEN ' ' || letter || next_letter
-             WHEN last_is_unspaced THEN ' '  -- the end of a run stands in the pair before
-             ELSE ' ' || letter || ' ' END, '' ORDER BY place)
-    FROM (
-        SELECT letter, place, is_unspaced, lead(letter) OVER in_order AS next_letter,
-               coalesce(lead(is_unspaced) OVER in_order, false) AS next_is_unspaced,
-               coalesce(lag(is_unspaced) OVER in_order, false) AS last_is_unspaced
-        FROM (
-            SELECT letter, place,
-                   letter ~ '[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff66-\uff9d\U00020000-\U0003ffff]' AS is_unspaced
-            FROM string_to_table(content, NULL) WITH ORDINALITY AS letters (letter, place)
-        ) letters
-        WINDOW in_order AS (ORDER BY place)
-    ) neighbours
-) END;
-
--- A lexeme as a quoted literal of tsvector and tsquery.
-CREATE FUNCTION quoted_lexeme(lexeme text) RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN '''' || replace(replace(lexeme, '\', '\\'), '''', '''''') || '''';
-
--- A lexeme without the accents of Latin and Greek letters; `ё` is written `е` by most. Other scripts' marks are letters.
-CREATE FUNCTION without_accents(lexeme text) RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN translate(
-    normalize(regexp_replace(normalize(lexeme, NFD), '([A-Za-z\u0370-\u03ff])[\u0300-\u036f]+', '\1', 'g'), NFC),
-    'ёøłđ', 'еold');
-
--- The lexemes of a text in the text-search configuration of its language. Before stemming, variants of a letter are
--- normalised (NFKC: ligatures, full-width letters, combining accents) and invisible characters are removed (soft
--- hyphens, zero-width spaces); after stemming, which may need them, accents are folded. Letters with marks that are
--- letters of their own in the language stay.
-CREATE FUNCTION search_lexemes(configuration regconfig, content text) RETURNS tsvector
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-AS $$
-DECLARE
-    found tsvector;
-BEGIN
-    -- Of ASCII no stemmer makes an accent that is folded, but the Serbian one, which writes `dj` as `đ`.
-    IF octet_length(content) = length(content) AND configuration::text <> 'serbian' THEN
-        RETURN to_tsvector(configuration, content);
-    END IF;
-    content := paired_letters(translate(normalize(content, NFKC), U&'\00AD\200B\2060\FEFF', ''));
-    -- Nor do stemmers make an accent of quotation marks, dashes and scripts whose marks are letters.
-    IF content !~ '[\u00c0-\u03ffёЁ\u1e00-\u1fff]' AND configuration::text <> 'serbian' THEN
-        RETURN to_tsvector(configuration, content);
-    END IF;
-    IF configuration::text IN ('english', 'simple') THEN  -- whose stemmers know no accents: `résumé` is `resume`
-        content := without_accents(content);
-    END IF;
-    found := to_tsvector(configuration, content);
-    IF found::text !~ '[\u00c0-\u03ffёЁ\u1e00-\u1fff]' OR configuration::text IN
-        ('danish', 'estonian', 'finnish', 'hungarian', 'norwegian', 'swedish', 'turkish') THEN
-        RETURN found;
-    END IF;
-    RETURN (
-        SELECT coalesce(string_agg(
-            quoted_lexeme(without_accents(lexeme)) || ':' || array_to_string(positions, ','), ' '), '')::tsvector
-        FROM unnest(found));
-END
-$$;
-
--- The lexemes of an entry: of its document's title (weight A), the headings above it (B) and its text.
-CREATE FUNCTION entry_lexemes(configuration regconfig, title text, heading_path text[], content text) RETURNS tsvector
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN setweight(search_lexemes(configuration, coalesce(title, '')), 'A')
-    || setweight(search_lexemes(configuration, array_to_string(heading_path, ' ')), 'B')
-    || search_lexemes(configuration, content);
-
--- The lexemes of a text in their order, with spaces between them; a hyphen parts words.
-CREATE FUNCTION lexemes_in_order(configuration regconfig, content text) RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = sourcebook, public
-RETURN (
-    SELECT coalesce(string_agg(lexeme, ' ' ORDER BY place, lexeme), '')
-    FROM unnest(search_lexemes(configuration, translate(content, '-‐‑', '   '))) AS found (lexeme, positions, weights)
-    CROSS JOIN LATERAL unnest(positions) AS place);
-
--- The number of words of a text, repetitions included.
-CREATE FUNCTION keyword_length(lexemes tsvector) RETURNS bigint
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN (SELECT coalesce(sum(cardinality(positions)), 0) FROM unnest(lexemes));
-
 -- The keyword leg. BM25 of an entry = sum over the query's lexemes of idf * weight (Robertson & Zaragoza 2009, k1 1.2,
 -- b 0.75). The weight depends on the entry alone: frequency * 2.2 / (frequency + 1.2 * (0.25 + 0.75 * length / average
 -- length)). The idf is computed per query, so a new document rewrites no old row. Triggers on search_entry update these
@@ -286,7 +197,7 @@ CREATE INDEX lexeme_reversed ON lexeme (generation_id, reverse(token) COLLATE "C
 -- word, as rare as all of them together. Where a configuration has the word as a stop word, all of its entries count as
 -- holding it: otherwise `the` would be a rare word among English texts because of a few texts of unknown language. A
 -- stop word for more than half of the entries is left out, and so is a lexeme that no entry holds where another lexeme
--- of its position is held.
+-- of its position is held, or where it is a further one of words.
 -- One plan is made per session, as for passages_of: planning took as long as running.
 CREATE FUNCTION query_words(content text, generations bigint[]) RETURNS TABLE (
     token text, entries bigint, ids jsonb, all_entries bigint, occurrences bigint)
@@ -299,10 +210,8 @@ BEGIN
         SELECT name, sum(entries) AS entries
         FROM text_configuration WHERE generation_id = ANY(generations) AND entries > 0 GROUP BY name
     ), reading AS MATERIALIZED (
-        SELECT known.name, found.lexeme AS token, place
-        FROM known
-        CROSS JOIN LATERAL unnest(search_lexemes(known.name::regconfig, content)) AS found (lexeme, positions, weights)
-        CROSS JOIN LATERAL unnest(positions) AS place
+        SELECT known.name, lexeme AS token, place, is_further
+        FROM known CROSS JOIN LATERAL query_lexemes(known.name::regconfig, content)
     ), lexeme_read AS MATERIALIZED (
         SELECT read.token, coalesce(sum(lexeme.entries), 0) AS entries,
                coalesce(jsonb_object_agg(lexeme.generation_id, lexeme.id) FILTER (WHERE lexeme.entries > 0), '{}') AS ids
@@ -331,7 +240,8 @@ BEGIN
     JOIN holding USING (place)
     JOIN lexeme_read USING (token)
     CROSS JOIN every
-    WHERE word.stopped * 2 <= every.entries AND (lexeme_read.ids <> '{}' OR held = 0)
+    WHERE word.stopped * 2 <= every.entries
+      AND (lexeme_read.ids <> '{}' OR held = 0 AND (NOT is_further OR NOT EXISTS (SELECT FROM reading WHERE NOT is_further)))
     GROUP BY lexeme_read.token, lexeme_read.ids, every.entries
     ORDER BY lexeme_read.token;
 END

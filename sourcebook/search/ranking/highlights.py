@@ -23,6 +23,13 @@ _COMPOUND: Final = re.compile(r"\b\w++(?:[./@:_+-]+\w++)+|\b\w[^\W_]*+_\w++")
 An underscore is both a sign and a part of words, hence the second half. Possessive quantifiers read a word without
 signs once, and not again from each of its letters.
 """
+_SIGN: Final = re.compile(
+    r"\b\w++(?:(?:&\w++)+|\+\+|#(?!\w))|\b[A-Za-z]\*(?!\w)|(?<![\w.])\.\w++|°\s?[CFK]\b|[^\w\s!-~\u2000-\u206f]"
+    r"|&&|\|\||[=!<>]=|[=-]>"
+)
+"""Names with signs around them, such as `C++`, and signs alone."""
+_PART: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W_A-Za-z]+")
+"""Part of a name, such as `camelCase` and `os.path`."""
 _BEGINNING: Final = 2
 """Letters that a word and its lexeme have in common, at least."""
 _MOST_WORDS: Final = 2_000
@@ -57,7 +64,7 @@ def find_highlights(
         return [[] for _ in texts]
     beginnings = {_folded(token)[:_BEGINNING] for token in weights}
     words = [WORD.findall(text) for text in texts]
-    compounds = [list(_COMPOUND.finditer(text)) for text in texts]
+    compounds = [[*_COMPOUND.finditer(text), *_SIGN.finditer(text)] for text in texts]
     different = {word for found in words for word in found} | {each[0] for found in compounds for each in found}
     possible = {
         word
@@ -65,6 +72,10 @@ def find_highlights(
         if word[:_BEGINNING].lower() in beginnings
         or word[:1].lower() in beginnings
         or (not word.isascii() and _can_be(word, beginnings))
+        or (
+            not (word.isalnum() and (word.islower() or word.istitle()))
+            and any(part[:_BEGINNING].lower() in beginnings for part in _PART.findall(word))
+        )
     }
     rows = connection.execute(
         queries["words_with_lexemes"],
@@ -94,7 +105,7 @@ def _spans(
     Args:
         text: a passage.
         words: all matches of `WORD` in the text, in their order: no letter stands between one and the next.
-        compounds: all matches of `_COMPOUND`.
+        compounds: all matches of `_COMPOUND` and `_SIGN`.
         wanted: words, some of which may be in other passages.
     """
     yield from (each.span() for each in compounds if each[0] in wanted)

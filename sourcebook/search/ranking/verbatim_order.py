@@ -1,5 +1,6 @@
-"""Order among the first candidates of a document: those that say the query word for word stand first."""
+"""Order of the first candidates: those with the query's dates, and of a document those that say it word for word."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -17,6 +18,10 @@ _BY_WORDS: Final = 20
 """Passages behind them, the best ones by words, that may take a place of their document."""
 _LEAST_SCORE: Final = 0.4
 """Share of the best passage's BM25 that these have, at least: a short section has its heading's words once."""
+_RUN: Final = re.compile(r"(?=.*\d\D+\d)(?=.*[-/.:_])(?=.*[-/.:_].+[-/.:_]|.*[^\W\d_])\S+")
+"""Lexeme of a date, version, part number or address: its numbers in another order are another one."""
+_LEAST_OF_RUNS: Final = 1 / 3
+"""Share of the query's weight in such lexemes, at least; a longer query is about something else."""
 
 
 def read_first(state: SearchState, candidates: Sequence[Candidate]) -> None:
@@ -44,7 +49,8 @@ def read_first(state: SearchState, candidates: Sequence[Candidate]) -> None:
 def verbatim_first(state: SearchState, candidates: list[Candidate]) -> list[Candidate]:
     """Return the candidates; among the first ones, those of one document by how far they say the query word for word.
 
-    Every document keeps the places that it has in the list, so that no measure by document changes.
+    Every document keeps the places that it has in the list, so that no measure by document changes; but those that hold
+    a date or a number that the query is about stand before the others.
 
     Args:
         state: with the terms of the query, and what `read_first` has read.
@@ -60,6 +66,8 @@ def verbatim_first(state: SearchState, candidates: list[Candidate]) -> list[Cand
     places = _looked_at(candidates)
     if not (terms and places):
         return candidates
+    order = places_by_runs(terms, [held.get(candidates[place].chunk_id) for place in places])
+    candidates = _replaced(candidates, places, [candidates[places[number]] for number in order])
     chunks = [candidates[place].chunk_id for place in places]
     found = compared_places(terms, [held.get(chunk) for chunk in chunks])
     compared = [places[number] for number in found]
@@ -73,9 +81,28 @@ def verbatim_first(state: SearchState, candidates: list[Candidate]) -> list[Cand
     compared = [place for place in compared if candidates[place].chunk_id in rows]
     query = Query.of(state.query.text, asked, _unknown_weight(terms))
     order = places_in_order(query, [_placed(rows[candidates[place].chunk_id], highlights) for place in compared])
+    return _replaced(candidates, compared, [candidates[compared[number]] for number in order])
+
+
+def places_by_runs(terms: Sequence[QueryTerm], held: Sequence[HeldWords | None]) -> list[int]:
+    """Return the order of passages, as places in the list: those that hold the query's dates and numbers first.
+
+    The order stays where they are less than a third of the query's weight.
+    """
+    known = {term.token: term.weight for term in terms if term.ids and term.stands_for is None}
+    runs = {token: weight for token, weight in known.items() if _RUN.fullmatch(token)}
+    places = list(range(len(held)))
+    if sum(runs.values()) < _LEAST_OF_RUNS * sum(known.values()) or not runs:
+        return places
+    weights = [sum(runs.get(word, 0.0) for word in each.words) if each else 0.0 for each in held]
+    return sorted(places, key=lambda place: -weights[place])
+
+
+def _replaced(candidates: Sequence[Candidate], places: Sequence[int], others: Sequence[Candidate]) -> list[Candidate]:
+    """Return the candidates with others in some places."""
     ordered = list(candidates)
-    for place, better in zip(compared, (compared[number] for number in order), strict=True):
-        ordered[place] = candidates[better]
+    for place, other in zip(places, others, strict=True):
+        ordered[place] = other
     return ordered
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sourcebook.search.query_terms import QueryTerm
 from sourcebook.search.ranking.fusion import Candidate
 from sourcebook.search.ranking.passages import HeldWords
-from sourcebook.search.ranking.verbatim_order import FIRST, _looked_at, compared_places
+from sourcebook.search.ranking.verbatim_order import FIRST, _looked_at, compared_places, places_by_runs
 
 
 def term(token: str, weight: float, *, stands_for: str | None = None, known: bool = True) -> QueryTerm:
@@ -38,6 +38,16 @@ def test_each_language_has_its_lexeme_of_a_word() -> None:
     """A passage in English holds `leav` alone, and says the query as fully."""
     several = [*TERMS, term("leave", 2.0), term("sickly", 1.0, stands_for="sicky"), term("sicky", 9.0, known=False)]
     assert compared_places(several, held((1, "sick leav"), (1, "sick leav"))) == [0, 1]
+
+
+def test_passages_with_the_dates_and_numbers_of_the_query_are_first() -> None:
+    """The more of them the earlier; where the query is about something else, or has one number, all stay."""
+    passages = held((1, "2024 --06-07"), (2, "2024 2024-06-07 --06-07"), None, (3, "covid-19"), (4, "1.2.3"))
+    day = [term("2024", 1.0), term("2024-06-07", 5.0), term("--06-07", 4.0)]
+    assert places_by_runs(day, passages) == [1, 0, 2, 3, 4]
+    assert places_by_runs([term("1.2.3", 5.0)], passages)[0] == 4
+    assert places_by_runs([*day, term("sick", 30.0)], passages) == [0, 1, 2, 3, 4]
+    assert places_by_runs([term("covid-19", 5.0)], passages) == [0, 1, 2, 3, 4]
 
 
 def candidate(number: int, rank: int | None, score: float | None, depth: int = 100) -> Candidate:

@@ -16,5 +16,4 @@ CREATE FUNCTION lexemes_in_order(configuration regconfig, content text) RETURNS 
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = sourcebook, public
 RETURN (
     SELECT coalesce(string_agg(lexeme, ' ' ORDER BY place, lexeme), '')
-    FROM unnest(search_lexemes(configuration, translate(content, '-‐‑', '   '))) AS found (lexeme, positions, weights)
-    CROSS JOIN LATERAL unnest(positions) AS place);
+    FROM query_lexemes(configuration, translate(content, '-‐‑', '   ')) WHERE NOT is_further);
