@@ -35,7 +35,7 @@ def with_versions(
         condition: on entries, of the filters: versions that they exclude are not named.
         redactions: settings of redaction by the name of the collection.
     """
-    known = {result.document_id: Known(result.uri, result.title) for result in results}
+    known = {result.document_id: Known(result.uri, result.title or "") for result in results}
     found = other_versions(connection, known, generations, condition)
     every = [(each.collection, each.document_id, each.title) for listed in found.values() for each in listed]
     titles = iter(redacted_titles(connection, every, redactions))

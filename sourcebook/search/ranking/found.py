@@ -2,18 +2,21 @@
 
 A passage is found that holds a word of the query, in whichever form, or whose relevance reaches the bound. Vector
 search has a nearest passage for any query, so that without this rule a word that no document holds would have found
-the whole collection. The first five passages decide whether anything relevant was found: they are shown, or withheld
-together. With `min_relevance` the caller says what is found; where the relevance cannot tell, all that is ranked is.
+the whole collection. The first five passages count in any case: they are shown, or withheld together. With `min_relevance` the caller says what is found; where the relevance cannot tell, all that is ranked is.
 """
 
 from collections.abc import Sequence
+from typing import Final
 
 from sourcebook.search.query_terms import QueryTerm
 from sourcebook.search.ranking.evidence import evidence_for, judged
 from sourcebook.search.ranking.fusion import Candidate, RankedList
 from sourcebook.search.ranking.passages import matched_words
-from sourcebook.search.ranking.relevance import DECIDING, FITTED, RELEVANT_FROM, Background
+from sourcebook.search.ranking.relevance import FITTED, RELEVANT_FROM, Background
 from sourcebook.search.ranking.state import SearchState
+
+_ALWAYS: Final = 5
+"""Passages that count whatever their relevance is."""
 
 
 class FoundRule:
@@ -37,7 +40,7 @@ class FoundRule:
             return new
         keyword = self._ranked.legs.get("keyword")
         holding = {chunk for chunk, _ in keyword.ranking} if keyword else set()
-        others = [each for each in new[max(DECIDING - known, 0) :] if each.chunk_id not in holding]
+        others = [each for each in new[max(_ALWAYS - known, 0) :] if each.chunk_id not in holding]
         others = [each for each in others if each.keyword_rank is None]
         evidence = judged(self._state, self._ranked, others) if others else {}
         others = [each for each in others if FITTED.relevance(evidence[each.chunk_id]) < RELEVANT_FROM]
