@@ -272,7 +272,7 @@ def test_odd_addresses_are_answered_and_break_nothing(base: Stages) -> None:
         for path, status in (
             ("/?q=%00", 400),
             ("/?q=gauge+%ed%a0%80", 200),
-            ("/?q=" + "x" * 10_001, 400),
+            ("/?q=" + "x" * 10_001, 200),
             ("/?q=a&tag=%00&type=..%2f..%2fetc", 400),
             ("/?q=a&offset=-1", 422),
             ("/?q=a&collection=%00", 404),
