@@ -79,7 +79,7 @@ def test_a_pasted_text_finds_what_it_is_about(harbour: Stages, pasted: str, expe
 
 def test_a_text_of_any_usual_length_is_a_query(harbour: Stages) -> None:
     assert len(LOG) > 10_000
-    assert len(harbour.search(JAVA + LOG * 10, min_relevance=None)) > 0
+    assert len(harbour.search(JAVA + LOG * 7, min_relevance=None)) > 0
 
 
 def test_a_short_question_is_searched_whole(harbour: Stages) -> None:

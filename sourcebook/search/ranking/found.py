@@ -2,7 +2,8 @@
 
 A passage is found that holds a word of the query, in whichever form, or whose relevance reaches the bound. Vector
 search has a nearest passage for any query, so that without this rule a word that no document holds would have found
-the whole collection. The first five passages count in any case: they are shown, or withheld together. With `min_relevance` the caller says what is found; where the relevance cannot tell, all that is ranked is.
+the whole collection. The first five passages count in any case: they are shown, or withheld together. With
+`min_relevance` the caller says what is found; where the relevance cannot tell, all that is ranked is.
 """
 
 from collections.abc import Sequence

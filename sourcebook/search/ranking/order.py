@@ -10,6 +10,7 @@ from sourcebook.search.ranking.diversity import diversify, read_vectors
 from sourcebook.search.ranking.duplicates import fold
 from sourcebook.search.ranking.evidence import by_relevance
 from sourcebook.search.ranking.fusion import Candidate
+from sourcebook.search.ranking.merged_list import MergedList
 from sourcebook.search.ranking.passages import read_texts
 from sourcebook.search.ranking.reranking.reranker import Reranker
 from sourcebook.search.ranking.state import SearchState
@@ -35,8 +36,9 @@ def order_candidates(state: SearchState) -> None:
     state.terms = terms
     if "keyword" in legs and not (reranking or request.diversity):  # a search by vectors keeps its order
         read_first(state, candidates)
-        # Parts and named files take turns; in a language that the model has not learnt the fusion knows more.
-        is_merged = bool(state.strategy.parts or state.strategy.files)
+        # Parts, named files and frames of a trace take turns; in a language that the model has not learnt the fusion
+        # knows more.
+        is_merged = isinstance(state.found.ranked, MergedList)
         if candidates and "vector" in legs and legs["vector"].language_weight == 1 and not is_merged:
             candidates = by_relevance(state, candidates)
         candidates = verbatim_first(state, candidates)
