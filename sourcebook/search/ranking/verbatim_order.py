@@ -20,8 +20,14 @@ _LEAST_SCORE: Final = 0.4
 """Share of the best passage's BM25 that these have, at least: a short section has its heading's words once."""
 _RUN: Final = re.compile(r"(?=.*\d\D+\d)(?=.*[-/.:_])(?=.*[-/.:_].+[-/.:_]|.*[^\W\d_])\S+")
 """Lexeme of a date, version, part number or address: its numbers in another order are another one."""
+_OPTION: Final = re.compile(r"(?<!\S)--?([^\W\d_]\w*)")
+"""Option of a program, such as `-Fc` or `--jobs`."""
+_LONGEST_ENDING: Final = 3
+"""Letters that stemming drops."""
 _LEAST_OF_RUNS: Final = 1 / 3
 """Share of the query's weight in such lexemes, at least; a longer query is about something else."""
+_LEAST_OF_OPTIONS: Final = 1 / 5
+"""The same of options: the name of the program counts with its parts."""
 
 
 def read_first(state: SearchState, candidates: Sequence[Candidate]) -> None:
@@ -50,7 +56,7 @@ def verbatim_first(state: SearchState, candidates: list[Candidate]) -> list[Cand
     """Return the candidates; among the first ones, those of one document by how far they say the query word for word.
 
     Every document keeps the places that it has in the list, so that no measure by document changes; but those that hold
-    a date or a number that the query is about stand before the others.
+    a date, a number or an option that the query is about stand before the others.
 
     Args:
         state: with the terms of the query, and what `read_first` has read.
@@ -66,7 +72,7 @@ def verbatim_first(state: SearchState, candidates: list[Candidate]) -> list[Cand
     places = _looked_at(candidates)
     if not (terms and places):
         return candidates
-    order = places_by_runs(terms, [held.get(candidates[place].chunk_id) for place in places])
+    order = places_by_runs(terms, [held.get(candidates[place].chunk_id) for place in places], state.query.text)
     candidates = _replaced(candidates, places, [candidates[places[number]] for number in order])
     chunks = [candidates[place].chunk_id for place in places]
     found = compared_places(terms, [held.get(chunk) for chunk in chunks])
@@ -84,18 +90,31 @@ def verbatim_first(state: SearchState, candidates: list[Candidate]) -> list[Cand
     return _replaced(candidates, compared, [candidates[compared[number]] for number in order])
 
 
-def places_by_runs(terms: Sequence[QueryTerm], held: Sequence[HeldWords | None]) -> list[int]:
-    """Return the order of passages, as places in the list: those that hold the query's dates and numbers first.
+def places_by_runs(terms: Sequence[QueryTerm], held: Sequence[HeldWords | None], text: str = "") -> list[int]:
+    """Return the order of passages, as places in the list: those with the query's dates, numbers and options first.
 
-    The order stays where they are less than a third of the query's weight.
+    The order stays where they are less than a third of the query's weight, options a fifth.
+
+    Args:
+        terms: of the query.
+        held: words of it that each passage holds.
+        text: the query, in which a dash before a word says that it is an option of a program.
     """
     known = {term.token: term.weight for term in terms if term.ids and term.stands_for is None}
-    runs = {token: weight for token, weight in known.items() if _RUN.fullmatch(token)}
+    named = [option.casefold() for option in _OPTION.findall(text)]
+    options = {token for token in known if any(_is_of(token, option) for option in named)}
+    runs = {token: weight for token, weight in known.items() if token in options or _RUN.fullmatch(token)}
+    least = _LEAST_OF_OPTIONS if options else _LEAST_OF_RUNS
     places = list(range(len(held)))
-    if sum(runs.values()) < _LEAST_OF_RUNS * sum(known.values()) or not runs:
+    if sum(runs.values()) < least * sum(known.values()) or not runs:
         return places
     weights = [sum(runs.get(word, 0.0) for word in each.words) if each else 0.0 for each in held]
     return sorted(places, key=lambda place: -weights[place])
+
+
+def _is_of(token: str, option: str) -> bool:
+    """Whether a lexeme is that of an option's name, of which stemming drops the end."""
+    return option.startswith(token) and len(option) - len(token) <= _LONGEST_ENDING
 
 
 def _replaced(candidates: Sequence[Candidate], places: Sequence[int], others: Sequence[Candidate]) -> list[Candidate]:

@@ -50,6 +50,16 @@ def test_passages_with_the_dates_and_numbers_of_the_query_are_first() -> None:
     assert places_by_runs([term("covid-19", 5.0)], passages) == [0, 1, 2, 3, 4]
 
 
+def test_passages_with_an_option_of_the_query_are_first() -> None:
+    """Options are what a query with some is about; a name that only begins like one is none."""
+    terms = [term("dump", 1.0), term("mydb", 1.5), term("fc", 1.5)]
+    passages = [HeldWords(("dump", "mydb"), 1, 0), HeldWords(("dump", "fc"), 2, 0)]
+    assert places_by_runs(terms, passages, "dump -Fc mydb") == [1, 0]
+    assert places_by_runs(terms, passages, "dump --fcntl mydb") == [1, 0]
+    assert places_by_runs(terms, passages, "dump --fullcopy mydb") == [0, 1]
+    assert places_by_runs(terms, passages, "dump Fc mydb") == places_by_runs(terms, passages) == [0, 1]
+
+
 def candidate(number: int, rank: int | None, score: float | None, depth: int = 100) -> Candidate:
     return Candidate(number, 1.0, depth, keyword_rank=rank, keyword_score=score)
 
