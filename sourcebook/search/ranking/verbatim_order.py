@@ -27,7 +27,7 @@ _LONGEST_ENDING: Final = 3
 _LEAST_OF_RUNS: Final = 1 / 3
 """Share of the query's weight in such lexemes, at least; a longer query is about something else."""
 _LEAST_OF_OPTIONS: Final = 1 / 5
-"""The same of options: the name of the program counts with its parts."""
+"""Share of a query's weight in options, at least: the name of the program counts with its parts."""
 
 
 def read_first(state: SearchState, candidates: Sequence[Candidate]) -> None:

@@ -16,8 +16,8 @@ _LONGEST = 4_000
 class DiffArguments(_Budgeted):
     """Arguments of `diff_documents`."""
 
-    first: StrictInt | str = Field(description="The earlier version: its id, its URI, or the end of its path.")
-    second: StrictInt | str = Field(description="The later version, named likewise.")
+    first: StrictInt | str = Field(description="The earlier version: id, URI or end of its path.")
+    second: StrictInt | str = Field(description="The later one.")
     collection: str | None = Field(default=None, description="Collection of both, where several have them.")
     unredacted: StrictBool = Field(default=False, description="Needs a key with the scope `unredacted`.")
 
