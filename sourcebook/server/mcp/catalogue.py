@@ -100,7 +100,7 @@ TOOLS: Final = (
     OfferedTool(
         diff.diff_documents,
         "Compare two documents",
-        "Say what changed from one version of a document to another, section by section.",
+        "Say what changed between two versions of a document, by section.",
         shown=("first", "second"),
     ),
     OfferedTool(
