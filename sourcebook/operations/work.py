@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -130,3 +130,24 @@ def work_notifications(knowledge: Opened) -> Iterator[Callable[[float], Iterator
     with knowledge.database.own_connection() as connection:
         connection.execute(queries["listen_to_work"])
         yield lambda seconds: (int(note.payload) for note in connection.notifies(timeout=seconds))
+
+
+def waiting_work(knowledge: Opened) -> Generator[tuple[bool, Callable[[], list[int]]]]:
+    """Yield once a second whether work waits that is not Dagster's, and what takes up the requests of dead workers.
+
+    Until the iterator is closed, others see that a worker runs.
+    """
+    from sourcebook.admin.claimed_work import recover_work
+    from sourcebook.admin.workers import listen_for_work
+
+    with knowledge.database.own_connection() as connection:
+        for waits in listen_for_work(knowledge.database, connection):
+            yield waits, lambda: recover_work(connection)
+
+
+def crawl_again(knowledge: Opened, collection: str, location: str) -> None:
+    """Let the next ingest crawl a site of a collection, whenever it was crawled last."""
+    from sourcebook.admin.due_sites import make_due
+
+    with knowledge.database.connection() as connection:
+        make_due(connection, collection, location)

@@ -25,9 +25,10 @@ OUT_OF_MEMORY_TEXTS = (
     "Cannot allocate memory",
     "Insufficient memory",
     "memory allocation of",
+    "failed to map segment",
 )
 """Texts of errors by which compiled libraries report that memory ran out."""
-
+_NEEDS_MEMORY = "it needs more memory than parsing.memory allows; raise that, or split the file"
 _OF_CODE = frozenset({"builtins", "pydantic_core._pydantic_core"})
 """Modules of errors that speak of a parser's code, and not of the file."""
 _OF_THE_MACHINE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.EIO, errno.EROFS})
@@ -79,6 +80,8 @@ def parse(content: bytes, *, name: str, media_type: str, settings: ParsingSettin
     except (ParseError, MissingDependencyError, ParserError):
         raise
     except ImportError as error:
+        if ran_out_of_memory(error):  # what the process keeps of earlier files left none for a library
+            raise ParseError(_NEEDS_MEMORY, FailureClass.MEMORY) from error
         missing = error.name or str(error)
         raise MissingDependencyError(
             f"reading {media_type} needs the package {missing}; install sourcebook[pipeline]",
@@ -90,9 +93,7 @@ def parse(content: bytes, *, name: str, media_type: str, settings: ParsingSettin
         ) from error
     except Exception as error:  # a parsing library may raise anything on a broken file
         if ran_out_of_memory(error):
-            raise ParseError(
-                "it needs more memory than parsing.memory allows; raise that, or split the file", FailureClass.MEMORY
-            ) from error
+            raise ParseError(_NEEDS_MEMORY, FailureClass.MEMORY) from error
         if isinstance(error, OSError) and error.errno in _OF_THE_MACHINE:
             raise TemporaryParseError(
                 f"this machine stopped the {parser.name} parser ({error.strerror}); mend that, then ingest again",

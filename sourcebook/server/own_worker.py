@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from importlib.util import find_spec
 from ipaddress import ip_address
 from pathlib import Path
@@ -20,12 +20,10 @@ from typing import Final
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
 
-from sourcebook.admin.claimed_work import recover_work
-from sourcebook.admin.workers import listen_for_work
-from sourcebook.database.database import Database
 from sourcebook.errors import SourcebookError
 from sourcebook.installation import code_location
 from sourcebook.knowledge_base import KnowledgeBase
+from sourcebook.operations.work import waiting_work
 
 _PROGRAM: Final = (
     "import sys; sys.path.insert(0, sys.argv[1]); from orchestration.request_worker import main; main(*sys.argv[2:])"
@@ -94,27 +92,26 @@ class _OwnWorker:
         """Look for work until told to stop."""
         while not self.stop.is_set():
             try:
-                self._look(self._knowledge().database)
+                self._look(self._knowledge())
             except (SourcebookError, psycopg.Error) as error:
                 if not self.stop.is_set():
                     _log.info("work is looked for again in a moment: %s", error)
             self.stop.wait(_SECONDS_BETWEEN_ATTEMPTS)
 
-    def _look(self, database: Database) -> None:
+    def _look(self, knowledge: KnowledgeBase) -> None:
         recovered = 0.0
-        with database.own_connection() as connection:
-            for waits in listen_for_work(database, connection):
+        with closing(waiting_work(knowledge)) as looks:
+            for waits, recover in looks:
                 if self.stop.is_set():
                     return
                 self._reap()
                 if waits and self._child is None and time.monotonic() >= self._next_start:
-                    self._start(database)
+                    self._start(knowledge.database.location.home)
                 elif self._child is None and time.monotonic() - recovered > _SECONDS_BETWEEN_RECOVERIES:
                     recovered = time.monotonic()
-                    recover_work(connection)
+                    recover()
 
-    def _start(self, database: Database) -> None:
-        home = database.location.home
+    def _start(self, home: Path) -> None:
         environment = {**os.environ, "SOURCEBOOK_HOME": str(home), "SOURCEBOOK_CONFIG": str(self._configuration)}
         with self._lock:
             if self.stop.is_set():

@@ -8,13 +8,13 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, Field
 
 from sourcebook.admin.additions import is_repository, is_site
-from sourcebook.admin.due_sites import make_due
 from sourcebook.config.api_collection import is_public_name
 from sourcebook.errors import ConflictError, QueryError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.model.upload_names import upload_name, upload_tags
 from sourcebook.operations.overviews import collection_names, collections_of_the_api
+from sourcebook.operations.work import crawl_again
 from sourcebook.server.mcp.tools.jobs import Job, as_job
 from sourcebook.server.mcp.tools.sources import DEFAULT, local_root, location_of, put_source, ready_collection
 from sourcebook.server.mcp.writing_arguments import (
@@ -146,8 +146,7 @@ def _is_crawled(knowledge: KnowledgeBase, collection: str, url: str) -> bool:
     """Return whether a collection has a site, which is then due at the next ingest."""
     location = _known_location(knowledge, collection, location_of("site", url))
     if location is not None:
-        with knowledge.database.connection() as connection:
-            make_due(connection, collection, location)
+        crawl_again(knowledge, collection, location)
     return location is not None
 
 
