@@ -60,6 +60,8 @@ _COMMIT: Final = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?", re.IGNORECASE)
 _NETWORKS: Final = frozenset({"private_networks"})
 _SYSTEM: Final = ("/proc", "/sys", "/dev", "/etc", "/run", "/boot")
 """Folders of the system, which hold no documents of a person."""
+_IN_MEMORY: Final = Path("/dev/shm")  # noqa: S108 - a folder that is asked for, not one to write to
+"""Folder among them that anybody keeps files in."""
 _IN_FILE: Final = "is left to sourcebook.yaml on the server"
 _ALLOWED: Final[dict[type[Settings], frozenset[str]]] = {
     FilesSource: frozenset({"root", "include", "exclude", "tags", "max_bytes"}),
@@ -239,7 +241,8 @@ def _folder_refusals(source: FilesSource, at: str, limits: ApiLimits) -> Iterato
 def _is_of_the_system(place: Path) -> bool:
     """Return whether a folder is hidden, or one of the system, or holds such a one of the system."""
     hidden = any(part.startswith(".") for part in place.parts)
-    return hidden or any(_is_in(place, Path(each)) or _is_in(Path(each), place) for each in _SYSTEM)
+    system = any(_is_in(place, Path(each)) or _is_in(Path(each), place) for each in _SYSTEM)
+    return hidden or (system and not _is_in(place, _IN_MEMORY))
 
 
 def _remote_folders() -> str:

@@ -115,7 +115,7 @@ def test_any_query_is_answered_or_refused_clearly(hostile: Workplace) -> None:
             assert knowledge.search(query, mode="keyword"), query
         for query in ("🌊", "the of and", "!!!", "'", "\\"):
             assert not [hit for hit in knowledge.search(query, mode="keyword") if "keeper" not in hit.text], query
-        for query, told in (("", "empty"), (" \n\0", "empty"), ("x" * 100_000, "100,000 characters")):
+        for query, told in (("", "empty"), (" \n\0", "empty"), ("x" * 100_001, "100,000 are searched")):
             with pytest.raises(QueryError, match=told):
                 knowledge.search(query)
         with pytest.raises(QueryError, match="there is no collection"):
@@ -123,7 +123,7 @@ def test_any_query_is_answered_or_refused_clearly(hostile: Workplace) -> None:
 
 
 def test_a_query_that_is_refused_ends_with_2(hostile: Workplace) -> None:
-    assert "100,000 characters" in hostile.run("search", "x" * 100_000, code=2)
+    assert "100,001 characters" in hostile.run("search", "x" * 100_001, code=2)
 
 
 def test_a_root_that_vanishes_says_so_and_loses_nothing(hostile: Workplace) -> None:

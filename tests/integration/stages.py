@@ -230,8 +230,8 @@ class Stages:
         return found
 
     def search(self, query: str, **options: Any) -> SearchResults:
-        """Search; every passage is a result unless `min_relevance` is given."""
-        return self.knowledge.search(query, **{"min_relevance": 0, **options})
+        """Search; every passage is a result, duplicates too, unless `min_relevance` or `duplicates` is given."""
+        return self.knowledge.search(query, **{"min_relevance": 0, "duplicates": "show", **options})
 
     @property
     def knowledge(self) -> KnowledgeBase:

@@ -62,6 +62,8 @@ def key(stages: Stages, name: str, scope: Scope = "read", only: list[str] | None
 def test_the_examples_of_the_description_are_answered(base: Stages, knowledge: KnowledgeBase) -> None:
     """Every operation has examples, and in this order each of them does what it asks for."""
     base.write("handbook/report.pdf", (EXAMPLE_FILES / "library" / "reports" / "annual-review-2024.pdf").read_bytes())
+    for number, days in ((1, 30), (2, 60)):
+        base.write(f"handbook/lease_v{number}.md", f"# Lease\n\nEither side may end it with {days} days' notice.")
     base.collection = "handbook"
     base.run()
     report = str(knowledge.show("report.pdf").item.document_id)

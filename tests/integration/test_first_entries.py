@@ -112,7 +112,7 @@ def test_counting_takes_as_much_memory_for_many_entries_as_for_few(
     monkeypatch.setattr(search_index, "count_statistics", measured)
     for passages in (12, 60):
         documents = {
-            number: Written((" ".join(f"q{number}x{word}" for word in range(1_000)),)) for number in range(passages)
+            number: Written((" ".join(f"q{number}w{word}" for word in range(1_000)),)) for number in range(passages)
         }
         other = new_corpus(corpus.connection)
         other.generation = replace(other.generation, is_active=False)

@@ -65,7 +65,9 @@ def test_nothing_but_the_protocol_reaches_standard_output(environment: dict[str,
     log = tmp_path / "errors"  # a pipe would be full
     with log.open("wb") as errors, talk([sys.executable, "-c", NOISE], environment, errors) as process:
         begin(process)
-        called = ask(process, "tools/call", name="search_documents", arguments={"query": "How long do they last?"})
+        called = ask(
+            process, "tools/call", name="search_documents", arguments={"query": "How long do the batteries last?"}
+        )
         assert called["structuredContent"]["results"][0]["citation"]["title"] == "Power"
         odd = ask(process, "tools/call", name="search_documents", arguments={"query": "batteries \ud800"})
         assert odd["structuredContent"]["results"]  # a lone surrogate is a question like another

@@ -213,7 +213,7 @@ def test_passages_are_read_by_key(connection: Connection, corpora: tuple[WordCor
         assert f"search_entry_{corpora[1].generation.id}" not in relations(nodes)
     nodes = plan_of_function(connection, "passages_of", {"chunks": chunks})
     assert "chunk_pkey" in indexes(nodes)
-    assert scanned(nodes) == set()
+    assert scanned(nodes) <= {"source"}, "a row a source, of which there are few"
 
 
 def test_the_words_that_passages_hold_are_read_by_key(
