@@ -52,8 +52,8 @@ def find_expansions(connection: Connection, scope: SearchScope, query: ParsedQue
     text = query.text
     for phrase in query.phrases:
         text = text.replace(phrase, "\n")
-    if not text.strip() or not scope.configurations:
-        return ()
+    if not text.strip() or not scope.configurations or not (scope.explaining or _has_own(scope)):
+        return ()  # without a statement, as most searches
     written = _written(text)
     rows = connection.execute(
         queries["lexemes_of_texts"], {"texts": [text], "configurations": scope.configurations}
@@ -121,7 +121,7 @@ def _sequences(lexemes: Sequence[str]) -> Iterator[str]:
 def _of_documents(
     connection: Connection, scope: SearchScope, written: _Written, sequences: set[str]
 ) -> Iterator[Expansion]:
-    names = [each.collection for each in scope.generations]
+    names = [each.collection for each in scope.generations if each.collection in scope.explaining]
     names = [name for name in names if _settings(scope.synonyms.get(name)).documents]
     scoped = {"collections": names, "words": list(written.words), "sequences": list(sequences)}
     rows = connection.execute(queries["explained_abbreviations"], scoped).fetchall() if names else []
@@ -186,6 +186,11 @@ def _own(connection: Connection, scope: SearchScope, settings: str) -> _Own:
         for each in lexemes[words] - {""}:
             spelt[each].append((words, by))
     return dict(spelt), dict(abbreviated)
+
+
+def _has_own(scope: SearchScope) -> bool:
+    """Return whether any collection has synonyms of its own in its settings."""
+    return any(read.groups or read.one_way for read in map(_settings, scope.synonyms.values()))
 
 
 def _settings(written: str | None) -> SynonymSettings:

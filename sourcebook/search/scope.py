@@ -51,6 +51,8 @@ class SearchScope:
     """Collections that may still be being filled."""
     synonyms: Mapping[str, str] = field(default_factory=dict)
     """Settings of synonyms as JSON by the name of the collection; of collections without, the defaults hold."""
+    explaining: tuple[str, ...] = ()
+    """Collections with documents that explain abbreviations."""
 
     @property
     def ids(self) -> list[int]:
@@ -122,14 +124,15 @@ def find_scope(
                 tuple(known),
                 *index,
             )
-            for name, number, model, embedding, dimensions, known, *index, _, _, _, _ in rows
+            for name, number, model, embedding, dimensions, known, *index, _, _, _, _, _ in rows
             if number is not None
         ),
         tuple(row[0] for row in rows if row[1] is None),
         tuple(row[0] for row in rows if row[-2]),
         {row[0]: row[-1] for row in rows if row[-1] is not None},
-        tuple(row[0] for row in rows if row[-4]),
+        tuple(row[0] for row in rows if row[-5]),
         {row[0]: row[-3] for row in rows if row[-3] is not None},
+        tuple(row[0] for row in rows if row[-4]),
     )
 
 

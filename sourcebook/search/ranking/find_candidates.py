@@ -78,7 +78,7 @@ def _found(state: SearchState, query: ParsedQuery) -> Found:
             parts += [listed(trace.message, condition)] if trace.message and lines else []
         if parts or files:
             ranked = MergedList(ranked, parts, files)
-        rule, candidates = FoundRule(state, ranked), list[Candidate]()
+        rule, candidates, is_complete = FoundRule(state, ranked), list[Candidate](), False
         while scope.generations:
             known = len(ranked.candidates)
             ranked.extend()
@@ -88,9 +88,12 @@ def _found(state: SearchState, query: ParsedQuery) -> Found:
                 chunks = [candidate.chunk_id for candidate in new]
                 documents |= read_documents(state.held.connection, scope.ids, chunks)
             places = _places(state, candidates, documents, identities, shown)
-            if (len(candidates) >= least and places >= shown) or ranked.is_final or rule.is_complete:
+            if len(candidates) >= least and places >= shown:
                 break
-    is_complete = ranked.has_everything or rule.is_complete
+            is_complete = rule.is_complete  # which asks the database: only a last page needs to know
+            if ranked.is_final or is_complete:
+                break
+    is_complete = is_complete or ranked.has_everything
     return Found(ranked, strategy, fusion, notes, documents, candidates, is_complete, identities)
 
 
