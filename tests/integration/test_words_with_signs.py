@@ -172,3 +172,14 @@ def test_entries_of_an_earlier_reading_are_read_again(connection: Connection, fi
     assert find("C++", corpus) == [0]
     assert connection.execute(kept, [corpus.generation.id]).fetchall() == before
     assert publish(connection, corpus.generation, thorough=True).changed == 0
+
+
+def test_the_option_of_a_query_is_what_it_is_about(connection: Connection, find: Find) -> None:
+    """Before a passage that is better by the other words."""
+    corpus = written(
+        connection,
+        "store_pages mydb",
+        "The command store_pages -Kq writes pages in a form of its own, which is read by several processes at once.",
+    )
+    assert find("store_pages Kq mydb", corpus) == [0, 1]
+    assert find("store_pages -Kq mydb", corpus) == [1, 0]
