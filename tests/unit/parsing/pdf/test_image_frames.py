@@ -7,11 +7,14 @@ import zlib
 import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageFont
+from pillow_heif import register_heif_opener
 
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.errors import ParseError
 from sourcebook.parsing.pdf.pictures.frames import frames, open_picture
 from sourcebook.parsing.pdf.pictures.read_picture import parse_image
+
+register_heif_opener()  # to write HEIF
 
 
 def picture(*, mode: str = "RGB") -> Image.Image:
