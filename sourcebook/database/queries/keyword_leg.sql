@@ -69,10 +69,10 @@ LIMIT %(depth)s;
 
 -- name: matched_words
 -- Return which words of the query each entry of a list holds, and its document.
-SELECT entry.chunk_id,
-       ARRAY(SELECT token FROM unnest(%(tokens)s::text[]) AS token
-             WHERE entry.lexemes @@ quoted_lexeme(token)::tsquery) AS tokens,
-       entry.document_id
+WITH asked AS MATERIALIZED (
+    SELECT token, quoted_lexeme(token)::tsquery AS query FROM unnest(%(tokens)s::text[]) AS token
+)
+SELECT entry.chunk_id, ARRAY(SELECT token FROM asked WHERE entry.lexemes @@ query) AS tokens, entry.document_id
 FROM search_entry entry
 WHERE entry.generation_id = ANY(%(generations)s) AND entry.chunk_id = ANY(%(chunks)s);
 
