@@ -29,6 +29,7 @@ LEFT JOIN generation
 CROSS JOIN LATERAL (
     SELECT EXISTS (SELECT FROM indexed_document
                    WHERE generation_id = generation.id AND awaits_vectors AND failure IS NULL) AS awaits_vectors
+    OFFSET 0  -- asked once
 ) waiting
 WHERE collection.removed_at IS NULL
   AND CASE WHEN %(collections)s::text[] IS NOT NULL THEN collection.name = ANY(%(collections)s)
