@@ -60,6 +60,12 @@ class SearchScope:
         return [generation.id for generation in self.generations]
 
     @property
+    def entries(self) -> int | None:
+        """Number of entries in scope; None where it was not looked up."""
+        known = [each.entries for each in self.generations if each.entries is not None]
+        return sum(known) if len(known) == len(self.generations) else None
+
+    @property
     def configurations(self) -> list[str]:
         """Every text-search configuration that an entry in scope was indexed with."""
         return sorted({name for generation in self.generations for name in generation.configurations})

@@ -114,13 +114,19 @@ WHERE generation_id = ANY(%(generations)s) AND entries > 0
 GROUP BY token;
 
 -- name: lexemes_containing
--- Return the held lexemes that contain a text, the most common first; reads the whole vocabulary.
-SELECT token, sum(entries)::bigint AS entries, jsonb_object_agg(generation_id, id) AS ids
-FROM lexeme
-WHERE generation_id = ANY(%(generations)s) AND entries > 0 AND strpos(token, %(part)s) > 0
-GROUP BY token
-ORDER BY entries DESC, token
-LIMIT %(most)s;
+-- Return the held lexemes that contain one of some texts, of each text the most common first.
+-- Reads the whole vocabulary, once for all texts.
+SELECT part, token, entries, ids
+FROM (
+    SELECT part, token, sum(entries)::bigint AS entries, jsonb_object_agg(generation_id, id) AS ids,
+           row_number() OVER (PARTITION BY part ORDER BY sum(entries) DESC, token) AS place
+    FROM (SELECT * FROM lexeme WHERE generation_id = ANY(%(generations)s) AND entries > 0 OFFSET 0) held
+    CROSS JOIN LATERAL unnest(%(parts)s::text[]) AS part
+    WHERE strpos(token, part) > 0
+    GROUP BY part, token
+) found
+WHERE place <= %(most)s
+ORDER BY part, place;
 
 -- name: all_searchable_entries
 -- Return the number of entries in scope.
