@@ -158,16 +158,14 @@ def with_stand_ins(
     ]
     if not wanting:
         return list(terms)
-    everything = scope.entries
-    if everything is None:
-        (everything,) = connection.execute(queries["all_searchable_entries"], {"generations": scope.ids}).fetchone() or (0,)
+    everything = sum(each.entries or 0 for each in scope.generations)
     found = {term.token: term for term in terms if term.ids}
     vocabulary = _Vocabulary(connection, scope)
     unknown = [term.token for term in wanting[:_MOST_UNKNOWN] if not _is_letter_of_pairs(term.token)]
     vocabulary.look_up(unknown)
     for term in wanting[:_MOST_UNKNOWN]:
         for (stand_in, entries, ids), factor in vocabulary.stand_ins(term.token, typos=typos):
-            weight = factor * idf(entries, everything or 0) * term.occurrences
+            weight = factor * idf(entries, everything) * term.occurrences
             if stand_in not in found or found[stand_in].weight < weight:
                 known = {int(key): id_ for key, id_ in ids.items()}
                 found[stand_in] = QueryTerm(stand_in, entries, known, weight, stands_for=term.token)

@@ -27,7 +27,7 @@ class ScopedGeneration:
     configurations: tuple[str, ...]
     """Text-search configurations that its entries were indexed with."""
     entries: int | None = None
-    """Number of its entries; where None, the vector leg looks it up, and the index."""
+    """Number of its entries; None where it was not looked up: the vector leg does so, as for the index."""
     vector_indexes: Sequence[str] = ()
     """Names of its HNSW indexes."""
     has_vectors: bool = True
@@ -58,12 +58,6 @@ class SearchScope:
     def ids(self) -> list[int]:
         """The generations' ids, by which PostgreSQL prunes partitions."""
         return [generation.id for generation in self.generations]
-
-    @property
-    def entries(self) -> int | None:
-        """Number of entries in scope; None where it was not looked up."""
-        known = [each.entries for each in self.generations if each.entries is not None]
-        return sum(known) if len(known) == len(self.generations) else None
 
     @property
     def configurations(self) -> list[str]:

@@ -120,14 +120,15 @@ SELECT part, token, entries, ids
 FROM (
     SELECT part, token, sum(entries)::bigint AS entries, jsonb_object_agg(generation_id, id) AS ids,
            row_number() OVER (PARTITION BY part ORDER BY sum(entries) DESC, token) AS place
-    FROM (SELECT * FROM lexeme WHERE generation_id = ANY(%(generations)s) AND entries > 0 OFFSET 0) held
-    CROSS JOIN LATERAL unnest(%(parts)s::text[]) AS part
+    FROM (
+        SELECT * FROM lexeme
+        WHERE generation_id = ANY(%(generations)s) AND entries > 0
+          AND octet_length(token) > (SELECT min(octet_length(part)) FROM unnest(%(parts)s::text[]) AS part)
+        OFFSET 0
+    ) held
+    JOIN (SELECT part FROM unnest(%(parts)s::text[]) AS part OFFSET 0) asked ON octet_length(part) < octet_length(token)
     WHERE strpos(token, part) > 0
     GROUP BY part, token
 ) found
 WHERE place <= %(most)s
 ORDER BY part, place;
-
--- name: all_searchable_entries
--- Return the number of entries in scope.
-SELECT sum(entry_count)::bigint FROM generation WHERE id = ANY(%(generations)s);
