@@ -9,7 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Final, NamedTuple
 
 from psycopg import Connection
@@ -194,6 +194,7 @@ def _has_own(scope: SearchScope) -> bool:
     return any(read.groups or read.one_way for read in map(_settings, scope.synonyms.values()))
 
 
+@lru_cache(maxsize=64)
 def _settings(written: str | None) -> SynonymSettings:
     return SynonymSettings() if written is None else SynonymSettings.model_validate(json.loads(written))
 

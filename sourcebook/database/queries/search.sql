@@ -72,14 +72,17 @@ WHERE entry.generation_id = ANY(%(generations)s) AND entry.chunk_id = ANY(%(chun
 
 -- name: first_passages
 -- Return which words of the query each entry of a list holds, its place, and the passage of each that is shown.
--- The other columns of an entry that is not shown are NULL.
+-- Also what candidate_identities returns of it. The other columns of an entry that is not shown are NULL.
 WITH asked AS MATERIALIZED (
     SELECT token, quoted_lexeme(token)::tsquery AS query FROM unnest(%(tokens)s::text[]) AS token
 )
 SELECT passage.*, entry.chunk_id, entry.document_id, chunk.ordinal,
-       ARRAY(SELECT token FROM asked WHERE entry.lexemes @@ query) AS held_words
+       ARRAY(SELECT token FROM asked WHERE entry.lexemes @@ query) AS held_words,
+       CASE WHEN chunk.token_count >= %(least)s THEN hashtextextended(chunk.text, 0) END AS text_hash,
+       left(chunk.text, %(head)s) AS head, document.content_sha256
 FROM search_entry entry
 JOIN chunk ON chunk.id = entry.chunk_id
+JOIN document ON document.id = entry.document_id
 LEFT JOIN passages_of(%(shown)s) passage ON passage.chunk_id = entry.chunk_id
 WHERE entry.generation_id = ANY(%(generations)s) AND entry.chunk_id = ANY(%(chunks)s);
 

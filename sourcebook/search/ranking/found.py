@@ -62,7 +62,9 @@ class FoundRule:
             return False
         chunk, cosine = vector.ranking[-1]
         last = Candidate(chunk, 0.0, 0, vector_rank=len(vector.ranking), vector_score=cosine)
-        evidence = judged(self._state, self._ranked, [last])[chunk]
+        keyword = self._ranked.legs.get("keyword")
+        holds = keyword is not None and any(chunk == other for other, _ in keyword.ranking)
+        evidence = judged(self._state, self._ranked, [last], held=None if holds else {})[chunk]
         return FITTED.relevance(evidence) < RELEVANT_FROM
 
     @property
