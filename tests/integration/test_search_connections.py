@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from psycopg import Cursor, sql
+from psycopg import Cursor
 
 from sourcebook.contract.fusion import Fusion
 from sourcebook.contract.reranking import Reranking
@@ -204,10 +204,10 @@ def test_a_leg_that_fails_gives_every_connection_back(resources: SearchResources
 
 def test_a_search_sends_few_statements(resources: SearchResources, monkeypatch: pytest.MonkeyPatch) -> None:
     """A millisecond or two goes with each: what few collections have is asked for where there is some."""
-    sent = []
+    sent: list[object] = []
     execute = Cursor.execute
 
-    def noted(cursor: Cursor, statement: sql.Composable, *values: Any, **options: Any) -> Cursor:
+    def noted(cursor: Any, statement: Any, *values: Any, **options: Any) -> Any:
         sent.append(statement)
         return execute(cursor, statement, *values, **options)
 
