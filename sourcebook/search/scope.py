@@ -27,7 +27,7 @@ class ScopedGeneration:
     configurations: tuple[str, ...]
     """Text-search configurations that its entries were indexed with."""
     entries: int | None = None
-    """Number of its entries; where None, the vector leg looks it up, and the index."""
+    """Number of its entries; None where it was not looked up: the vector leg does so, as for the index."""
     vector_indexes: Sequence[str] = ()
     """Names of its HNSW indexes."""
     has_vectors: bool = True

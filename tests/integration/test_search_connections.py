@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from psycopg import Cursor
 
 from sourcebook.contract.fusion import Fusion
 from sourcebook.contract.reranking import Reranking
@@ -199,3 +200,18 @@ def test_a_leg_that_fails_gives_every_connection_back(resources: SearchResources
             search(failing)
     assert resources.connections.lent == 0
     assert len(search(resources)) > 0
+
+
+def test_a_search_sends_few_statements(resources: SearchResources, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A millisecond or two goes with each: what few collections have is asked for where there is some."""
+    sent: list[object] = []
+    execute = Cursor.execute
+
+    def noted(cursor: Any, statement: Any, *values: Any, **options: Any) -> Any:
+        sent.append(statement)
+        return execute(cursor, statement, *values, **options)
+
+    search(resources)
+    monkeypatch.setattr(Cursor, "execute", noted)
+    search(resources)
+    assert len(sent) <= 11, sent
