@@ -10,6 +10,7 @@ from orchestration.configuration_in_force import configuration_in_force
 from orchestration.crawl_command import crawl
 from orchestration.ingest_display import run_and_show
 from orchestration.reconcile_command import reconcile
+from orchestration.schedules_command import schedules
 from orchestration.request_commands import ask_and_show, do_requests_and_show
 from sourcebook.cli.completion import complete_collections
 from sourcebook.cli.context import CommandContext
@@ -288,5 +289,5 @@ def _import_dagster() -> None:
         import orchestration.run  # noqa: F401
 
 
-COMMANDS = (ingest, crawl, reconcile, up, watch)
+COMMANDS = (ingest, crawl, reconcile, up, watch, schedules)
 """In the order of `sourcebook --help`."""
