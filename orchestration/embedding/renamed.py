@@ -27,7 +27,14 @@ def renamed_checks(checks: dg.AssetChecksDefinition, names: Names) -> dg.AssetCh
     def evaluate(*arguments: Any, **resources: Any) -> Iterator[dg.AssetCheckResult]:
         found = compute(*arguments, **resources)
         for result in [found] if isinstance(found, dg.AssetCheckResult) else found:
-            yield result._replace(asset_key=result.asset_key and names.key(result.asset_key))
+            yield dg.AssetCheckResult(
+                passed=result.passed,
+                asset_key=result.asset_key and names.key(result.asset_key),
+                check_name=result.check_name,
+                metadata=result.metadata,
+                severity=result.severity,
+                description=result.description,
+            )
 
     functools.update_wrapper(evaluate, compute)
     evaluate.__signature__ = _returning_any(inspect.signature(compute))  # type: ignore[attr-defined]
@@ -123,10 +130,24 @@ def _sensor_result(found: dg.SensorResult, names: Names) -> dg.SensorResult:
         skip_reason=found.skip_reason,
         cursor=found.cursor,
         dynamic_partitions_requests=[
-            each._replace(partitions_def_name=names.name(each.partitions_def_name))
+            type(each)(names.name(each.partitions_def_name), each.partition_keys)
             for each in found.dynamic_partitions_requests or ()
         ],
-        asset_events=[each._replace(asset_key=names.key(each.asset_key)) for each in found.asset_events],
+        asset_events=[_event(each, names) for each in found.asset_events],
+    )
+
+
+def _event(event: Any, names: Names) -> dg.AssetCheckEvaluation | dg.AssetObservation:
+    """Return an observation, or the outcome of a check, with the key of its asset under the prefix."""
+    told: dict[str, Any] = {
+        "asset_key": names.key(event.asset_key),
+        "metadata": event.metadata,
+        "description": event.description,
+    }
+    if isinstance(event, dg.AssetObservation):
+        return dg.AssetObservation(**told, partition=event.partition, tags=event.tags)
+    return dg.AssetCheckEvaluation(
+        **told, check_name=event.check_name, passed=event.passed, severity=event.severity
     )
 
 
