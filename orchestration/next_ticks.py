@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 import dagster as dg
 
@@ -48,7 +49,11 @@ def next_start(cron: str, zone: str, now: datetime) -> datetime:
     """
     # The windows of a partition begin at the ticks of a schedule; of those that have not ended, two are asked for.
     windows = dg.TimeWindowPartitionsDefinition(
-        cron_schedule=cron, start=now, timezone=zone, fmt="%Y-%m-%dT%H:%M:%S.%f%z", end_offset=2
+        cron_schedule=cron,
+        start=now.astimezone(ZoneInfo(zone)),  # Dagster takes the wall clock of what it is given
+        timezone=zone,
+        fmt="%Y-%m-%dT%H:%M:%S.%f%z",
+        end_offset=2,
     )
     first = windows.get_first_partition_window()
     if first is None:  # nobody passes a moment that is years ahead

@@ -60,7 +60,9 @@ class Knowledge(dg.ConfigurableResource["Knowledge"]):
     @property
     def path(self) -> Path:
         """The absolute path of the configuration; there may be no file."""
-        return self.given.path if self.given else configuration_path(Path(self.config_path) if self.config_path else None)
+        return (
+            self.given.path if self.given else configuration_path(Path(self.config_path) if self.config_path else None)
+        )
 
     @property
     def other_time_zone(self) -> str | None:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from orchestration.embedding.definitions import given_configuration, sourcebook_definitions
 from sourcebook.config.collection import CollectionSettings
-from sourcebook.config.field_types import CollectionName
+from sourcebook.config.field_types import NAME_RULE, is_collection_name
 from sourcebook.errors import ConfigurationError
 
 _SETTINGS = CollectionSettings.model_fields
@@ -19,7 +19,7 @@ _NAME, _ZONE = "name", "time_zone"
 Attributes = create_model(
     "CollectionAttributes",
     __config__=ConfigDict(extra="forbid"),
-    name=(CollectionName | None, Field(None, description="name of the collection; by default that of the folder")),
+    name=(str | None, Field(None, description="name of the collection; by default that of the folder")),
     time_zone=(
         str | None,
         Field(None, description="time zone of the schedules, such as Europe/Berlin; of all collections the same"),
@@ -75,6 +75,10 @@ class Collection(dg.Component):
         content: Mapping[str, Any] = context.resolution_context.resolve_value(written)
         folder = context.path if context.path.is_dir() else context.path.parent
         name = content.get(_NAME) or folder.name
+        if not is_collection_name(str(name)):
+            raise ConfigurationError(
+                f"{folder / 'defs.yaml'}: the name of the collection is {name!r}; allowed: {NAME_RULE}"
+            )
         settings = {key: value for key, value in content.items() if key not in (_NAME, _ZONE)}
         zone = {_ZONE: content[_ZONE]} if content.get(_ZONE) else {}
         try:

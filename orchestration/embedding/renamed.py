@@ -65,9 +65,7 @@ def renamed_sensor(sensor: dg.SensorDefinition, names: Names, job: str) -> dg.Se
     )(evaluate)
 
 
-def renamed_schedule(
-    schedule: dg.ScheduleDefinition, names: Names, job: Any, time_zone: str
-) -> dg.ScheduleDefinition:
+def renamed_schedule(schedule: dg.ScheduleDefinition, names: Names, job: Any, time_zone: str) -> dg.ScheduleDefinition:
     """Return a schedule under the prefix.
 
     Args:
@@ -146,9 +144,7 @@ def _event(event: Any, names: Names) -> dg.AssetCheckEvaluation | dg.AssetObserv
     }
     if isinstance(event, dg.AssetObservation):
         return dg.AssetObservation(**told, partition=event.partition, tags=event.tags)
-    return dg.AssetCheckEvaluation(
-        **told, check_name=event.check_name, passed=event.passed, severity=event.severity
-    )
+    return dg.AssetCheckEvaluation(**told, check_name=event.check_name, passed=event.passed, severity=event.severity)
 
 
 def _run_request(asked: dg.RunRequest, names: Names) -> dg.RunRequest:
