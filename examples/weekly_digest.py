@@ -17,7 +17,7 @@ from sourcebook.dagster import sourcebook_definitions
 class Digest(dg.Config):
     """The questions of the team, and where the digest is written."""
 
-    questions: list[str] = ["storm surge", "calibration of the gauge", "open days for visitors"]
+    questions: tuple[str, ...] = ("storm surge", "calibration of the gauge", "open days for visitors")
     folder: str = "digests"
 
 

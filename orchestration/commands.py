@@ -10,8 +10,8 @@ from orchestration.configuration_in_force import configuration_in_force
 from orchestration.crawl_command import crawl
 from orchestration.ingest_display import run_and_show
 from orchestration.reconcile_command import reconcile
-from orchestration.schedules_command import schedules
 from orchestration.request_commands import ask_and_show, do_requests_and_show
+from orchestration.schedules_command import schedules
 from sourcebook.cli.completion import complete_collections
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Json, as_text, listed_names

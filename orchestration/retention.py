@@ -89,7 +89,8 @@ def retention() -> None:
     cron_schedule="30 3 * * *",
     execution_timezone=TIME_ZONE,
     default_status=dg.DefaultScheduleStatus.RUNNING,
-    description="Deletes old runs and rows at 03:30 of the time zone; SOURCEBOOK_RUN_DAYS and SOURCEBOOK_REMOVED_DAYS set the ages.",
+    description="Deletes old runs and rows at 03:30 of the time zone; SOURCEBOOK_RUN_DAYS and SOURCEBOOK_REMOVED_DAYS "
+    "set the ages.",
 )
 def nightly_retention(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
     """Request one run with the ages of the environment; nothing is deleted where one of them is no number of days."""

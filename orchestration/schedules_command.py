@@ -9,7 +9,7 @@ from sourcebook.cli.options import Json
 def schedules(ctx: typer.Context, as_json: Json = False) -> None:
     """Show when the nightly and weekly work starts next, in the time zone of the configuration.
 
-    `time_zone` in `sourcebook.yaml` names the zone; UTC where it does not. A running `sourcebook up` takes a changed one
+    `time_zone` in `sourcebook.yaml` names the zone; UTC where it does not. A running `sourcebook up` takes another one
     when it starts again. The next look at each web site and repository is in `sourcebook status`.
 
     Example: `sourcebook schedules`

@@ -29,7 +29,7 @@ def _open_code_location() -> None:
         places = [Path(place).resolve() for place in (found and found.submodule_search_locations) or ()]
         if folder.resolve() / name not in places:
             raise MissingDependencyError(
-                f"another package is named {name} ({found.origin if found else 'not found'}), as one of Sourcebook's is: "
+                f"another package ({found.origin if found else 'not found'}) is named {name}, as one of Sourcebook's: "
                 "rename it, or run Sourcebook as a code location of its own, with a line in workspace.yaml"
             )
 

@@ -16,17 +16,16 @@ from sourcebook.errors import ConfigurationError
 _SETTINGS = CollectionSettings.model_fields
 _NAME, _ZONE = "name", "time_zone"
 
-Attributes = create_model(
-    "CollectionAttributes",
-    __config__=ConfigDict(extra="forbid"),
-    name=(str | None, Field(None, description="name of the collection; by default that of the folder")),
-    time_zone=(
+_FIELDS: dict[str, Any] = {
+    _NAME: (str | None, Field(None, description="name of the collection; by default that of the folder")),
+    _ZONE: (
         str | None,
         Field(None, description="time zone of the schedules, such as Europe/Berlin; of all collections the same"),
     ),
     # As in `sourcebook.yaml`, where texts such as 30d and 100MB stand for numbers: loading checks them to the last key.
     **{field.alias or name: (Any, Field(None, description=field.description)) for name, field in _SETTINGS.items()},
-)
+}
+Attributes = create_model("CollectionAttributes", __config__=ConfigDict(extra="forbid"), **_FIELDS)
 """Attributes of the component: the settings of a collection, and its name."""
 
 
@@ -102,6 +101,8 @@ class Collection(dg.Component):
             raise ConfigurationError(f"time_zone differs: {', '.join(sorted(zones))}; the schedules have one")
         if together[0] is not self:
             return dg.Definitions()
-        content = {"collections": {each.name: each.settings for each in together}}
+        content: dict[str, Any] = {"collections": {each.name: each.settings for each in together}}
+        if zones:
+            content[_ZONE] = zones.pop()
         path = Path(context.project_root) / "sourcebook.yaml"
-        return sourcebook_definitions(given_configuration(content | {_ZONE: zone for zone in zones}, path))
+        return sourcebook_definitions(given_configuration(content, path))

@@ -132,7 +132,7 @@ def _knowledge(config: str | os.PathLike[str] | Mapping[str, Any] | Configuratio
 
 
 def _upkeep(names: Names, time_zone: str) -> tuple[dg.JobDefinition, dg.ScheduleDefinition]:
-    """Return the job that deletes rows which were removed long ago, and its schedule; Dagster's runs and events stay."""
+    """Return the job that deletes rows removed long ago, and its schedule; Dagster's runs and events stay."""
     op = renamed_op(delete_removed_rows, names)
 
     @dg.job(name=names.name("retention"), executor_def=dg.in_process_executor, description=op.description)

@@ -61,7 +61,7 @@ def renamed_sensor(sensor: dg.SensorDefinition, names: Names, job: str) -> dg.Se
         minimum_interval_seconds=sensor.minimum_interval_seconds,
         default_status=sensor.default_status,
         description=sensor.description,
-        **({"job_name": job} if sensor.targets else {}),
+        job_name=job if sensor.targets else None,
     )(evaluate)
 
 

@@ -125,7 +125,7 @@ def test_a_digest_of_the_team_reads_what_the_pipeline_beside_it_has_made(
 
 
 def test_an_abandoned_run_of_its_own_is_ended(handbook: Stages, instance: dg.DagsterInstance) -> None:
-    """The view of the instance hides the runs of others, and shows those of the job and of a person's materialization."""
+    """The view of the instance shows runs of the job, and those by which a person materializes assets."""
     defs = sourcebook_definitions(handbook.root.parent / "sourcebook.yaml")
     tick(defs, "sourcebook_collections", instance)
     runs = [

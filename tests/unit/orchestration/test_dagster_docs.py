@@ -1,4 +1,4 @@
-"""docs/dagster.md as a reader types it: the names are those of the definitions, the component loads, the examples run."""
+"""docs/dagster.md as a reader types it: names are those of the definitions, the component loads, examples run."""
 
 import importlib
 import re
@@ -61,7 +61,8 @@ def refusal(load: Callable[[], object]) -> str:
     """Return what Dagster says of components that cannot be loaded: its own message, and the reason behind it."""
     with pytest.raises(Exception) as refused:  # noqa: PT011 - the message is looked at
         load()
-    said, error = "", refused.value
+    said = ""
+    error: BaseException | None = refused.value
     while error is not None:
         said, error = f"{said}\n{error}", error.__cause__
     return said
