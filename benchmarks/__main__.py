@@ -22,6 +22,7 @@ PARTS = {
     "firstanswer": "seconds to the answer of a first ingest, its whole time beside another checkout, a kill on the way",
     "unchanged": "ingest where nothing changed",
     "scan": "the scan and the staleness queries over 20,000 unchanged files",
+    "dagster-range": "the oldest and the newest Dagster that is allowed: definitions load, an ingest runs",
     "listing": "listing and comparing 2,000 to 100,000 files, and the sensor's tick over 20 collections",
     "edit": "ingest after one edit",
     "records": "an export of --number issues in one JSON file against as many Markdown files, and one edit of each",

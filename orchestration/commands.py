@@ -11,6 +11,7 @@ from orchestration.crawl_command import crawl
 from orchestration.ingest_display import run_and_show
 from orchestration.reconcile_command import reconcile
 from orchestration.request_commands import ask_and_show, do_requests_and_show
+from orchestration.schedules_command import schedules
 from sourcebook.cli.completion import complete_collections
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Json, as_text, listed_names
@@ -288,5 +289,5 @@ def _import_dagster() -> None:
         import orchestration.run  # noqa: F401
 
 
-COMMANDS = (ingest, crawl, reconcile, up, watch)
+COMMANDS = (ingest, crawl, reconcile, up, watch, schedules)
 """In the order of `sourcebook --help`."""
