@@ -12,6 +12,7 @@ from sourcebook.contract.status import CollectionStatus, SourceStatus
 from sourcebook.errors import AmbiguousDocumentError, QueryError, SourcebookError, UnknownDocumentError, WithheldError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
+from sourcebook.operations.contents import collection_of
 from sourcebook.operations.overviews import collection_names
 
 NO_COLLECTION: Final = "there is no such collection"
@@ -189,11 +190,10 @@ def existing_document(
         raise NoDocumentError(_NO_DOCUMENT)
     if collections is None:
         return knowledge.show(document, unredacted=unredacted)
-    if isinstance(document, int):  # it is one document, wherever it is
-        shown = knowledge.show(document, unredacted=unredacted)
-        if shown.item.collection not in collections:
+    if isinstance(document, int):  # it is one document, wherever it is; a hidden one is not read: that would take longer
+        if collection_of(knowledge, document) not in collections:
             raise NoDocumentError(_NO_DOCUMENT)
-        return shown
+        return knowledge.show(document, unredacted=unredacted)
     found = []
     for name in collections:
         try:
