@@ -36,9 +36,13 @@ def create_key(
     *,
     lasts: timedelta | None = None,
     limit: int | None = None,
+    seen: Sequence[str] | None = None,
     actor: str,
 ) -> tuple[AccessKey, str]:
-    """Create a key; return it, and the text that is shown once and kept nowhere."""
+    """Create a key; return it, and the text that is shown once and kept nowhere.
+
+    A maker who sees only some collections learns nothing of keys that open others: their names may be used again.
+    """
     name = name.strip()
     if not name or len(name) > _LONGEST_NAME or not name.isprintable():
         raise QueryError(f"the name of a key has 1 to {_LONGEST_NAME} printable characters")
@@ -55,11 +59,12 @@ def create_key(
     row: dict[str, Any] = {
         "name": name,
         "beginning": text[:_BEGINNING],
-        "sha256": _sha256(text),
+        "sha256": sha256_of(text),
         "scopes": [scope for scope in SCOPES if scope in scopes],
         "collections": None if collections is None else sorted(set(collections)),
         "seconds": None if lasts is None else lasts.total_seconds(),
         "limit": limit,
+        "seen": None if seen is None else list(seen),
     }
     with connection.transaction(), connection.cursor(row_factory=class_row(AccessKey)) as cursor:
         key = cursor.execute(queries["create_access_key"], row).fetchone()
@@ -88,7 +93,9 @@ def revoke_key(connection: Connection, key: str | int, *, actor: str) -> AccessK
     with connection.transaction(), connection.cursor(row_factory=class_row(AccessKey)) as cursor:
         revoked = cursor.execute(queries["revoke_access_key"], {"id": number, "name": name}).fetchone()
         if revoked is None:
-            raise QueryError(f"there is no valid key {key!r}: sourcebook key list  shows them")
+            raise QueryError(
+                f"there is no valid key {key!r}, or several have this name: sourcebook key list  shows their ids"
+            )
         record_event(connection, actor, "key.revoke", f"key {revoked.name}")
     return revoked
 
@@ -96,13 +103,14 @@ def revoke_key(connection: Connection, key: str | int, *, actor: str) -> AccessK
 def find_key(connection: Connection, text: str) -> AccessKey | None:
     """Return the valid key that a caller has sent, and record its use once a minute; None where it is none."""
     with connection.cursor(row_factory=class_row(AccessKey)) as cursor:
-        key = cursor.execute(queries["living_access_key"], {"sha256": _sha256(text)}).fetchone()
+        key = cursor.execute(queries["living_access_key"], {"sha256": sha256_of(text)}).fetchone()
     if key is not None and (key.used_at is None or datetime.now(UTC) - key.used_at > timedelta(minutes=1)):
         connection.execute(queries["record_use_of_key"], {"id": key.id})
     return key
 
 
-def _sha256(text: str) -> bytes:
+def sha256_of(text: str) -> bytes:
+    """Return what is kept of a key or a token."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 

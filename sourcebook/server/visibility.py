@@ -190,7 +190,9 @@ def existing_document(
         raise NoDocumentError(_NO_DOCUMENT)
     if collections is None:
         return knowledge.show(document, unredacted=unredacted)
-    if isinstance(document, int):  # it is one document, wherever it is; a hidden one is not read: that would take longer
+    if isinstance(
+        document, int
+    ):  # it is one document, wherever it is; a hidden one is not read: that would take longer
         if collection_of(knowledge, document) not in collections:
             raise NoDocumentError(_NO_DOCUMENT)
         return knowledge.show(document, unredacted=unredacted)
