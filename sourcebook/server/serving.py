@@ -53,6 +53,7 @@ def serve_on(
         origins=settings.origins,
         dagster_url=settings.dagster_url,
         totals=totals,
+        request_log=settings.request_log,
     )
     config = uvicorn.Config(
         app,

@@ -65,6 +65,15 @@ def serve(
             help="Address of Dagster's page, which the page links runs to.",
         ),
     ] = None,
+    request_log: Annotated[
+        str | None,
+        typer.Option(
+            "--request-log",
+            metavar="FILE",
+            envvar="SOURCEBOOK_REQUEST_LOG",
+            help="File of a JSON line for each request, without what was sent; - for standard error.",
+        ),
+    ] = None,
     no_work: NoWork = False,
 ) -> None:
     """Serve the knowledge base over HTTP until Ctrl-C: a page for people, a REST API, and `/mcp` for agents.
@@ -101,6 +110,7 @@ def serve(
         origins=tuple(allow_origin or ()),
         dagster_url=dagster or None,
         folders=tuple(folder) if folder else None,
+        request_log=request_log or None,
         works_by=None if no_work or not can_work() else context.configuration_path,
     )
     with KnowledgeBase(context.open_database(max_connections=32)) as knowledge:
