@@ -24,6 +24,12 @@ PREFIX: Final = "sb_"
 _BEGINNING: Final = len(PREFIX) + 6
 """Characters of a key that are kept, by which a person recognises it."""
 _LONGEST_NAME: Final = 80
+FIRST_KEY: Final = "SOURCEBOOK_FIRST_KEY"
+"""Variable with the first key of a knowledge base, where a deployment brings it along."""
+_FIRST: Final = "first"
+"""Name of that key."""
+_SHORTEST: Final = len(PREFIX) + 40
+"""Characters of that key, at least."""
 MOST_REQUESTS: Final = 1_000_000
 """Largest limit of a key, in requests a minute."""
 
@@ -37,11 +43,13 @@ def create_key(
     lasts: timedelta | None = None,
     limit: int | None = None,
     seen: Sequence[str] | None = None,
+    text: str | None = None,
     actor: str,
 ) -> tuple[AccessKey, str]:
     """Create a key; return it, and the text that is shown once and kept nowhere.
 
-    A maker who sees only some collections learns nothing of keys that open others: their names may be used again.
+    A maker who sees only some collections learns nothing of keys that open others: their names may be used again. A
+    text that is given is that of the key.
     """
     name = name.strip()
     if not name or len(name) > _LONGEST_NAME or not name.isprintable():
@@ -55,7 +63,7 @@ def create_key(
         raise QueryError(f"the limit of a key is 1 to {MOST_REQUESTS:,} requests a minute")
     if collections is not None:
         check_collections(connection, collections)
-    text = PREFIX + secrets.token_urlsafe(32)
+    text = text or PREFIX + secrets.token_urlsafe(32)
     row: dict[str, Any] = {
         "name": name,
         "beginning": text[:_BEGINNING],
@@ -78,6 +86,26 @@ def create_key(
         }
         record_event(connection, actor, "key.create", f"key {name}", details)
     return key, text
+
+
+def create_first_key(connection: Connection, text: str, *, actor: str) -> AccessKey | None:
+    """Create a key with the scope `admin` and a given text where there was never a key; else return None."""
+    if (
+        len(text) < _SHORTEST
+        or not text.startswith(PREFIX)
+        or not (text.isascii() and text.isprintable())
+        or " " in text
+    ):
+        raise QueryError(
+            f"{FIRST_KEY} is no key: it begins with {PREFIX} and has {_SHORTEST} or more letters and digits, as from  "
+            f"echo {PREFIX}$(openssl rand -hex 32)"
+        )
+    if list_keys(connection):
+        return None
+    try:
+        return create_key(connection, _FIRST, ("admin",), text=text, actor=actor)[0]
+    except QueryError:  # another server was quicker
+        return None
 
 
 def list_keys(connection: Connection) -> list[AccessKey]:

@@ -56,6 +56,20 @@ def create_key(
         )
 
 
+def create_first_key(knowledge: Opened, text: str) -> AccessKey | None:
+    """Create the first key of a knowledge base, with the scope `admin` and a given text; None where there was one.
+
+    Raises:
+        QueryError: the text cannot be a key.
+        DatabaseError: the database is out of reach.
+    """
+    from sourcebook.admin.access_keys import create_first_key
+    from sourcebook.admin.audit import account
+
+    with knowledge.database.connection() as connection:
+        return create_first_key(connection, text, actor=account())
+
+
 def revoke_key(knowledge: Opened, key: str | int, *, actor: str | None = None) -> AccessKey:
     """Revoke a key: the next request with it is refused.
 

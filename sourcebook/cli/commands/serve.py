@@ -1,5 +1,6 @@
 """`sourcebook serve`: the knowledge base over HTTP."""
 
+import os
 import sys
 from typing import Annotated, Final
 
@@ -90,12 +91,14 @@ def serve(
     """
     from importlib.util import find_spec
 
+    from sourcebook.admin.access_keys import FIRST_KEY
     from sourcebook.admin.doctor.packages import SERVING
 
     for module in (*SERVING, "starlette"):
         if find_spec(module) is None:
             raise MissingDependencyError(f"{module} is not installed: run  {install_command('server')}")
     from sourcebook.knowledge_base import KnowledgeBase
+    from sourcebook.operations.access_keys import create_first_key
     from sourcebook.server.own_worker import can_work
     from sourcebook.server.serve_settings import ServeSettings
     from sourcebook.server.starting import serve as serve_until_told
@@ -114,6 +117,8 @@ def serve(
         works_by=None if no_work or not can_work() else context.configuration_path,
     )
     with KnowledgeBase(context.open_database(max_connections=32)) as knowledge:
+        if first_key := os.environ.get(FIRST_KEY, "").strip():
+            create_first_key(knowledge, first_key)
         serve_until_told(knowledge, settings, host=host, port=port, workers=workers, program=_WORKER, started=_tell)
 
 

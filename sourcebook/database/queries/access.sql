@@ -7,7 +7,7 @@ WHERE NOT EXISTS (
     SELECT FROM access_key other
     WHERE other.name = %(name)s AND other.revoked_at IS NULL
       AND (%(seen)s::text[] IS NULL OR other.collections <@ %(seen)s))
-ON CONFLICT (name, collections) WHERE revoked_at IS NULL DO NOTHING
+ON CONFLICT DO NOTHING
 RETURNING id, name, beginning, scopes, collections, created_at, expires_at, used_at, revoked_at, requests_a_minute;
 
 -- name: access_keys
