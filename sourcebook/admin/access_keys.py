@@ -5,6 +5,7 @@ no slow hash is needed, and a lookup is one index scan.
 """
 
 import hashlib
+import re
 import secrets
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -90,12 +91,7 @@ def create_key(
 
 def create_first_key(connection: Connection, text: str, *, actor: str) -> AccessKey | None:
     """Create a key with the scope `admin` and a given text where there was never a key; else return None."""
-    if (
-        len(text) < _SHORTEST
-        or not text.startswith(PREFIX)
-        or not (text.isascii() and text.isprintable())
-        or " " in text
-    ):
+    if len(text) < _SHORTEST or not re.fullmatch(PREFIX + "[A-Za-z0-9_-]+", text):
         raise QueryError(
             f"{FIRST_KEY} is no key: it begins with {PREFIX} and has {_SHORTEST} or more letters and digits, as from  "
             f"echo {PREFIX}$(openssl rand -hex 32)"

@@ -84,7 +84,7 @@ class TestCompose:
         assert not re.search(r"postgresql://[^@\s]*:[^@\s]*@", text), "a URL with a password in it"
 
     def test_pages_and_metrics_are_reached_from_this_machine_only(self, services: Mapping[str, Any]) -> None:
-        """Nothing in front of the web server and of the metrics asks who one is, and nothing encrypts what is served."""
+        """Nothing in front of the web server and the metrics asks who one is, and nothing encrypts what is served."""
         published = {name: service["ports"] for name, service in services.items() if "ports" in service}
         assert published.keys() == {"webserver", "metrics", "serve"}
         for name, flag in (("webserver", "-p"), ("metrics", "--metrics-port"), ("serve", "--port")):
@@ -102,7 +102,7 @@ class TestCompose:
         assert [s.location for c in shipped.collections.values() for s in c.files] == ["/documents"]
 
     def test_searches_are_answered_to_whoever_has_a_key(self, services: Mapping[str, Any]) -> None:
-        """The server listens on every address, where it asks for keys; the worker does its work, and both share uploads."""
+        """The server listens on every address, where it asks for keys; the worker does its work; both share uploads."""
         serve, worker, code = (services[name] for name in ("serve", "worker", "code"))
         assert option(serve["command"], "--host") == "0.0.0.0"  # noqa: S104 - of the container
         assert " --no-work" in serve["command"]
