@@ -14,6 +14,7 @@ from sourcebook.server.access import Knowledge, Reader, needing, present_grant
 from sourcebook.server.authorship import shown_authors
 from sourcebook.server.problems import NoAccessError
 from sourcebook.server.request_models import Sent
+from sourcebook.server.request_notes import note_collections
 from sourcebook.server.routes.collections import Name, Named
 from sourcebook.server.visibility import NotFoundError, seen_collections
 from sourcebook.server.work_events import EventStream, WorkEvents, stream
@@ -184,6 +185,7 @@ def visible_work(knowledge: KnowledgeBase, grant: Grant, number: int) -> WorkReq
     found = knowledge.work(number) if 0 < number < _IDS else None
     if found is None or not grant.sees(found.collection):
         raise _unknown()
+    note_collections([found.collection])
     return shown_authors(knowledge, grant, [found])[0]
 
 
