@@ -1,4 +1,4 @@
-"""Who asked for work and sent uploads, as a caller may know it: keys that open hidden collections have no names."""
+"""Askers of work and senders of uploads, as a caller may know them: keys that open hidden collections have no names."""
 
 from dataclasses import replace
 from typing import Final, TypeVar

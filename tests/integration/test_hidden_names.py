@@ -1,4 +1,4 @@
-"""What a key learns of others: no names, no documents by their time, and no way to fill the list of work."""
+"""A key learns of others neither names nor, by the time of an answer, documents; and it fills no list of work."""
 
 from typing import Any
 

@@ -87,8 +87,7 @@ FROM failed JOIN collection ON collection.name = failed.collection AND collectio
 GROUP BY 1, 2, 3;
 
 -- name: queues
--- Return how many items of each collection wait: URLs of crawls, recordings that were not transcribed as they are now, and
--- failed items whose retry is due.
+-- Return how many items of each collection wait: URLs of crawls, recordings as they are now, failed items whose retry is due.
 SELECT source.collection, 'pages', count(*)
 FROM frontier JOIN source ON source.id = frontier.source_id
 WHERE frontier.state = 'queued' AND source.removed_at IS NULL GROUP BY 1

@@ -3,6 +3,7 @@
 import asyncio
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection
@@ -30,7 +31,7 @@ async def app(scope: Any, receive: Any, send: Any) -> None:
             return
         body += message.get("body", b"")
         is_whole = not message.get("more_body", False)
-    await asyncio.sleep(3.5 if body == b"slow" else 0)
+    await asyncio.sleep(3.5 if body == b"slow" else 0)  # the answer under test is slow
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % len(body))]})
     await send({"type": "http.response.body", "body": body})
 
@@ -92,7 +93,7 @@ def test_a_slow_body_a_slow_answer_and_a_second_request_are_no_half_requests(por
     with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
         connection.sendall(HEAD)
         for piece in (b"s", b"l", b"o", b"w"):  # together longer than the limit of a head
-            threading.Event().wait(0.3)
+            time.sleep(0.3)  # the pause of a slow client
             connection.sendall(piece)
         assert connection.recv(4096).startswith(b"HTTP/1.1 200 ")
     client = HTTPConnection("127.0.0.1", port, timeout=60)
