@@ -123,8 +123,7 @@ def find_document(
     found: list[dict[str, Any]] = []
     for scope in [{"id": int(document), "uri": None}] if is_id else _keys(connection, document, collection):
         with connection.cursor(row_factory=dict_row) as cursor:
-            rows = cursor.execute(queries["find_documents"], scope).fetchall()
-        rows = [row for row in rows if collection in {None, row["collection"]}]
+            rows = cursor.execute(queries["find_documents"], {**scope, "collection": collection}).fetchall()
         live = [row for row in rows if row["state"] != "removed"]
         live = [row for row in live if row["taken_from"] is None] or live  # its own before a taken one
         found = live or found or rows

@@ -18,11 +18,13 @@ from sourcebook.admin.audit import record_event
 from sourcebook.admin.collections import check_collections
 from sourcebook.contract.work import WorkRequest, WorkState
 from sourcebook.database.queries import queries
-from sourcebook.errors import QueryError
+from sourcebook.errors import QueryError, TooMuchWorkError
 
 STATES: Final[tuple[WorkState, ...]] = get_args(WorkState)
 SYNC: Final = "sync"
 """Kind of the requests that bring a collection, or a part of it, up to date."""
+MOST_WAITING: Final = 1_000
+"""Requests of one key that wait at once, at most."""
 _LONGEST_KEY: Final = 200
 _MOST: Final = 1_000
 """Requests of one list, at most."""
@@ -77,12 +79,28 @@ def ask_for_work(
     with connection.transaction(), connection.cursor(row_factory=class_row(WorkRequest)) as cursor:
         request = cursor.execute(queries["ask_for_work"], values).fetchone()
         if request is not None:
+            check_waiting(connection, asked_by)  # which undoes the request
             record_event(connection, asked_by, f"work.{kind}", f"collection {collection}", given)
             return request
         request = cursor.execute(queries["repeated_work_request"], values).fetchone()
         if request is None or (request.kind, request.arguments) != (kind, given):
             raise QueryError("this idempotency key was used for another request")
         return request
+
+
+def check_waiting(connection: Connection, asked_by: str, more: int = 0) -> None:
+    """Check that not too many requests of a key wait, with some more that it is about to make; accounts may make any.
+
+    Raises:
+        TooMuchWorkError: too many wait.
+    """
+    if not asked_by.startswith("key "):
+        return
+    row = connection.execute(queries["waiting_of_asker"], {"asked_by": asked_by}).fetchone()
+    if row is not None and row[0] + more > MOST_WAITING:
+        raise TooMuchWorkError(
+            f"{MOST_WAITING:,} requests for work of this key wait already: ask again when some are done, or cancel some"
+        )
 
 
 def find_work(connection: Connection, number: int) -> WorkRequest | None:

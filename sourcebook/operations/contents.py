@@ -142,6 +142,19 @@ def documents(
         )
 
 
+def collection_of(knowledge: Opened, document: int) -> str | None:
+    """Return the collection of a document, without reading anything else of it; None where there is no such document.
+
+    Raises:
+        DatabaseError: the database is out of reach.
+    """
+    from sourcebook.database.queries import queries
+
+    with knowledge.database.connection() as connection:
+        row = connection.execute(queries["collection_of_document"], {"id": document}).fetchone()
+    return None if row is None else str(row[0])
+
+
 def show(
     knowledge: Opened, document: str | int | Path, collection: str | None = None, *, unredacted: bool = False
 ) -> Document:

@@ -46,6 +46,7 @@ def request_work(
     Raises:
         QueryError: the collection does not exist, no document is of the types, or the idempotency key was used for
             another request.
+        TooMuchWorkError: a thousand requests of the key that asks wait already.
         DatabaseError: the database is out of reach.
     """
     from sourcebook.admin.audit import account
@@ -65,6 +66,18 @@ def request_work(
         return ask_for_work(
             connection, collection, arguments, asked_by=actor or account(), idempotency_key=idempotency_key
         )
+
+
+def check_waiting_work(knowledge: Opened, actor: str) -> None:
+    """Check that a caller may make one more request for work, before something is stored that needs one.
+
+    Raises:
+        TooMuchWorkError: too many requests of its key wait.
+    """
+    from sourcebook.admin.work_requests import check_waiting
+
+    with knowledge.database.connection() as connection:
+        check_waiting(connection, actor, 1)
 
 
 def work(knowledge: Opened, number: int) -> WorkRequest | None:

@@ -228,6 +228,8 @@ ORDER = [
     "forget_llm_calls",
     "create_key",
     "list_keys",
+    "list_sessions",
+    "end_session",
     "revoke_key",
     "audit",
 ]

@@ -43,7 +43,7 @@ WHERE collection = %(collection)s AND (removed_at IS NULL OR %(removed)s) AND (%
 ORDER BY uri OFFSET %(limit)s - 1 LIMIT 1;
 
 -- name: find_documents
--- Return documents by id or URI; a URI may be in several collections.
+-- Return documents by id or URI, of one collection or of any; a URI may be in several. Texts of others are not read.
 SELECT item.document_id, item.collection, item.uri, item.title, item.kind, item.media_type, item.language,
        item.version, item.tags, item.state, item.error, item.failure_class, item.attempts, item.next_retry_at, item.parked,
        item.removed_at, document.metadata, document.given_tags, document.given_metadata, parsed.markdown AS text, web_link(item.uri, item.source_id) AS link,
@@ -53,7 +53,12 @@ FROM item
 JOIN document ON document.id = item.document_id
 LEFT JOIN parsed_content parsed ON parsed.sha256 = document.content_sha256 AND parsed.parser = document.content_parser
 WHERE (document.id = %(id)s OR document.uri = %(uri)s)
+  AND (%(collection)s::text IS NULL OR document.collection = %(collection)s)
 ORDER BY item.state = 'removed', item.collection;
+
+-- name: collection_of_document
+-- Return the collection of a document.
+SELECT collection FROM document WHERE id = %(id)s;
 
 -- name: uris_by_tail
 -- Return the URIs of documents, or of removed ones, that end with one of several texts.

@@ -12,6 +12,10 @@ ON CONFLICT (asked_by, collection, idempotency_key) WHERE idempotency_key IS NOT
 RETURNING id, collection, kind, arguments, state, stage, done, total, failed, error, run_id, worker, asked_by,
           cancel_asked, revision, asked_at, started_at, changed_at, ended_at, attempts;
 
+-- name: waiting_of_asker
+-- Return how many requests of somebody wait.
+SELECT count(*) FROM work_request WHERE state IN ('waiting', 'running') AND state = 'waiting' AND asked_by = %(asked_by)s;
+
 -- name: repeated_work_request
 -- Return the request that a caller made with an idempotency key.
 SELECT id, collection, kind, arguments, state, stage, done, total, failed, error, run_id, worker, asked_by,

@@ -24,6 +24,7 @@ from sourcebook.server.mcp.fencing import fenced
 from sourcebook.server.mcp.following import follow
 from sourcebook.server.mcp.sentences import refusal, sentence, storable
 from sourcebook.server.mcp.tool_schemas import short_schema, with_options
+from sourcebook.server.request_notes import note_failure, note_tool
 from sourcebook.server.visibility import NotFoundError
 
 _QUOTED: Final = 40
@@ -149,6 +150,7 @@ def _answer(
     is_local: bool,
 ) -> types.CallToolResult:
     """Return the answer of a tool, or a sentence that says why there is none."""
+    note_tool(tool.name)
     try:
         asked = tool.arguments.model_validate(arguments)
     except ValidationError as error:
@@ -162,4 +164,5 @@ def _answer(
 
 
 def _failed(said: str) -> types.CallToolResult:
+    note_failure()
     return types.CallToolResult(content=[types.TextContent(text=harmless(said).text)], is_error=True)

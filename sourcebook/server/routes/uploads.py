@@ -19,7 +19,9 @@ from sourcebook.model.access import Grant
 from sourcebook.model.cursors import cursor_of, place_of
 from sourcebook.model.upload_names import upload_name, upload_tags
 from sourcebook.operations.uploads import add_uploads, upload_store
+from sourcebook.operations.work import check_waiting_work
 from sourcebook.server.access import Knowledge, Reader, Writer
+from sourcebook.server.authorship import shown_authors
 from sourcebook.server.problems import failures, problem
 from sourcebook.server.routes.collections import Cursor, Name, Named
 from sourcebook.server.upload_bodies import FIELD, RefusedBodyError, UploadBody, receive_bytes, receive_files
@@ -135,7 +137,8 @@ def list_uploads(
     )
     last = found[limit - 1] if len(found) > limit else None
     return UploadPage(
-        uploads=found[:limit], next_cursor=None if last is None else cursor_of(last.collection, last.name)
+        uploads=shown_authors(knowledge, grant, found[:limit]),
+        next_cursor=None if last is None else cursor_of(last.collection, last.name),
     )
 
 
@@ -146,7 +149,7 @@ def get_upload(knowledge: Knowledge, grant: Reader, collection: Name, name: _Upl
     versions = knowledge.upload_versions(collection, name)
     if not versions:
         raise NotFoundError(_NO_UPLOAD)
-    return UploadVersions(versions=versions)
+    return UploadVersions(versions=shown_authors(knowledge, grant, versions))
 
 
 @router.delete("/uploads", status_code=202, operation_id="remove_upload")
@@ -162,7 +165,7 @@ def remove_upload(
         removed = knowledge.remove_upload(collection, name, actor=grant.actor)
     except UnknownUploadError:
         raise NotFoundError(_NO_UPLOAD) from None
-    return _answer(knowledge, collection, [removed], grant.actor)
+    return _answer(knowledge, grant, collection, [removed])
 
 
 async def store_uploads(
@@ -182,13 +185,14 @@ async def store_uploads(
         receive: writes the body to the store.
     """
     await run_in_threadpool(seen_collections, knowledge, grant, [collection])
+    await run_in_threadpool(check_waiting_work, knowledge, grant.actor)
     checked = upload_tags(tags)
     try:
         store = await run_in_threadpool(upload_store, knowledge)
         body = UploadBody(store, checked)
         try:
             await receive(body)
-            found = await run_in_threadpool(_keep, knowledge, collection, body, grant.actor)
+            found = await run_in_threadpool(_keep, knowledge, grant, collection, body)
         finally:
             await run_in_threadpool(body.close)
     except ClientDisconnect:
@@ -217,12 +221,12 @@ def _is_unicode(raw_path: bytes) -> bool:
     return True
 
 
-def _keep(knowledge: KnowledgeBase, collection: str, body: UploadBody, actor: str) -> UploadAnswer:
-    return _answer(knowledge, collection, add_uploads(knowledge, collection, body.uploads, actor=actor), actor)
+def _keep(knowledge: KnowledgeBase, grant: Grant, collection: str, body: UploadBody) -> UploadAnswer:
+    return _answer(knowledge, grant, collection, add_uploads(knowledge, collection, body.uploads, actor=grant.actor))
 
 
-def _answer(knowledge: KnowledgeBase, collection: str, uploads: list[Upload], actor: str) -> UploadAnswer:
+def _answer(knowledge: KnowledgeBase, grant: Grant, collection: str, uploads: list[Upload]) -> UploadAnswer:
     work = knowledge.request_work(
-        collection, documents=[upload.uri for upload in uploads], kinds=["uploads"], actor=actor
+        collection, documents=[upload.uri for upload in uploads], kinds=["uploads"], actor=grant.actor
     )
-    return UploadAnswer(uploads=uploads, work=work)
+    return UploadAnswer(uploads=shown_authors(knowledge, grant, uploads), work=work)
