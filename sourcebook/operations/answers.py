@@ -77,12 +77,18 @@ def ask_stream(
     from sourcebook.answering.tools import Reach
     from sourcebook.contract.ask_events import AskEvents
     from sourcebook.contract.search import AskRequest
+    from sourcebook.redaction.for_models import for_model, read_by_model
 
     request = AskRequest.of(question=question, collections=collections, filters=filters).search
     names = checked_names(collections)
-    with knowledge.database.connection() as connection:
+    with knowledge.database.connection() as connection, read_by_model():
         asked = asked_collections(connection, names, answering)
-    reach = Reach(partial(search, knowledge), partial(show, knowledge), list(asked.names) or None, request.filters)
+    reach = Reach(
+        for_model(partial(search, knowledge)),
+        for_model(partial(show, knowledge)),
+        list(asked.names) or None,
+        request.filters,
+    )
     usage = knowledge._ready().usage
     session = session_of(question, asked, reach, knowledge.database.connection, usage)
     return AskEvents(session.events(), session.leave)
