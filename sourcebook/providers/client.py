@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from sourcebook.errors import MissingDependencyError
 from sourcebook.installation import install_command
+from sourcebook.providers.azure import KEY_HEADER, AzureApi
 from sourcebook.providers.failures import (
     Cure,
     ProviderError,
@@ -77,7 +78,14 @@ class _Tries:
 class ProviderClient:
     """Posts JSON to one server of a provider and checks what comes back. Thread-safe."""
 
-    def __init__(self, url: str, key_variable: str | None, patience: Patience, limits: Limits | None = None) -> None:
+    def __init__(
+        self,
+        url: str,
+        key_variable: str | None,
+        patience: Patience,
+        limits: Limits | None = None,
+        azure: AzureApi | None = None,
+    ) -> None:
         """Prepare; nothing is sent.
 
         Args:
@@ -85,6 +93,7 @@ class ProviderClient:
             key_variable: variable of the environment with the key; None for a server without one.
             patience: how long a request is tried.
             limits: requests and tokens a minute.
+            azure: Azure's form of the protocol, where the server is one of Azure's.
 
         Raises:
             ProviderError: the environment has no such variable.
@@ -93,7 +102,7 @@ class ProviderClient:
         self.url = url
         self._key_variable = key_variable
         self._key = provider_key(key_variable, url)
-        self._patience, self._limits = patience, limits or NoLimits()
+        self._patience, self._limits, self._azure = patience, limits or NoLimits(), azure
         self._breaker = breaker_of(url)
         self._closed = Event()
         self._sockets = Sockets()
@@ -256,11 +265,16 @@ class ProviderClient:
         if self._closed.is_set():
             raise self._error(_CLOSED)
         sent: dict[str, str | openai.Omit] = {**_UNREAD, **headers}
-        if self._key is None:
+        options: dict[str, Any] = {"headers": sent}
+        if self._key is None or self._azure is not None:
             sent["Authorization"] = openai.Omit()
+        if self._azure is not None:
+            path = self._azure.path(path, body.get("model"))
+            options["params"] = self._azure.parameters
+            sent[KEY_HEADER] = self._key or openai.Omit()
         with self._sockets.within(deadline - time.monotonic()) as expired:
             try:
-                return self._client.post(path, cast_to=httpx2.Response, body=dict(body), options={"headers": sent})
+                return self._client.post(path, cast_to=httpx2.Response, body=dict(body), options=cast("Any", options))
             except (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL, OSError, UnicodeError) as error:
                 timed_out = isinstance(error, openai.APITimeoutError) or expired.is_set()
                 raise of_connection(error, timed_out=timed_out) from None
