@@ -17,8 +17,14 @@ _NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "provider": ("provider", "service", "vendor"),
     "system": ("system", "system_prompt"),
     "prompt": ("prompt", "prompt_text", "user_prompt", "messages", "input", "input_text", "request", "question"),
-    "response": ("response", "response_text", "completion", "completion_text", "output", "output_text", "answer", "result"),
-    "datetime_utc": ("datetime_utc", "created_at", "timestamp", "called_at", "asked_at", "started_at", "time", "ts", "date"),
+    "response": (
+        *("response", "response_text", "completion", "completion_text"),
+        *("output", "output_text", "answer", "result"),
+    ),
+    "datetime_utc": (
+        *("datetime_utc", "created_at", "timestamp", "called_at"),
+        *("asked_at", "started_at", "time", "ts", "date"),
+    ),
     "input_tokens": ("input_tokens", "prompt_tokens", "tokens_in", "tokens_input", "tokens_prompt"),
     "output_tokens": ("output_tokens", "completion_tokens", "tokens_out", "tokens_output", "answer_tokens"),
     "cost": ("cost", "cost_usd", "total_cost", "cost_dollars", "price"),
@@ -31,7 +37,9 @@ _NUMBERS: Final = frozenset({"input_tokens", "output_tokens", "cost", "duration_
 _MILLISECONDS_FROM: Final = 1e11
 """Number from which a time counts milliseconds since 1970, not seconds."""
 FILES: Final = (".csv", ".jsonl", ".ndjson")
-NEEDED: Final = "a column of models, one of prompts or responses, and one of times, such as model, prompt and created_at"
+NEEDED: Final = (
+    "a column of models, one of prompts or responses, and one of times, such as model, prompt and created_at"
+)
 
 
 def columns_of(names: Iterable[str]) -> dict[str, str] | None:

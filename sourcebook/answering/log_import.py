@@ -1,7 +1,7 @@
 """Import of another log of language models, with a reason for every rejected row.
 
-`logs.db` of the command llm: older versions wrote the table `responses`; later ones, such as 0.36, write `turns` and keep
-the other as it is. Or a log that a program keeps itself: tables of SQLite, CSV, or JSON lines.
+`logs.db` of the command llm: older versions wrote the table `responses`; later ones, such as 0.36, write `turns` and
+keep the other as it is. Or a log that a program keeps itself: tables of SQLite, CSV, or JSON lines.
 """
 
 import sqlite3
@@ -129,9 +129,7 @@ def _rows(file: Path) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
         raise ConfigurationError(f"{path}: it cannot be read as a log of the command llm: {error}") from None
 
 
-def _own_rows(
-    path: Path, held: sqlite3.Connection, names: list[str]
-) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+def _own_rows(path: Path, held: sqlite3.Connection, names: list[str]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
     """Yield the rows of the tables that are logs by their columns."""
     has_log = False
     for table in names:

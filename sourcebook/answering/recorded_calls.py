@@ -18,7 +18,6 @@ from sourcebook.model.usage import UNKNOWN_PROVIDER
 from sourcebook.redaction.documents import redactor_of
 from sourcebook.redaction.redactor import Redactor
 
-
 _MOST_SECONDS: Final = 7 * 86_400
 
 

@@ -29,8 +29,8 @@ class RedactionSettings(Settings):
 
     at: Literal["output", "ingest", "models"] = Field(
         default="output",
-        description="output: what is stored stays whole, and what leaves it is redacted; ingest: it is stored redacted; "
-        "models: what language models read is redacted, and people see all",
+        description="output: what is stored stays whole, and what leaves it is redacted; ingest: it is stored redacted"
+        "; models: what language models read is redacted, and people see all",
     )
     categories: tuple[Annotated[str, AfterValidator(_category)], ...] = Field(
         default=DEFAULT_CATEGORIES, description="a list such as [email, phone, card, token]"

@@ -28,8 +28,8 @@ class Reranking:
 
     model: str
     """Any CrossEncoder of sentence-transformers: the path of its folder, or its name on the Hugging Face hub, such as
-    `cross-encoder/ms-marco-MiniLM-L6-v2`; or a provider's name of a model. `cohere:rerank-v3.5` and `jina:…` are models of
-    their own servers."""
+    `cross-encoder/ms-marco-MiniLM-L6-v2`; or a provider's name of a model. `cohere:rerank-v3.5` and `jina:…` are models
+    of their own servers."""
     top: Annotated[
         int, Whole("Candidates that are reranked; those behind them keep their order.", least=1, most=MOST_RERANKED)
     ] = 50

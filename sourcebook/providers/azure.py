@@ -1,4 +1,4 @@
-"""Azure's form of OpenAI's protocol: a deployment in the address, a version as a parameter, the key in a header of its own."""
+"""Azure's form of OpenAI's protocol: deployment and version in the address, the key in a header of its own."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -21,7 +21,9 @@ class AzureApi:
             path: path in OpenAI's protocol, such as `/embeddings`.
             model: name of the deployment.
         """
-        return f"/openai/v1{path}" if self.version is None else f"/openai/deployments/{quote(str(model), safe='')}{path}"
+        return (
+            f"/openai/v1{path}" if self.version is None else f"/openai/deployments/{quote(str(model), safe='')}{path}"
+        )
 
     @property
     def parameters(self) -> dict[str, Any]:

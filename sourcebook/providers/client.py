@@ -12,8 +12,6 @@ from dataclasses import dataclass, field
 from threading import Event
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
-from sourcebook.errors import MissingDependencyError
-from sourcebook.installation import install_command
 from sourcebook.providers.azure import KEY_HEADER, AzureApi
 from sourcebook.providers.failures import (
     Cure,
@@ -25,14 +23,13 @@ from sourcebook.providers.failures import (
     without_key,
 )
 from sourcebook.providers.limits import Limits, NoLimits, breaker_of
+from sourcebook.providers.opening import open_client
 from sourcebook.providers.streamed_answer import MOST_BYTES, Sockets, StreamedAnswer
 
 if TYPE_CHECKING:
     import httpx2
-    from openai import OpenAI
 
 Result = TypeVar("Result")
-CONNECT_SECONDS: Final = 10.0
 _FIRST_PAUSE: Final = 0.5
 _LONGEST_PAUSE: Final = 30.0
 _BELIEVED: Final = 16
@@ -106,7 +103,8 @@ class ProviderClient:
         self._breaker = breaker_of(url)
         self._closed = Event()
         self._sockets = Sockets()
-        self._client = _open(url, self._key, patience, {"request": [self._sockets.watch], "response": [self._refuse]})
+        hooks = {"request": [self._sockets.watch], "response": [self._refuse]}
+        self._client = open_client(url, self._key, patience.timeout, hooks)
 
     @property
     def is_failing(self) -> bool:
@@ -323,37 +321,3 @@ def provider_key(variable: str | None, url: str) -> str | None:
     if not key.isascii() or not key.isprintable() or " " in key:
         raise ProviderError(f"The value of the variable {variable}, for the provider {url}, is no key.")
     return key
-
-
-def _open(url: str, key: str | None, patience: Patience, hooks: Mapping[str, list[Callable[..., Any]]]) -> OpenAI:
-    try:
-        import httpx2
-        from openai import DefaultHttpxClient, Omit, OpenAI
-    except ImportError as error:
-        raise MissingDependencyError(
-            f"a provider needs the package openai; install it with  {install_command('server')}"
-        ) from error
-    # The environment's variables of OpenAI's account are not for other servers.
-    headers: dict[str, str | Omit] = {"OpenAI-Organization": Omit(), "OpenAI-Project": Omit()}
-    timeout = httpx2.Timeout(patience.timeout, connect=min(CONNECT_SECONDS, patience.timeout))
-    try:
-        connections = DefaultHttpxClient(timeout=timeout, follow_redirects=False, event_hooks=hooks)
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise ProviderError(
-            f"The certificates for the provider {url} cannot be read ({reason}): "
-            "correct the variable SSL_CERT_FILE or SSL_CERT_DIR of the environment."
-        ) from error
-    except (ValueError, ImportError):  # whose text may hold the proxy's password
-        raise ProviderError(
-            f"The proxy for the provider {url} cannot be used: "
-            "name one with http:// in the variables HTTP_PROXY, HTTPS_PROXY and ALL_PROXY of the environment."
-        ) from None
-    return OpenAI(
-        base_url=url,
-        api_key=key or "none",
-        max_retries=0,
-        timeout=timeout,
-        default_headers=cast("dict[str, str]", headers),  # an omitted header is no text
-        http_client=connections,
-    )

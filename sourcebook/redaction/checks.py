@@ -280,7 +280,9 @@ def internal_url(candidate: Candidate) -> int:
     except ValueError:
         labels = host.split(".")
         is_name = re.fullmatch(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*", host) is not None
-        is_internal = is_name and (len(labels) == 1 or labels[-1] in _INTERNAL_ENDINGS or ".".join(labels[-2:]) in _ARPA)
+        is_internal = is_name and (
+            len(labels) == 1 or labels[-1] in _INTERNAL_ENDINGS or ".".join(labels[-2:]) in _ARPA
+        )
     return len(value) if is_internal and host not in _OWN_MACHINE else 0
 
 

@@ -1,4 +1,4 @@
-"""Redaction by reader: from what a language model reads secrets are always taken out, also where no setting asks for it.
+"""Redaction by reader: secrets are taken out of what a language model reads, also where no setting asks for it.
 
 A person who searches sees a collection as its settings say. What is put before a model leaves for a server of others
 more often than not, and nobody looks at it first.

@@ -144,7 +144,10 @@ def test_what_cannot_be_answered_is_refused_as_openai_refuses(base: Stages, chat
                 error = answer.json["error"]
                 assert (error["type"], error["param"], error["code"]) == ("invalid_request_error", param, code), changed
                 assert error["message"]
-        for path, sent in (("/v1/chat/completions", {"model": "sourcebook", "messages": ASKED}), ("/v1/embeddings", {})):
+        for path, sent in (
+            ("/v1/chat/completions", {"model": "sourcebook", "messages": ASKED}),
+            ("/v1/embeddings", {}),
+        ):
             for caller in (anyone, Client(anyone.port, "sb_nothing")):
                 answer = caller.post(path, sent)
                 assert (answer.status, answer.json["error"]["code"]) == (401, "invalid_api_key")

@@ -28,13 +28,25 @@ def test_a_program_logs_its_own_calls(base: Stages) -> None:
     knowledge = base.knowledge
     tokens = {"prompt_tokens": 1_000, "answer_tokens": 100}
     first = knowledge.record_llm_call(
-        "gpt-4o-mini", f"Mail {MAIL}", f"Use {SECRET}", provider="openai", session="s1", collections="handbook", **tokens
+        "gpt-4o-mini",
+        f"Mail {MAIL}",
+        f"Use {SECRET}",
+        provider="openai",
+        session="s1",
+        collections="handbook",
+        **tokens,
     )
     assert (first.origin, first.prompt, first.answer) == ("program", "Mail [EMAIL_1]", "Use [TOKEN_1]")
     assert (first.turn, first.redacted, first.ok, first.collections) == (1, True, True, ["handbook"])
     assert first.cost == pytest.approx(0.00021)  # at 0.15 and 0.60 a million
     failed = knowledge.record_llm_call("my-own", "Hello", failure="It timed out.", session="s1", seconds=3.5, cost=0.5)
-    assert (failed.turn, failed.ok, failed.failure, failed.cost, failed.provider) == (2, False, "It timed out.", 0.5, "unknown")
+    assert (failed.turn, failed.ok, failed.failure, failed.cost, failed.provider) == (
+        2,
+        False,
+        "It timed out.",
+        0.5,
+        "unknown",
+    )
     assert [each.id for each in knowledge.llm_calls(session="s1")] == [failed.id, first.id]
     assert {(each.origin, each.model, each.calls, each.failed) for each in knowledge.llm_statistics()} == {
         ("program", "gpt-4o-mini", 1, 0),
@@ -78,8 +90,34 @@ def test_logs_that_programs_keep_themselves_are_imported(base: Stages, tmp_path:
         log.executemany(
             "INSERT INTO llm_logs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [
-                (1, "2026-05-01T10:00:00", "s1", "OpenAI", "gpt-4o-mini", f"Mail {MAIL}", "Done", 10, 2, 0.25, 1500.5, None),
-                (2, "2026-05-01 10:01:00", "s1", "OpenAI", "gpt-4o-mini", "And?", None, 10, None, None, None, "timeout"),
+                (
+                    1,
+                    "2026-05-01T10:00:00",
+                    "s1",
+                    "OpenAI",
+                    "gpt-4o-mini",
+                    f"Mail {MAIL}",
+                    "Done",
+                    10,
+                    2,
+                    0.25,
+                    1500.5,
+                    None,
+                ),
+                (
+                    2,
+                    "2026-05-01 10:01:00",
+                    "s1",
+                    "OpenAI",
+                    "gpt-4o-mini",
+                    "And?",
+                    None,
+                    10,
+                    None,
+                    None,
+                    None,
+                    "timeout",
+                ),
                 (3, "yesterday", "s1", "OpenAI", "m", "p", "r", 1, 1, None, None, None),
                 (4, "2026-05-01T10:02:00", "s1", None, None, "p", "r", 1, 1, None, None, None),
             ],
@@ -119,6 +157,11 @@ def test_logs_that_programs_keep_themselves_are_imported(base: Stages, tmp_path:
     (tmp_path / "list.jsonl").write_text("[1]\n")
     with closing(sqlite3.connect(tmp_path / "other.db")) as log, log:
         log.execute("CREATE TABLE users (id INTEGER, model TEXT)")
-    for name, said in (("other.csv", "it is no log"), ("broken.jsonl", "cannot be read"), ("list.jsonl", "no object"), ("other.db", "no table")):  # fmt: skip
+    for name, said in (
+        ("other.csv", "it is no log"),
+        ("broken.jsonl", "cannot be read"),
+        ("list.jsonl", "no object"),
+        ("other.db", "no table"),
+    ):
         with base.connection() as connection, pytest.raises(ConfigurationError, match=said):
             import_log(connection, tmp_path / name)

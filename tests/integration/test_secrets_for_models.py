@@ -1,4 +1,4 @@
-"""What a language model reads holds no secret, in any face and without any setting; personal data goes by the setting."""
+"""What a language model reads holds no secret, in any face, without any setting; personal data goes by the setting."""
 
 import json
 from collections.abc import Iterator
@@ -18,8 +18,8 @@ SECRETS = (
 )
 PERSONAL = ("harbour.master@example.org", "192.168.7.21", "http://gauges.intranet/board")
 TEXT = (
-    "# Access\n\nThe batteries of the tide gauge are ordered with the key {0}, and with {1} at night. The gauge has the "
-    "password: {2} and its code is fetched by {3}. Ask {4}, or look at {5} and {6}.\n"
+    "# Access\n\nThe batteries of the tide gauge are ordered with the key {0}, and with {1} at night. The gauge has "
+    "the password: {2} and its code is fetched by {3}. Ask {4}, or look at {5} and {6}.\n"
 )
 QUESTION = "Which key orders the batteries of the tide gauge?"
 

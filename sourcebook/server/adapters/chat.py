@@ -5,11 +5,11 @@ import time
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import aclosing
 from functools import partial
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 from uuid import uuid4
 
 import pydantic_core
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Path, Request
 from fastapi.routing import APIRoute
 from fastapi.sse import KEEPALIVE_COMMENT
 from pydantic import BaseModel, Field
@@ -113,7 +113,7 @@ def list_models(knowledge: Knowledge, grant: Reader) -> ListedModels:
 
 
 @router.get("/models/{model:path}", operation_id="get_model")
-def get_model(model: str, knowledge: Knowledge, grant: Reader) -> ListedModel:
+def get_model(model: Annotated[str, Path(examples=[_ALL])], knowledge: Knowledge, grant: Reader) -> ListedModel:
     """Return one model."""
     _collection_of(knowledge, grant, model)
     return ListedModel(id=model)
@@ -142,9 +142,7 @@ async def chat_completions(wanted: ChatWanted, request: Request, knowledge: Know
     return Response(pydantic_core.to_json(completion_of(answer, common)), media_type="application/json")
 
 
-def _events(
-    knowledge: KnowledgeBase, grant: Grant, model: str, question: str, options: dict[str, Any]
-) -> AskEvents:
+def _events(knowledge: KnowledgeBase, grant: Grant, model: str, question: str, options: dict[str, Any]) -> AskEvents:
     named = _collection_of(knowledge, grant, model)
     collections = collections_to_ask(knowledge, grant, [named] if named else None)
     return knowledge.ask_stream(question, collections, **options)

@@ -53,7 +53,7 @@ class StreamOptions(BaseModel):
 
 
 class ChatWanted(BaseModel):
-    """A conversation. How a model samples (`temperature`, `max_tokens` and others) is its operator's to set: no effect."""
+    """A conversation; `temperature`, `max_tokens` and their like are the operator's to set and have no effect."""
 
     model_config = ConfigDict(
         frozen=True,
@@ -102,7 +102,8 @@ class ChatWanted(BaseModel):
             raise ParameterError("the last message must be of the user, and have a text: the question", "messages")
         options = {
             "history": _turns(texts[:-1]),
-            "instructions": "\n\n".join(text for role, text in texts if role in {"system", "developer"} and text) or None,
+            "instructions": "\n\n".join(text for role, text in texts if role in {"system", "developer"} and text)
+            or None,
         }
         known = declared(AskRequest)
         return texts[-1][1], {name: value for name, value in options.items() if value and name in known}

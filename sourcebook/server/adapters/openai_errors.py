@@ -1,4 +1,4 @@
-"""Errors as OpenAI's clients know them, on the paths of its protocol: one object `error`, with a sentence and a code."""
+"""Errors as OpenAI's clients know them, on the paths of its protocol: an object `error` with sentence and code."""
 
 import json
 import re

@@ -17,6 +17,7 @@ from tests.chat_server import Chat, ChatServer, Raw
 from tests.provider_server import ProviderServer
 
 KEY = "0123456789abcdef0123456789abcdef"
+DEPLOYED = "/openai/deployments/my%20gpt/chat/completions"
 ASKED: list[dict[str, Any]] = [{"role": "user", "content": "Hello"}]
 
 
@@ -45,10 +46,10 @@ def answered(chat: ChatServer, **changed: Any) -> tuple[str, Completion]:
     ("version", "path", "limit", "tells_usage"),
     [
         (None, "/openai/v1/chat/completions", "max_completion_tokens", True),
-        ("2024-10-21", "/openai/deployments/my%20gpt/chat/completions?api-version=2024-10-21", "max_completion_tokens", True),
-        ("2024-02-01", "/openai/deployments/my%20gpt/chat/completions?api-version=2024-02-01", "max_tokens", False),
+        ("2024-10-21", f"{DEPLOYED}?api-version=2024-10-21", "max_completion_tokens", True),
+        ("2024-02-01", f"{DEPLOYED}?api-version=2024-02-01", "max_tokens", False),
     ],
-)  # fmt: skip
+)
 def test_a_chat_goes_to_its_deployment(
     chat: ChatServer, version: str | None, path: str, limit: str, tells_usage: bool
 ) -> None:
@@ -63,7 +64,9 @@ def test_a_chat_goes_to_its_deployment(
 
 DENIED = b'{"error": {"code": "401", "message": "Access denied due to invalid subscription key 0123456789abcdef."}}'
 FILTERED = b'{"error": {"code": "content_filter", "status": 400, "message": "The response was filtered."}}'
-MISSING = b'{"error": {"code": "DeploymentNotFound", "message": "The API deployment for this resource does not exist."}}'
+MISSING = (
+    b'{"error": {"code": "DeploymentNotFound", "message": "The API deployment for this resource does not exist."}}'
+)
 BUSY = b'{"error": {"code": "429", "message": "Requests have exceeded the token rate limit. Retry after 600 seconds."}}'
 CUT = b'{"id": "1", "choices": [{"index": 0, "message": {"content": "Go'
 
@@ -93,7 +96,12 @@ def test_a_busy_azure_is_waited_for(chat: ChatServer) -> None:
 
 def test_vectors_come_from_their_deployment() -> None:
     with ProviderServer() as server:
-        given = {"provider": "azure", "base_url": server.url.removesuffix("/v1"), "model": "small", "api_version": "2024-10-21"}
+        given = {
+            "provider": "azure",
+            "base_url": server.url.removesuffix("/v1"),
+            "model": "small",
+            "api_version": "2024-10-21",
+        }
         settings = EmbeddingSettings.model_validate(given)
         embedder = RemoteEmbedder(settings, None, None, NoLimits(), FOR_QUERIES)
         try:

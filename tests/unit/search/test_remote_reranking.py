@@ -155,7 +155,10 @@ def test_a_name_alone_can_be_the_model_of_a_providers_own_server() -> None:
         (Reply(422, {"message": "too many tokens"}), "422"),
         (Reply(429, {"message": "trial key, 10 calls a minute"}, {"Retry-After": "600"}), "asks to wait for 600 s"),
         (Reply(body=b'{"id": "1", "results": [{"index": 0, "relev'), "it is no JSON"),
-        (Reply(body={"results": [{"index": 0, "relevance_score": 0.5}] * 3}, cut=True), "breaks the connection|no JSON"),
+        (
+            Reply(body={"results": [{"index": 0, "relevance_score": 0.5}] * 3}, cut=True),
+            "breaks the connection|no JSON",
+        ),
     ],
 )
 def test_cohere_that_fails_is_one_sentence(
