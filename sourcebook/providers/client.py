@@ -103,7 +103,10 @@ class ProviderClient:
         self._breaker = breaker_of(url)
         self._closed = Event()
         self._sockets = Sockets()
-        hooks = {"request": [self._sockets.watch], "response": [self._refuse]}
+        hooks: dict[str, list[Callable[..., Any]]] = {
+            "request": [self._sockets.watch],
+            "response": [self._refuse],
+        }
         self._client = open_client(url, self._key, patience.timeout, hooks)
 
     @property

@@ -25,7 +25,7 @@ _FIELD: Final = re.compile(r"([a-z_]+(?:\.[\w-]+)*): ")
 
 
 class OpenAIErrorDetails(BaseModel):
-    """What is wrong."""
+    """Details of an error."""
 
     message: str
     type: str = Field(examples=[_REQUEST])
