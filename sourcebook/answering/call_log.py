@@ -16,6 +16,7 @@ from sourcebook.redaction.redactor import RedactionMemory, Redactor
 
 ASK: Final = "ask"
 IMPORT: Final = "import"
+PROGRAM: Final = "program"
 MOST_CHARACTERS: Final = 1_000_000
 """Characters of a prompt or an answer that the log keeps."""
 _log = logging.getLogger("sourcebook.answering")

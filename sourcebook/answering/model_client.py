@@ -8,10 +8,11 @@ from urllib.parse import urlsplit
 from sourcebook.answering.completion import Completion, read_completion
 from sourcebook.answering.tools import tool_schemas
 from sourcebook.config.answering import AnsweringSettings
-from sourcebook.config.provider import OPENAI_URL
+from sourcebook.config.provider import AZURE, OPENAI_URL
 from sourcebook.context.token_bound import token_bound
 from sourcebook.model.closing import Closing
 from sourcebook.model.usage import UNKNOWN_PROVIDER
+from sourcebook.providers.azure import AzureApi
 from sourcebook.providers.client import Patience, ProviderClient, Result
 from sourcebook.providers.streamed_answer import StreamedAnswer
 
@@ -22,6 +23,9 @@ _TOKENS_A_MESSAGE: Final = 8
 """Tokens that a template puts around a message, at most."""
 _CHARACTERS_A_TOKEN: Final = 32
 """Characters of an answer for each token that it may have, beyond which it is cut off."""
+
+_TOKENS_TOLD: Final = "2024-09-01"
+"""Version of Azure's API from which it tells the tokens of a stream, and takes OpenAI's newer name of their limit."""
 
 Message = dict[str, Any]
 
@@ -39,7 +43,8 @@ class ModelClient(Closing):
         self._settings = settings
         seconds = settings.timeout.total_seconds()
         patience = Patience(_ATTEMPTS, seconds, min(seconds, _SILENCE), waits_for_breaker=False)
-        self._client = ProviderClient(settings.url, settings.key_variable, patience)
+        azure = AzureApi(settings.api_version) if settings.provider == AZURE else None
+        self._client = ProviderClient(settings.url, settings.key_variable, patience, azure=azure)
 
     @property
     def provider(self) -> str:
@@ -64,14 +69,16 @@ class ModelClient(Closing):
         Raises:
             ProviderError: see `ProviderClient.stream`.
         """
-        limit = "max_completion_tokens" if self._settings.url == OPENAI_URL else "max_tokens"
+        is_older = self._settings.provider == AZURE and (self._settings.api_version or _TOKENS_TOLD) < _TOKENS_TOLD
+        is_openai = self._settings.url == OPENAI_URL or self._settings.provider == AZURE
         body: dict[str, Any] = {
             "model": self._settings.model,
             "messages": list(messages),
-            limit: answer_tokens,
+            "max_completion_tokens" if is_openai and not is_older else "max_tokens": answer_tokens,
             "stream": True,
-            "stream_options": {"include_usage": True},
         }
+        if not is_older:
+            body["stream_options"] = {"include_usage": True}
         if tools is not None:
             body |= {"tools": tool_schemas(), "tool_choice": tools}
         most = answer_tokens * _CHARACTERS_A_TOKEN
@@ -92,6 +99,8 @@ class ModelClient(Closing):
 
 def provider_of(settings: AnsweringSettings) -> str:
     """Return the name or the host of the service of settings."""
+    if settings.provider == AZURE:
+        return AZURE
     return "openai" if settings.url == OPENAI_URL else urlsplit(settings.url).hostname or UNKNOWN_PROVIDER
 
 

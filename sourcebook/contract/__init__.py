@@ -16,7 +16,7 @@ fusion Fusion
 generations GenerationState
 judgments RecordedJudgment
 listing DocumentsRequest
-llm_log CallStatistics LoggedCall
+llm_log CallStatistics LlmCallRequest LoggedCall
 originals Original
 plans CollectionPlan PlannedItem
 query_log LoggedQuery

@@ -77,12 +77,18 @@ def ask_stream(
     from sourcebook.answering.tools import Reach
     from sourcebook.contract.ask_events import AskEvents
     from sourcebook.contract.search import AskRequest
+    from sourcebook.redaction.for_models import for_model, read_by_model
 
     request = AskRequest.of(question=question, collections=collections, filters=filters).search
     names = checked_names(collections)
-    with knowledge.database.connection() as connection:
+    with knowledge.database.connection() as connection, read_by_model():
         asked = asked_collections(connection, names, answering)
-    reach = Reach(partial(search, knowledge), partial(show, knowledge), list(asked.names) or None, request.filters)
+    reach = Reach(
+        for_model(partial(search, knowledge)),
+        for_model(partial(show, knowledge)),
+        list(asked.names) or None,
+        request.filters,
+    )
     usage = knowledge._ready().usage
     session = session_of(question, asked, reach, knowledge.database.connection, usage)
     return AskEvents(session.events(), session.leave)
@@ -138,6 +144,63 @@ def llm_calls(
             before=before,
             limit=limit,
         )
+
+
+def record_llm_call(
+    knowledge: Opened,
+    model: str,
+    prompt: str,
+    answer: str = "",
+    *,
+    failure: str | None = None,
+    session: str | None = None,
+    provider: str | None = None,
+    prompt_tokens: int | None = None,
+    answer_tokens: int | None = None,
+    cost: float | None = None,
+    seconds: float | None = None,
+    collections: Sequence[str] | str | None = None,
+    days: int = 30,
+) -> LoggedCall:
+    """Add a call of the program's own to a language model to the log; return it as it stands there, redacted.
+
+    Args:
+        model: name of the model.
+        prompt: what it read.
+        answer: what it wrote.
+        failure: a sentence, where there was no answer.
+        session: name of a conversation, whose calls are counted; a new one where None.
+        provider: name or host of the service, such as `openai`.
+        prompt_tokens: tokens that the model read.
+        answer_tokens: tokens that it wrote.
+        cost: US dollars; by the tokens and the price, where that is known, where None.
+        seconds: seconds that it took, at most a week.
+        collections: names of the collections that it was about, or one name: it is deleted with them.
+        days: days after which it is deleted.
+
+    Raises:
+        QueryError: an argument is not allowed, or a collection does not exist.
+        DatabaseError: the database is out of reach.
+    """
+    from sourcebook.answering.recorded_calls import record_call
+    from sourcebook.contract.llm_log import LlmCallRequest
+
+    call = LlmCallRequest.of(
+        model=model,
+        prompt=prompt,
+        answer=answer,
+        failure=failure,
+        session=session,
+        provider=provider,
+        prompt_tokens=prompt_tokens,
+        answer_tokens=answer_tokens,
+        cost=cost,
+        seconds=seconds,
+        collections=collections,
+        days=days,
+    )
+    with knowledge.database.connection() as connection:
+        return record_call(connection, call)
 
 
 def llm_statistics(

@@ -116,6 +116,7 @@ class Operations:
     ask = Operation(answers.ask, "read", "POST /v1/ask")
     tool_schemas = Operation(answers.tool_schemas, "read")
     llm_calls = Operation(answers.llm_calls, "admin", "GET /v1/llm-calls", "calls")
+    record_llm_call = Operation(answers.record_llm_call, "write", "POST /v1/llm-calls")
     llm_statistics = Operation(answers.llm_statistics, "admin", "GET /v1/llm-calls/statistics", "models")
     forget_llm_calls = Operation(answers.forget_llm_calls, "admin", "DELETE /v1/llm-calls", "calls")
 

@@ -22,7 +22,7 @@ from sourcebook.metrics.process import ReplicaCollector
 from sourcebook.operations.uploads import upload_store
 from sourcebook.server import health, page, routes
 from sourcebook.server.access import KEY_SCHEME
-from sourcebook.server.adapters import dify, embeddings
+from sourcebook.server.adapters import chat, dify, embeddings, open_webui, openai_errors
 from sourcebook.server.asking_face import AskingFace
 from sourcebook.server.body_limit import BodyLimit, upload_limit
 from sourcebook.server.description import DescribedApp
@@ -135,15 +135,18 @@ def create_app(
     by_hand = [*routers(routes)]
     for router in (*by_hand, plain_routes([*by_hand, embeddings.router])):
         api.include_router(router, dependencies=[KNOWN_PARAMETERS])
-    api.include_router(embeddings.router)
     app.include_router(api)
+    for router in (embeddings.router, chat.router):
+        app.include_router(router, prefix="/v1", responses=openai_errors.FAILURES, dependencies=[Security(KEY_SCHEME)])
     app.include_router(health.router)
-    app.include_router(dify.router, responses=_FAILURES, dependencies=[Security(KEY_SCHEME)])
+    for router in (dify.router, open_webui.router):
+        app.include_router(router, responses=_FAILURES, dependencies=[Security(KEY_SCHEME)])
     app.router.routes.append(Route(PATH, agents, methods=METHODS))
     app.add_middleware(Idempotency, knowledge=knowledge)
     app.add_middleware(BodyLimit, most_upload=upload_limit())
     app.add_middleware(RateLimiting, limits=app.state.limits)
     app.add_middleware(Outages, knowledge=knowledge)
+    app.add_middleware(openai_errors.OpenAIErrors)
     app.add_middleware(AskingFace)
     add_problems(app)
     for router in routers(page):

@@ -41,12 +41,13 @@ CREATE TABLE logged_query (
 );
 CREATE INDEX logged_query_asked_at ON logged_query (collection, asked_at);
 
--- The log of language models: requests of `sourcebook ask` over collections with `answering.log`, and imported ones.
+-- The log of language models: requests of `sourcebook ask` over collections with `answering.log`, those that programs
+-- record of their own, and imported ones.
 CREATE TABLE llm_call (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     session text NOT NULL,             -- one question, or one conversation of an imported log
     turn integer NOT NULL,             -- counted from 1
-    origin text NOT NULL,              -- ask, or import
+    origin text NOT NULL,              -- ask, program or import
     imported_id text UNIQUE,           -- id in the log that it was imported from
     collections text[] NOT NULL,       -- collections that were asked; none of an imported one
     provider text NOT NULL,            -- name or host of the service

@@ -17,6 +17,7 @@ from sourcebook.contract.faces import asked_by
 from sourcebook.errors import QueryError, UnknownDocumentError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
+from sourcebook.redaction.for_models import for_model, read_by_model
 from sourcebook.server.mcp import resources
 from sourcebook.server.mcp.budget import as_json, plain
 from sourcebook.server.mcp.catalogue import CHATGPT_TOOLS, TOOLS, OfferedTool
@@ -103,7 +104,7 @@ def make_server(
 
     async def read(work: Callable[[], Result]) -> Result:
         try:
-            return await anyio.to_thread.run_sync(work)
+            return await anyio.to_thread.run_sync(for_model(work))
         except Exception as error:
             wrong = isinstance(error, QueryError | NotFoundError | UnknownDocumentError)
             said = sentence(error, is_local=is_local)
@@ -156,7 +157,7 @@ def _answer(
     except ValidationError as error:
         return _failed(refusal(tool, error, arguments))
     try:
-        with asked_by("tool"):
+        with asked_by("tool"), read_by_model():
             answer = fenced(plain(tool.run(knowledge(), grant, asked, **options)), tool.harmless)
     except Exception as error:  # noqa: BLE001 - whatever went wrong, the model is told a sentence
         return _failed(sentence(error, is_local=is_local))
