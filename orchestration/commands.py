@@ -260,7 +260,8 @@ def documents_by_type(
     if not found:
         where = ", ".join(collections) if collections else "any collection"
         raise QueryError(
-            f"there is no document of the type {' or '.join(types)} in {where}, and no new file; see  types  in its settings"
+            f"there is no document of the type {' or '.join(types)} in {where}, and no new file; see  types  in its "
+            "settings"
         )
     return list(found), tuple(uri for uris in found.values() for uri in uris)
 

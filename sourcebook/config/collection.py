@@ -5,7 +5,15 @@ import re
 from pathlib import Path
 from typing import Annotated, Any, Final, Self
 
-from pydantic import BeforeValidator, Field, PrivateAttr, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    BeforeValidator,
+    Field,
+    PrivateAttr,
+    StringConstraints,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from sourcebook.config.answering import AnsweringSettings, UsageSettings
@@ -128,6 +136,9 @@ _IDENTITIES: Final = {
 class CollectionSettings(Settings):
     """One collection: its sources and the settings of every stage."""
 
+    description: Annotated[Text, StringConstraints(max_length=1_000)] | None = Field(
+        default=None, description="a text of at most 1000 characters that says what is in it, by which agents choose"
+    )
     files: tuple[FilesSource, ...] = Field(default=(), description="a list of folders, each `- root: …`")
     sites: tuple[SiteSource, ...] = Field(default=(), description="a list of web sites, each `- url: …`")
     repositories: tuple[RepositorySource, ...] = Field(

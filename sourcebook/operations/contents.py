@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from sourcebook.contract.fields import listed_names
+from sourcebook.errors import QueryError
 from sourcebook.installation import needing_extra
 
 if TYPE_CHECKING:
@@ -19,16 +20,27 @@ if TYPE_CHECKING:
     from sourcebook.operations.opened import Opened
 
 
-def collections(knowledge: Opened) -> list[CollectionSummary]:
+def collections(
+    knowledge: Opened, *, text: str | None = None, limit: int | None = None, offset: int = 0
+) -> list[CollectionSummary]:
     """Return what each collection holds, in alphabetical order; see `status` for what is pending.
 
+    Args:
+        text: only collections with this in their name or their description, in any case.
+        limit: the most collections; all where None.
+        offset: number of collections before the first one.
+
     Raises:
+        QueryError: the limit or the offset is not allowed.
         DatabaseError: the database is out of reach.
     """
     from sourcebook.admin.summaries import collection_summaries
 
+    if (limit is not None and limit < 1) or offset < 0:
+        raise QueryError(f"the limit is {limit} and the offset {offset}; they must be 1 or more, and 0 or more")
     with knowledge.database.connection() as connection:
-        return collection_summaries(connection)
+        found = [each for each in collection_summaries(connection) if text is None or each.is_called(text)]
+    return found[offset:][:limit]
 
 
 def sources(knowledge: Opened, collections: Sequence[str] | str | None = None) -> list[CollectionSources]:

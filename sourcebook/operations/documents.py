@@ -153,6 +153,28 @@ def relabel(
         return find_document(connection, number)
 
 
+def title_file(knowledge: Opened, collection: str, path: str, title: str) -> int | None:
+    """Give the document of a file a title, before it is read or after that; return its id.
+
+    Raises:
+        QueryError: it is no file, no source of the collection has it, or the title is not allowed.
+    """
+    from sourcebook.admin.announced_documents import announce_document
+    from sourcebook.admin.summaries import collection_sources
+    from sourcebook.files.listing import file_uri
+
+    place = Path(path).resolve()
+    if not place.is_file():
+        raise QueryError("title: it is for one file, and the path is none")
+    with knowledge.database.connection() as connection:
+        (listed,) = collection_sources(connection, [collection])
+        folders = [each.location for each in listed.sources if each.kind == "files"]
+        found = next((each for each in folders if each.startswith("/") and place.is_relative_to(each)), None)
+        if found is None:
+            raise QueryError("title: no source of the collection has this file")
+        return announce_document(connection, collection, found, file_uri(str(place)), title=title)
+
+
 def related(
     knowledge: Opened,
     document: str | int | Path,

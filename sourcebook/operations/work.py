@@ -85,7 +85,8 @@ def _of_types(connection: Connection, collection: str, types: Sequence[str]) -> 
         found = items_of_types(connection, collection, types)
     if not found:
         raise QueryError(
-            f"{collection} has no document of the type {', '.join(types)}, and no new file of one; see `types` in its settings"
+            f"{collection} has no document of the type {', '.join(types)}, and no new file of one; see `types` in its "
+            "settings"
         )
     return found
 

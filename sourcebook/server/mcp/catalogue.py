@@ -106,7 +106,7 @@ TOOLS: Final = (
     OfferedTool(
         listings.list_collections,
         "List collections",
-        "List the collections, with their numbers of documents.",
+        "List the collections: what is in each, and how many documents.",
         shown=("offset",),
     ),
     OfferedTool(
