@@ -22,8 +22,8 @@ def items_of_types(
 ) -> list[str]:
     """Return the URIs of the documents of some types, and of the new and renamed files whose path says so.
 
-    The sources are compared with the ledger as for a plan; nothing is changed. A new file whose front matter alone names
-    its type is not among them.
+    The sources are compared with the ledger as for a plan; nothing is changed. A new file whose front matter alone
+    names its type is not among them.
 
     Args:
         connection: to the knowledge base.

@@ -5,11 +5,12 @@ private network or its logins are left to `sourcebook.yaml`. A setting that is n
 its default, so that a later one is thought about before the API takes it.
 """
 
+import dataclasses
 import math
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Final, Self
@@ -115,7 +116,7 @@ class ApiLimits:
     """Hosts whose repositories they may read, without a login."""
     models: frozenset[str] = frozenset()
     """Names of embedding models, beside `auto`."""
-    answering: Mapping[str, AnsweringSettings] = field(default_factory=dict)
+    answering: Mapping[str, AnsweringSettings] = dataclasses.field(default_factory=dict)
     """Settings of answering of the file's collections by their models: a collection of the API names one of these."""
     is_owners: bool = False
     """Whether the caller is who runs the server: without `folders` every folder of theirs is allowed."""
@@ -199,8 +200,8 @@ def _refusals(settings: Settings, at: str, limits: ApiLimits) -> Iterator[str]:
         elif isinstance(value, AnsweringSettings):
             if value.model not in limits.answering or value.model_fields_set != {"model"}:
                 yield (
-                    f"{place}: allowed is {{model: …}} with a model that answers for a collection of sourcebook.yaml, whose "
-                    "server, key and limits it has then"
+                    f"{place}: allowed is {{model: …}} with a model that answers for a collection of sourcebook.yaml, "
+                    "whose server, key and limits it has then"
                 )
         elif isinstance(value, Settings):
             yield from _refusals(value, f"{place}.", limits)

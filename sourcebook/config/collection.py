@@ -136,9 +136,6 @@ _IDENTITIES: Final = {
 class CollectionSettings(Settings):
     """One collection: its sources and the settings of every stage."""
 
-    description: Annotated[Text, StringConstraints(max_length=1_000)] | None = Field(
-        default=None, description="a text of at most 1000 characters that says what is in it, by which agents choose"
-    )
     files: tuple[FilesSource, ...] = Field(default=(), description="a list of folders, each `- root: …`")
     sites: tuple[SiteSource, ...] = Field(default=(), description="a list of web sites, each `- url: …`")
     repositories: tuple[RepositorySource, ...] = Field(
@@ -207,6 +204,10 @@ class CollectionSettings(Settings):
     synonyms: SynonymSettings = Field(
         default=SynonymSettings(),
         description="a mapping such as {groups: [[car, automobile]], one_way: {laptop: [ThinkPad]}}",
+    )
+
+    description: Annotated[Text, StringConstraints(max_length=1_000)] | None = Field(
+        default=None, description="a text of at most 1000 characters that says what is in it, by which agents choose"
     )
 
     @field_validator("files", "sites", "repositories")

@@ -100,7 +100,7 @@ class Document:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the plain values that `sourcebook show --json` prints."""
-        content = {"text": self.text, "metadata": self.metadata, "tags": self.tags}
+        content: dict[str, Any] = {"text": self.text, "metadata": self.metadata, "tags": self.tags}
         content |= {"given_tags": self.given_tags, "given_metadata": self.given_metadata}
         content |= {"given_title": self.given_title}
         return {**self.item.as_dict(), **content, "chunks": [asdict(passage) for passage in self.passages]}

@@ -105,8 +105,8 @@ async def receive_files(request: Request, body: UploadBody, form: FormStart | No
         form: fields that come before the files; none where None. With a form all of the files are taken or none.
 
     Raises:
-        RefusedBodyError: the body is no multipart form, is not whole, has a part that is no file, or no file that can be
-            taken.
+        RefusedBodyError: the body is no multipart form, is not whole, has a part that is no file, or no file that can
+            be taken.
         UploadError: the store cannot be written.
         ClientDisconnect: the client has gone before the end.
     """

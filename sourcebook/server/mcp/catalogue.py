@@ -106,7 +106,7 @@ TOOLS: Final = (
     OfferedTool(
         listings.list_collections,
         "List collections",
-        "List the collections: what is in each, and how many documents.",
+        "List the collections, and what is in each.",
         shown=("offset",),
     ),
     OfferedTool(

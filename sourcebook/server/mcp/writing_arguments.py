@@ -23,7 +23,7 @@ class NewDocument(Sent):
     )
     text: str = Field(min_length=1, max_length=_LONGEST_TEXT, description="Markdown, or what the name's ending says.")
     tags: list[str] = Field(default=[], description="Words to filter searches by.")
-    title: str | None = Field(default=None, min_length=1, max_length=1_000, description="In place of its own.")
+    title: str | None = Field(default=None, min_length=1, max_length=1_000, description="Its title.")
 
 
 class IngestArguments(Waiting):
