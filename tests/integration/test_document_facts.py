@@ -1,4 +1,4 @@
-"""Facts of documents: times, sizes, titles by hand, orders with their pages and totals, and what is known of an upload."""
+"""Facts of documents: times, sizes, titles by hand, orders with pages and totals, and what is known of an upload."""
 
 from pathlib import Path
 from typing import get_args
