@@ -111,7 +111,7 @@ def check_collections(connection: Connection, names: Sequence[str]) -> None:
 
 
 _Source = FilesSource | SiteSource | RepositorySource | TakenDocuments
-_LATER_PARTS: Final = ("taken", "repositories", "usage", "answering", "relations", "types", "synonyms")
+_LATER_PARTS: Final = ("description", "taken", "repositories", "usage", "answering", "relations", "types", "synonyms")
 _LATER: Final = {
     "chunking": ("context",),
     "embedding": ("dimensions", "device"),

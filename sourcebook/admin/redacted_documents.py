@@ -55,6 +55,7 @@ def redact_shown(connection: Connection, document: Any) -> Any:
         text=redaction.redacted.text,
         metadata=redaction.values(document.metadata),
         given_metadata=redaction.values(document.given_metadata),
+        given_title=document.given_title and redaction.words(document.given_title),
         passages=tuple(replace(each, **redaction.fields(document.text, each)) for each in document.passages),
     )
 

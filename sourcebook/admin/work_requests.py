@@ -16,7 +16,7 @@ from psycopg.types.json import Jsonb
 
 from sourcebook.admin.audit import record_event
 from sourcebook.admin.collections import check_collections
-from sourcebook.contract.work import WorkRequest, WorkState
+from sourcebook.contract.work import UnreadDocument, WorkRequest, WorkState
 from sourcebook.database.queries import queries
 from sourcebook.errors import QueryError, TooMuchWorkError
 
@@ -41,16 +41,6 @@ class WaitingWork:
     collection: str
     arguments: dict[str, Any]
     """Those of the oldest one, with the documents of all."""
-
-
-def documents_of_types(connection: Connection, collection: str, types: Sequence[str]) -> list[str]:
-    """Return the URIs of the live documents of some types."""
-    check_collections(connection, [collection])
-    scope = {"collection": collection, "types": list(types)}
-    found = [uri for (uri,) in connection.execute(queries["documents_of_types"], scope)]
-    if not found:
-        raise QueryError(f"{collection} has no document of the type {', '.join(types)}; see `types` in its settings")
-    return found
 
 
 def ask_for_work(
@@ -104,8 +94,14 @@ def check_waiting(connection: Connection, asked_by: str, more: int = 0) -> None:
 
 
 def find_work(connection: Connection, number: int) -> WorkRequest | None:
-    """Return a request by its id; None where there is none."""
-    return _one(connection, "work_request", {"id": number})
+    """Return a request by its id, with what it could not read; None where there is none."""
+    found = _one(connection, "work_request", {"id": number})
+    documents = found.arguments.get("documents") if found is not None and found.has_ended else None
+    if found is None or not documents:
+        return found
+    asked = {"collection": found.collection, "uris": documents}
+    with connection.cursor(row_factory=class_row(UnreadDocument)) as cursor:
+        return replace(found, unread=tuple(cursor.execute(queries["unread_documents"], asked)))
 
 
 def list_work(

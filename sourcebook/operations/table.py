@@ -124,6 +124,7 @@ class Operations:
     sources = Operation(contents.sources, "read", "GET /v1/sources", "collections")
     statistics = Operation(contents.statistics, "read", "GET /v1/statistics", "collections")
     documents = Operation(contents.documents, "read", "GET /v1/documents")
+    count_documents = Operation(contents.count_documents, "read", "GET /v1/documents")
     show = Operation(contents.show, "read", "GET /v1/documents/lookup")
     status = Operation(contents.status, "read", "GET /v1/status", "collections")
     plan = Operation(contents.plan, "read", "GET /v1/plan", "collections")

@@ -90,7 +90,7 @@ def test_every_setting_is_in_the_docs() -> None:
     keys += [f"sites[].request.{name}" for name in RequestSettings.model_fields]
     keys += [f"repositories[].{name}" for name in RepositorySource.model_fields]
     keys += [f"from[].{name}" for name in TakenDocuments.model_fields]
-    keys.append("shards")
+    keys += ["shards", "description"]
     keys += [f"chunking.{name}" for name in ChunkingSettings.model_fields]
     keys += [f"embedding.{name}" for name in EmbeddingSettings.model_fields]
     keys += [f"speech.{name}" for name in SpeechSettings.model_fields]
@@ -108,6 +108,7 @@ def test_every_setting_is_in_the_docs() -> None:
     keys += [f"synonyms.{name}" for name in SynonymSettings.model_fields]
     parts = {"files", "sites", "taken", "chunking", "embedding", "generations", "speech", "parsing", "evaluation"}
     parts |= {
+        "description",
         "shards",
         "repositories",
         "removals",

@@ -94,6 +94,12 @@ SELECT bool_and(cancel_asked) FROM work_request
 WHERE coalesce(led_by, id) = %(id)s AND state = 'running' AND attempts = coalesce(%(attempt)s::integer, attempts)
 HAVING count(*) > 0;
 
+-- name: unread_documents
+-- Return those of some items of a collection that failed or were skipped, with the reason.
+SELECT uri, state, coalesce(error, '') AS reason FROM item
+WHERE collection = %(collection)s AND uri = ANY(%(uris)s::text[]) AND state IN ('failed', 'skipped')
+ORDER BY uri;
+
 -- name: end_work_request
 -- Record the end of a running request and of those that it leads; those about documents count the failed ones of these.
 UPDATE work_request

@@ -34,7 +34,6 @@ _ARGUMENTS: Final[dict[str, tuple[Any, Any]]] = {
 }
 """Types in a URL and defaults of the arguments that are plain."""
 _IDS: Final = {
-    "collections": "list_collections",
     "judgments": "list_judgments",
     "forget_logged_queries": "forget_queries",
 }

@@ -1,7 +1,8 @@
 """Routes for uploads: files that callers send, listed and removed by name."""
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, Final
 from urllib.parse import unquote_to_bytes
 
@@ -11,6 +12,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
 
+from sourcebook.admin.titles import LONGEST_TITLE
 from sourcebook.contract.uploads import Upload
 from sourcebook.contract.work import WorkRequest
 from sourcebook.errors import EmptyUploadError, UnknownUploadError, UploadError, UploadNameError, UploadSpaceError
@@ -33,6 +35,10 @@ _log = logging.getLogger(__name__)
 _NO_UPLOAD: Final = "there is no such upload"
 _Collection = Annotated[str, Query(description="Name of the collection.", examples=["handbook"])]
 _UploadName = Annotated[str, Path(description="Name of the upload.", examples=["policies/leave.md"])]
+_Title = Annotated[
+    str | None,
+    Query(max_length=LONGEST_TITLE, description="Title in place of its own, of one file; an empty one takes it back."),
+]
 _Tags = Annotated[
     list[str] | None, Query(description="Tags of the documents; without any, those of the version before.")
 ]
@@ -66,10 +72,20 @@ _BYTES: Final[dict[str, Any]] = {
 }
 
 
+class RefusedUpload(BaseModel):
+    """A file that was not taken."""
+
+    name: str
+    reason: str
+
+
 class UploadAnswer(BaseModel):
     """Uploads that were stored or removed, and the request for the work that follows."""
 
     uploads: list[Upload]
+    refused: list[RefusedUpload] = Field(
+        default=[], description="Files of the body that were not taken, with the reason."
+    )
     work: WorkRequest = Field(description="It makes documents of them, or removes these.")
 
 
@@ -95,10 +111,21 @@ class UploadVersions(BaseModel):
     operation_id="upload_documents",
 )
 async def upload_documents(
-    request: Request, knowledge: Knowledge, grant: Writer, collection: _Collection, tag: _Tags = None
+    request: Request,
+    knowledge: Knowledge,
+    grant: Writer,
+    collection: _Collection,
+    tag: _Tags = None,
+    title: _Title = None,
 ) -> Response:
-    """Store files, all of them or none, and ask for documents to be made of them; their file names are their names."""
-    return await store_uploads(knowledge, grant, collection, tag or [], lambda body: receive_files(request, body))
+    """Store files, and ask for documents to be made of them; their file names are their names.
+
+    A file that is empty, or whose name is none, is in `refused`, and the others are stored. Whether a document could be
+    made of each is said by `unread` of the work, once it has ended.
+    """
+    return await store_uploads(
+        knowledge, grant, collection, tag or [], lambda body: receive_files(request, body), title
+    )
 
 
 @router.put(
@@ -110,14 +137,20 @@ async def upload_documents(
     operation_id="put_upload",
 )
 async def put_upload(
-    request: Request, knowledge: Knowledge, grant: Writer, collection: Name, name: _UploadName, tag: _Tags = None
+    request: Request,
+    knowledge: Knowledge,
+    grant: Writer,
+    collection: Name,
+    name: _UploadName,
+    tag: _Tags = None,
+    title: _Title = None,
 ) -> Response:
     """Store the body, whatever its type, under a name, and ask for a document to be made of it."""
     if not _is_unicode(request.scope["raw_path"]):
         raise UploadNameError("the name of an upload is encoded as UTF-8")
     checked = upload_name(name)
     return await store_uploads(
-        knowledge, grant, collection, tag or [], lambda body: receive_bytes(request, body, checked)
+        knowledge, grant, collection, tag or [], lambda body: receive_bytes(request, body, checked), title
     )
 
 
@@ -174,6 +207,7 @@ async def store_uploads(
     collection: str,
     tags: list[str],
     receive: Callable[[UploadBody], Awaitable[None]],
+    title: str | None = None,
 ) -> Response:
     """Receive a body and store it; whatever is wrong before the body is read is said before it is.
 
@@ -183,6 +217,7 @@ async def store_uploads(
         collection: name of the collection.
         tags: tags of the documents; those of the version before where empty.
         receive: writes the body to the store.
+        title: of the document of the one file; see `upload`.
     """
     await run_in_threadpool(seen_collections, knowledge, grant, [collection])
     await run_in_threadpool(check_waiting_work, knowledge, grant.actor)
@@ -192,6 +227,9 @@ async def store_uploads(
         body = UploadBody(store, checked)
         try:
             await receive(body)
+            if title is not None and len(body.uploads) > 1:
+                return problem(422, "a title is for one file: send them one by one")
+            body.uploads = [replace(each, title=title) for each in body.uploads]
             found = await run_in_threadpool(_keep, knowledge, grant, collection, body)
         finally:
             await run_in_threadpool(body.close)
@@ -222,11 +260,19 @@ def _is_unicode(raw_path: bytes) -> bool:
 
 
 def _keep(knowledge: KnowledgeBase, grant: Grant, collection: str, body: UploadBody) -> UploadAnswer:
-    return _answer(knowledge, grant, collection, add_uploads(knowledge, collection, body.uploads, actor=grant.actor))
+    refused = [RefusedUpload(name=name, reason=reason.lstrip(": ")) for name, reason in body.refused]
+    uploads = add_uploads(knowledge, collection, body.uploads, actor=grant.actor)
+    return _answer(knowledge, grant, collection, uploads, refused)
 
 
-def _answer(knowledge: KnowledgeBase, grant: Grant, collection: str, uploads: list[Upload]) -> UploadAnswer:
+def _answer(
+    knowledge: KnowledgeBase,
+    grant: Grant,
+    collection: str,
+    uploads: list[Upload],
+    refused: Sequence[RefusedUpload] = (),
+) -> UploadAnswer:
     work = knowledge.request_work(
         collection, documents=[upload.uri for upload in uploads], kinds=["uploads"], actor=grant.actor
     )
-    return UploadAnswer(uploads=shown_authors(knowledge, grant, uploads), work=work)
+    return UploadAnswer(uploads=shown_authors(knowledge, grant, uploads), refused=list(refused), work=work)
