@@ -14,6 +14,7 @@ from sourcebook.contract.differences import DiffRequest
 from sourcebook.contract.search import ContextRequest, SearchRequest
 from sourcebook.contract.similar import SimilarRequest
 from sourcebook.operations import answers, contents, reports, searching
+from sourcebook.operations import ask_sessions as conversations
 from sourcebook.operations import collections as declarations
 from sourcebook.operations import documents as single_documents
 from sourcebook.operations import uploads as sent_files
@@ -114,6 +115,11 @@ class Operations:
     prewarm = Operation(searching.prewarm, "read", "POST /v1/search")
 
     ask = Operation(answers.ask, "read", "POST /v1/ask")
+    ask_sessions = Operation(conversations.ask_sessions, "read", "GET /v1/ask/sessions", "sessions")
+    ask_session = Operation(conversations.ask_session, "read", "GET /v1/ask/sessions/{session}", "turns")
+    forget_ask_session = Operation(
+        conversations.forget_ask_session, "read", "DELETE /v1/ask/sessions/{session}", "turns"
+    )
     tool_schemas = Operation(answers.tool_schemas, "read")
     llm_calls = Operation(answers.llm_calls, "admin", "GET /v1/llm-calls", "calls")
     llm_statistics = Operation(answers.llm_statistics, "admin", "GET /v1/llm-calls/statistics", "models")

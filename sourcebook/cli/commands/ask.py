@@ -8,7 +8,7 @@ from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Json, as_text
 from sourcebook.cli.output import print_json, say, without_controls
 from sourcebook.cli.request_options import Asked, with_options
-from sourcebook.contract.search import AskRequest
+from sourcebook.contract.asking import AskRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

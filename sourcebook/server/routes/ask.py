@@ -16,7 +16,7 @@ from starlette.responses import Response
 
 from sourcebook.contract.answers import Answer, AnswerText, AskEvent, ToolUse
 from sourcebook.contract.ask_events import AskEvents
-from sourcebook.contract.search import AskRequest
+from sourcebook.contract.asking import AskRequest
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.model.problem_types import ProblemType
@@ -73,7 +73,7 @@ async def ask(asked: AskQuery, request: Request, knowledge: Knowledge, grant: Re
     With `stream` each search is an event, each sentence whose citations hold, and at the end the answer; an error then
     is an event, too.
     """
-    request.state.sent = [asked.question, asked.collections, asked.filters]
+    request.state.sent = [*asked.options().values()]
     events = await _in_a_thread(partial(_events, knowledge, grant, asked))
     if asked.stream:
         first = await _in_a_thread(partial(next, events))  # what is wrong with the question is no event
@@ -89,7 +89,8 @@ def _events(knowledge: KnowledgeBase, grant: Grant, asked: AskQuery) -> AskEvent
         collections = [name for name in collections if name in names]
         if not collections:
             raise NotFoundError("there is no collection that names a language model")
-    return knowledge.ask_stream(asked.question, collections, filters=asked.filters)
+    options = {name: value for name, value in asked.options().items() if name not in {"question", "collections"}}
+    return knowledge.ask_stream(asked.question, collections, owner=grant.identity, **options)
 
 
 async def _whole(events: AskEvents, request: Request) -> Response:
