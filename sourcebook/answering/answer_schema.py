@@ -126,7 +126,9 @@ class AnswerSchema:
             raise QueryError(f"answer_schema has a part with {keyword}: leave it out, and refer to #/…")
         if keyword in _REFERENCES and isinstance(value, str):
             if not value.startswith("#"):
-                raise QueryError("answer_schema refers to another document: it may refer to its own parts, as #/$defs/part")
+                raise QueryError(
+                    "answer_schema refers to another document: it may refer to its own parts, as #/$defs/part"
+                )
             if not _has(self.schema, value):
                 raise QueryError(f"answer_schema refers to {value[:200]}, which it does not have")
         patterns = [value] if keyword == "pattern" else list(value) if keyword == "patternProperties" else []

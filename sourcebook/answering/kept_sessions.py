@@ -54,7 +54,9 @@ class KeptSession:
         others = sorted({name for each in turns for name in each.collections} - set(self.collections))
         if others:
             listed = ", ".join(others)
-            raise QueryError(f"the session {self.name} has asked {listed}, too: ask these as well, or name another session")
+            raise QueryError(
+                f"the session {self.name} has asked {listed}, too: ask these as well, or name another session"
+            )
         return tuple(EarlierTurn(each.question, each.answer) for each in turns)
 
     def kept(

@@ -177,9 +177,7 @@ class Session:
             elif turn.end.finish == "length":
                 return "limit"
             else:
-                made = read_value(
-                    turn.end.text, self.task.schema, query, self._sources, is_doubtful=self._is_doubtful
-                )
+                made = read_value(turn.end.text, self.task.schema, query, self._sources, is_doubtful=self._is_doubtful)
                 if made.flaw is None:
                     return (yield from self._take(made))
                 if has_repaired or is_last:
@@ -292,9 +290,7 @@ class Session:
             self._uncited += turn.text.uncited if turn.text.shown else 0
         return turn
 
-    def _run_tools(
-        self, messages: list[Message], turn: Turn, tools: Tools
-    ) -> Generator[AskEvent, None, None]:
+    def _run_tools(self, messages: list[Message], turn: Turn, tools: Tools) -> Generator[AskEvent, None, None]:
         """Run the calls of a turn, and add them and their results to the conversation."""
         listed = [
             {"id": each.id, "type": "function", "function": {"name": each.name, "arguments": _json(each.arguments)}}

@@ -72,9 +72,7 @@ class Sources:
         self._worked_on[source.document_id, start] = source
         return source
 
-    def add_part(
-        self, document: Document, start: int, end: int, passage: Passage | None = None
-    ) -> tuple[Source, bool]:
+    def add_part(self, document: Document, start: int, end: int, passage: Passage | None = None) -> tuple[Source, bool]:
         """Return the source of a part of a document's text, from `start` to `end`, and whether it is a new one.
 
         The heading, the page and the time are those of the passage that begins there, where one is given.

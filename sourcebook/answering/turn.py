@@ -10,7 +10,9 @@ from sourcebook.answering.completion import Completion, ToolCall
 from sourcebook.answering.model_client import Message
 from sourcebook.providers.failures import ProviderError
 
-_REFUSED_FORM: Final = re.compile(r"status 4(?:00|22)\b.*(?:response_format|json_schema|structured)", re.IGNORECASE | re.DOTALL)
+_REFUSED_FORM: Final = re.compile(
+    r"status 4(?:00|22)\b.*(?:response_format|json_schema|structured)", re.IGNORECASE | re.DOTALL
+)
 
 
 @dataclass(frozen=True, slots=True)

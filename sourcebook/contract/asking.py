@@ -43,9 +43,13 @@ class SchemaField(Field):
         except (TypeError, ValueError, RecursionError):
             written = ""
         if not written:
-            raise QueryError(f"{declared.name} must be a JSON schema, such as {{'type': 'object', 'properties': {{…}}}}")
+            raise QueryError(
+                f"{declared.name} must be a JSON schema, such as {{'type': 'object', 'properties': {{…}}}}"
+            )
         if len(written) > _LONGEST_SCHEMA:
-            raise QueryError(f"{declared.name} has {len(written):,} characters, at most {_LONGEST_SCHEMA:,} are allowed")
+            raise QueryError(
+                f"{declared.name} has {len(written):,} characters, at most {_LONGEST_SCHEMA:,} are allowed"
+            )
         checked: dict[str, Any] = json.loads(storable(written))
         return checked
 

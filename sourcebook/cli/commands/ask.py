@@ -72,6 +72,7 @@ def ask(
     **Example:** `sourcebook ask "How long do the batteries last?" -c handbook`
 
     - `sourcebook ask "…" --base-url http://127.0.0.1:8080/v1 --model smollm2`: a server of your own
+    - `sourcebook ask "What is the total?" --document invoice.pdf --answer-schema total.json --json`: a value of a form
     """
     if tool_schema:
         from sourcebook.answering.tools import tool_schemas

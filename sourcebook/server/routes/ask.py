@@ -73,7 +73,7 @@ async def ask(asked: AskQuery, request: Request, knowledge: Knowledge, grant: Re
     With `stream` each search is an event, each sentence whose citations hold, and at the end the answer; an error then
     is an event, too.
     """
-    request.state.sent = [*asked.options().values()]
+    request.state.sent = asked.model_dump()
     events = await _in_a_thread(partial(_events, knowledge, grant, asked))
     if asked.stream:
         first = await _in_a_thread(partial(next, events))  # what is wrong with the question is no event
@@ -89,7 +89,8 @@ def _events(knowledge: KnowledgeBase, grant: Grant, asked: AskQuery) -> AskEvent
         collections = [name for name in collections if name in names]
         if not collections:
             raise NotFoundError("there is no collection that names a language model")
-    options = {name: value for name, value in asked.options().items() if name not in {"question", "collections"}}
+    options = asked.options() | {"history": [each.model_dump() for each in asked.history]}
+    del options["question"], options["collections"]
     return knowledge.ask_stream(asked.question, collections, owner=grant.identity, **options)
 
 

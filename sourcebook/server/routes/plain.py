@@ -41,7 +41,13 @@ _IDS: Final = {
     "forget_logged_queries": "forget_queries",
 }
 """Names in the description of the API, where they are not those of the operations."""
-_TAGS: Final = {"ask": "search", "documents": "documents", "judgments": "judgments", "queries": "queries", "llm-calls": "queries"}
+_TAGS: Final = {
+    "ask": "search",
+    "documents": "documents",
+    "judgments": "judgments",
+    "queries": "queries",
+    "llm-calls": "queries",
+}
 """Groups of the description by the beginning of the path; `collections` for others."""
 
 
