@@ -18,7 +18,7 @@ def document_of(show: Callable[..., Document], document: str | int, collections:
     """Return a document of the collections that are asked, whose model may read it.
 
     Raises:
-        UnknownDocumentError: none of them has it; a document of another collection is as unknown as one that nobody has.
+        UnknownDocumentError: none of them has it, whether another collection has it or not.
         AmbiguousDocumentError: several of them have it.
     """
     found = []

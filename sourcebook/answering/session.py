@@ -125,7 +125,7 @@ class Session:
         if not self._budget.room(needed):
             pages = "fewer pages" if self.task.pages else "some of its pages with document_pages"
             raise QueryError(
-                f"the document {self.task.document.item.uri} takes a request of up to {needed:,} tokens, and a question "
+                f"the document {self.task.document.item.uri} takes a request of up to {needed:,} tokens; a question "
                 f"may have {self.settings.max_tokens:,}: name {pages}, or raise answering.max_tokens or max_cost"
             )
         return parts
@@ -201,7 +201,7 @@ class Session:
         """Return the fields of a request beside its messages: the tools, and the form of the answer."""
         offered: dict[str, Any] = {}
         if self.settings.tools:
-            offered |= {"tools": tool_schemas(options=self.task.tool_options), "tool_choice": choice}
+            offered |= {"tools": tool_schemas(tool_options=self.task.tool_options), "tool_choice": choice}
         if self.task.schema is not None and self._has_form:
             offered["response_format"] = self.task.schema.response_format
         return offered

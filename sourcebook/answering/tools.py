@@ -74,7 +74,7 @@ class FetchCall(BaseModel):
 def tool_arguments(options: tuple[ToolOption, ...] = ()) -> Mapping[str, type[BaseModel]]:
     """Return the types of the arguments of each tool, by its name."""
     allowed = {name: made for name, made in _OPTIONS.items() if name in options}
-    search = create_model("SearchCall", __base__=SearchCall, __doc__=SearchCall.__doc__, **allowed)  # type: ignore[call-overload]
+    search = create_model("SearchCall", __base__=SearchCall, __doc__=SearchCall.__doc__, **allowed)
     return {"search": search, "fetch": FetchCall}
 
 
@@ -83,16 +83,16 @@ ToolFormat = Literal["openai", "responses", "anthropic"]
 
 def tool_schemas(
     format: ToolFormat = "openai",  # noqa: A002 - as the contexts' option
-    options: Sequence[ToolOption] = TOOL_OPTIONS,
+    tool_options: Sequence[ToolOption] = TOOL_OPTIONS,
 ) -> list[dict[str, Any]]:
     """Return the tools as a protocol describes functions."""
     if format not in get_args(ToolFormat):
         raise QueryError(f"the format is {format!r}; it must be one of {', '.join(get_args(ToolFormat))}")
-    unknown = next((each for each in options if each not in TOOL_OPTIONS), None)
+    unknown = next((each for each in tool_options if each not in TOOL_OPTIONS), None)
     if unknown is not None:
-        raise QueryError(f"options have {unknown!r}; there are {', '.join(TOOL_OPTIONS)}")
+        raise QueryError(f"tool_options have {unknown!r}; there are {', '.join(TOOL_OPTIONS)}")
     made = []
-    for name, arguments in tool_arguments(tuple(options)).items():
+    for name, arguments in tool_arguments(tuple(tool_options)).items():
         told = {"name": name, "description": arguments.__doc__}
         if format == "anthropic":
             made.append({**told, "input_schema": _schema(arguments)})

@@ -122,7 +122,7 @@ class Answer(PlainValues):
     """US dollars; None where the price or a number of tokens is unknown."""
     took_ms: float
     value: Any = None
-    """The answer as JSON values where a schema was given, of which `text` is the JSON; None elsewhere and in a refusal."""
+    """The answer by a schema, of which `text` is the JSON; None without a schema and in a refusal."""
 
     def __str__(self) -> str:
         """Return the text with its sources, for `print`."""

@@ -167,8 +167,7 @@ class AskRequest(Request):
     session: Annotated[
         str | None,
         SessionField(
-            "Name of a conversation that is kept, where the setting answering.sessions allows it: the next question with "
-            "the name follows this one.",
+            "Name of a conversation that is kept for the next question with this name; needs answering.sessions.",
             panel=_CONVERSATION,
             metavar="NAME",
         ),

@@ -119,20 +119,20 @@ def ask_stream(
 def tool_schemas(
     knowledge: Opened,
     format: ToolFormat = "openai",  # noqa: A002 - as in `context`
-    options: Sequence[ToolOption] = ("tags", "filters", "neighbours"),
+    tool_options: Sequence[ToolOption] = ("tags", "filters", "neighbours"),
 ) -> list[dict[str, Any]]:
     """Return the tools `search` and `fetch` as a model's protocol describes functions, for agents of one's own.
 
     Args:
         format: `openai` for chat completions, `responses` for OpenAI's API of responses, `anthropic` for messages.
-        options: what the model may set in a search, beside the query and the limit.
+        tool_options: what the model may set in a search, beside the query and the limit.
 
     Raises:
         QueryError: there is no such format or option.
     """
     from sourcebook.answering.tools import tool_schemas
 
-    return tool_schemas(format, options)
+    return tool_schemas(format, tool_options)
 
 
 def llm_calls(

@@ -165,7 +165,7 @@ def _type(each: Declared) -> Any:
         case asking.SchemaField():
             return dict[str, Any]
         case asking.HistoryField():
-            return list[HistoryTurn]
+            return tuple[HistoryTurn, ...]
         case fields.Phrase(most=most):
             return Annotated[str, Field(max_length=most)]
         case fields.DocumentName():

@@ -75,9 +75,10 @@ def ask(
     - `sourcebook ask "What is the total?" --document invoice.pdf --answer-schema total.json --json`: a value of a form
     """
     if tool_schema:
-        from sourcebook.answering.tools import tool_schemas
+        from sourcebook.answering.tools import TOOL_OPTIONS, tool_schemas
 
-        print_json({"tools": tool_schemas(tool_format)})  # type: ignore[arg-type] # it names the formats
+        allowed = asked["tool_options"] or TOOL_OPTIONS
+        print_json({"tools": tool_schemas(tool_format, allowed)})  # type: ignore[arg-type] # it names the formats
         return
     if tool_format != "openai":
         raise typer.BadParameter("--tool-format belongs to --tool-schema")

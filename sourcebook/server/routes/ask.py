@@ -73,7 +73,7 @@ async def ask(asked: AskQuery, request: Request, knowledge: Knowledge, grant: Re
     With `stream` each search is an event, each sentence whose citations hold, and at the end the answer; an error then
     is an event, too.
     """
-    request.state.sent = asked.model_dump()
+    request.state.sent = [*asked.model_dump().values()]
     events = await _in_a_thread(partial(_events, knowledge, grant, asked))
     if asked.stream:
         first = await _in_a_thread(partial(next, events))  # what is wrong with the question is no event
