@@ -10,6 +10,7 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
 from sourcebook import contract
+from sourcebook.contract.asking import AskRequest
 from sourcebook.contract.differences import DiffRequest
 from sourcebook.contract.search import ContextRequest, SearchRequest
 from sourcebook.contract.similar import SimilarRequest
@@ -114,7 +115,7 @@ class Operations:
     context = Operation(searching.context, "read", "POST /v1/context", request=ContextRequest)
     prewarm = Operation(searching.prewarm, "read", "POST /v1/search")
 
-    ask = Operation(answers.ask, "read", "POST /v1/ask")
+    ask = Operation(answers.ask, "read", "POST /v1/ask", request=AskRequest)
     ask_sessions = Operation(conversations.ask_sessions, "read", "GET /v1/ask/sessions", "sessions")
     ask_session = Operation(conversations.ask_session, "read", "GET /v1/ask/sessions/{session}", "turns")
     forget_ask_session = Operation(
