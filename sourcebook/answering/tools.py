@@ -40,7 +40,7 @@ class SearchCall(BaseModel):
     limit: StrictInt = Field(default=5, ge=1, le=10, description="Passages, at most.")
 
 
-_OPTIONS: Final[Mapping[ToolOption, Any]] = {
+SEARCH_OPTIONS: Final[Mapping[ToolOption, Any]] = {
     "tags": (
         Annotated[list[Annotated[str, Field(max_length=200)]], Field(max_length=20)],
         Field(default=[], description="Only documents with one of these tags."),
@@ -73,7 +73,7 @@ class FetchCall(BaseModel):
 @cache
 def tool_arguments(options: tuple[ToolOption, ...] = ()) -> Mapping[str, type[BaseModel]]:
     """Return the types of the arguments of each tool, by its name."""
-    allowed = {name: made for name, made in _OPTIONS.items() if name in options}
+    allowed = {name: made for name, made in SEARCH_OPTIONS.items() if name in options}
     search = create_model("SearchCall", __base__=SearchCall, __doc__=SearchCall.__doc__, **allowed)
     return {"search": search, "fetch": FetchCall}
 

@@ -21,9 +21,7 @@ from tests.integration.stages import Stages
 
 QUESTION = "How many months do the batteries of the tide gauge last?"
 POWER = "# Power\n\nThe batteries of the tide gauge last fourteen months. The gauge runs on them alone.\n"
-INVOICE = (
-    "# Invoice 4711\n\nBatteries for the gauge.\n\n## Sum\n\nThe total is 1,250 euros, due on the first of May.\n"
-)
+INVOICE = "# Invoice 4711\n\nBatteries for the gauge.\n\n## Sum\n\nThe total is 1,250 euros, due on the first of May.\n"
 WINTER = "# Winter\n\nCold drains the batteries: in winter they serve for nine months.\n"
 SCHEMA = {
     "type": "object",
