@@ -20,11 +20,11 @@ _NO_JSON: Final = 'it must be one JSON object with "value" and "citations", whol
 
 @dataclass(frozen=True, slots=True)
 class AnswerValue:
-    """What a model wrote as the value of an answer."""
+    """Value of an answer as a model wrote it."""
 
     value: Any = None
     flaw: str | None = None
-    """What is wrong with it, in words without anything of it; None where it is a value."""
+    """Flaw of the text, in words without anything of it; None where it is a value."""
     says_no_answer: bool = False
     citations: list[Citation] = field(default_factory=list)
     """Citations that hold."""

@@ -9,7 +9,7 @@ from sourcebook.contract.documents import Document
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What a question brings beside its text; texts are as the model gets them."""
+    """The part of a question beside its text; texts are as the model gets them."""
 
     instructions: str | None = None
     document: Document | None = None
