@@ -76,7 +76,7 @@ Refusal = Literal["nothing_relevant", "no_answer", "uncited", "schema", "limit",
 does not keep to the schema; a limit of turns, tokens or cost was reached; the server withholds what the model wrote."""
 REFUSALS: Final[Mapping[Refusal, str]] = MappingProxyType(
     {
-        "nothing_relevant": "Nothing relevant was found, so no model was asked.",
+        "nothing_relevant": "Nothing relevant was found, so no model was asked for an answer.",
         "no_answer": "The documents that were found do not answer this.",
         "uncited": "The model gave no answer that the documents bear out.",
         "schema": "The model gave no answer that keeps to the schema.",

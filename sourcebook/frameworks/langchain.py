@@ -135,7 +135,7 @@ class SourcebookTool(BaseTool):
         super().model_post_init(context)
         self._contexts()
         if self.arguments and self.args_schema is ToolArguments:
-            allowed: dict[str, Any] = {**SEARCH_OPTIONS, "limit": _LIMIT}
+            allowed = {"limit": _LIMIT} | {str(name): each for name, each in SEARCH_OPTIONS.items()}
             chosen = {name: allowed[name] for name in self.arguments}
             self.args_schema = create_model("ToolArguments", __base__=ToolArguments, **chosen)
 
