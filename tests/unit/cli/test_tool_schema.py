@@ -37,7 +37,7 @@ def test_what_an_agent_may_set() -> None:
 
 
 def test_json_of_options(tmp_path: Path) -> None:
-    """A schema and a history are files of JSON, or JSON itself; what is neither is refused before anything is opened."""
+    """A schema and a history are files of JSON or JSON itself; what is neither is refused before anything opens."""
     broken = tmp_path / "broken.json"
     broken.write_text("{")
     for given, said in (
