@@ -14,6 +14,7 @@ from resources.partition import COLLECTIONS
 from sourcebook.admin.idempotent_answers import delete_old_answers
 from sourcebook.admin.retention import forget_removed
 from sourcebook.admin.work_requests import forget_work
+from sourcebook.answering.kept_sessions import delete_old_turns
 from sourcebook.answering.logged_calls import delete_old_calls
 from sourcebook.database.database import Database
 from sourcebook.database.queries import queries
@@ -59,6 +60,7 @@ def delete_removed_rows(context: dg.OpExecutionContext, config: RetentionConfig,
         forget_stage_runs(connection)
         delete_old_queries(connection)
         delete_old_calls(connection)
+        delete_old_turns(connection)
         forget_work(connection, timedelta(days=REQUEST_DAYS))
         while delete_old_answers(connection):
             pass

@@ -6,7 +6,6 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from sourcebook.answering.completion import Completion, read_completion
-from sourcebook.answering.tools import tool_schemas
 from sourcebook.config.answering import AnsweringSettings
 from sourcebook.config.provider import AZURE, OPENAI_URL
 from sourcebook.context.token_bound import token_bound
@@ -55,7 +54,7 @@ class ModelClient(Closing):
         self,
         messages: Sequence[Message],
         answer_tokens: int,
-        tools: str | None,
+        offered: Mapping[str, Any],
         read: Callable[[Iterator[str | Completion]], Iterator[Result]],
     ) -> Iterator[Result]:
         """Ask for a completion and yield what is read of it while it comes.
@@ -63,7 +62,7 @@ class ModelClient(Closing):
         Args:
             messages: the conversation.
             answer_tokens: tokens of the completion, at most.
-            tools: `auto` where the model may call tools, `none` where it may no longer; None offers none.
+            offered: other fields of the request, such as tools and the form of the answer.
             read: yields results of the pieces of a completion; called once more where an attempt is made again.
 
         Raises:
@@ -76,11 +75,10 @@ class ModelClient(Closing):
             "messages": list(messages),
             "max_completion_tokens" if is_openai and not is_older else "max_tokens": answer_tokens,
             "stream": True,
+            **offered,
         }
         if not is_older:
             body["stream_options"] = {"include_usage": True}
-        if tools is not None:
-            body |= {"tools": tool_schemas(), "tool_choice": tools}
         most = answer_tokens * _CHARACTERS_A_TOKEN
 
         def parts(answer: StreamedAnswer) -> Iterator[Result]:
@@ -104,11 +102,10 @@ def provider_of(settings: AnsweringSettings) -> str:
     return "openai" if settings.url == OPENAI_URL else urlsplit(settings.url).hostname or UNKNOWN_PROVIDER
 
 
-def most_tokens(messages: Sequence[Message], *, has_tools: bool) -> int:
-    """Return how many tokens a request has at most."""
+def most_tokens(messages: Sequence[Message], offered: Mapping[str, Any]) -> int:
+    """Return how many tokens a request has at most, with what it offers beside its messages."""
     texts = [json.dumps(each, ensure_ascii=False) for each in messages]
-    schemas = json.dumps(tool_schemas()) if has_tools else ""
-    return sum(map(token_bound, texts)) + _TOKENS_A_MESSAGE * len(messages) + token_bound(schemas)
+    return sum(map(token_bound, texts)) + _TOKENS_A_MESSAGE * len(messages) + token_bound(json.dumps(offered))
 
 
 def without_loss(message: Mapping[str, Any]) -> Message:

@@ -67,6 +67,7 @@ class AnsweringSettings(Settings):
     timeout: Duration = Field(default=timedelta(seconds=120), description="a duration such as 120s")
     log: bool = Field(default=False, strict=True, description="true or false: whether calls of the model are logged")
     retention: Duration = Field(default=timedelta(days=30), description="a duration such as 30d")
+    sessions: Duration | None = Field(default=None, description="a duration such as 7d")
 
     @property
     def url(self) -> str:

@@ -5,8 +5,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
 
-from sourcebook.contract import AskRequest
-from sourcebook.contract.fields import declared
+from sourcebook.contract.asking import LONGEST_TURN, MOST_TURNS
 from sourcebook.server.adapters.openai_errors import ParameterError
 from sourcebook.server.request_models import as_whole
 
@@ -26,7 +25,7 @@ _REFUSED: Final = {
 """Parameters that would change what an answer is, and the sentence for who sends one."""
 
 
-class Part(BaseModel):
+class MessagePart(BaseModel):
     """A part of a message."""
 
     model_config = ConfigDict(frozen=True)
@@ -41,7 +40,7 @@ class Message(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
-    content: Annotated[str, Field(max_length=_LONGEST)] | list[Part] | None = None
+    content: Annotated[str, Field(max_length=_LONGEST)] | list[MessagePart] | None = None
 
 
 class StreamOptions(BaseModel):
@@ -94,6 +93,8 @@ class ChatWanted(BaseModel):
         The one place where a conversation becomes a question: turns of a user and an assistant are its history,
         messages of the system its instructions. Messages of tools are left out.
 
+        Of a long conversation the last turns are taken, and of a long text its beginning.
+
         Raises:
             ParameterError: there is no question at the end, or a message holds something else than text.
         """
@@ -101,12 +102,11 @@ class ChatWanted(BaseModel):
         if not texts or texts[-1][0] != "user" or not texts[-1][1].strip():
             raise ParameterError("the last message must be of the user, and have a text: the question", "messages")
         options = {
-            "history": _turns(texts[:-1]),
+            "history": _turns(texts[:-1])[-MOST_TURNS:],
             "instructions": "\n\n".join(text for role, text in texts if role in {"system", "developer"} and text)
             or None,
         }
-        known = declared(AskRequest)
-        return texts[-1][1], {name: value for name, value in options.items() if value and name in known}
+        return texts[-1][1], {name: value for name, value in options.items() if value}
 
 
 def _turns(texts: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
@@ -116,7 +116,7 @@ def _turns(texts: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
         if role == "user":
             question = text
         elif role == "assistant" and text and question:
-            turns.append({"question": question, "answer": text})
+            turns.append({"question": question[:LONGEST_TURN], "answer": text[:LONGEST_TURN]})
             question = ""
     return turns
 

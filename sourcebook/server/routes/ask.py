@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from sourcebook.contract.answers import Answer, AnswerText, AskEvent, ToolUse
 from sourcebook.contract.ask_events import AskEvents
-from sourcebook.contract.search import AskRequest
+from sourcebook.contract.asking import AskRequest
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.server.access import Knowledge, Reader
@@ -57,7 +57,7 @@ async def ask(asked: AskQuery, request: Request, knowledge: Knowledge, grant: Re
     With `stream` each search is an event, each sentence whose citations hold, and at the end the answer; an error then
     is an event, too.
     """
-    request.state.sent = [asked.question, asked.collections, asked.filters]
+    request.state.sent = [*asked.model_dump().values()]
     events = await in_a_thread(partial(_events, knowledge, grant, asked))
     if asked.stream:
         first = await in_a_thread(partial(next, events))  # what is wrong with the question is no event
@@ -68,7 +68,9 @@ async def ask(asked: AskQuery, request: Request, knowledge: Knowledge, grant: Re
 
 def _events(knowledge: KnowledgeBase, grant: Grant, asked: AskQuery) -> AskEvents:
     collections = collections_to_ask(knowledge, grant, asked.collections)
-    return knowledge.ask_stream(asked.question, collections, filters=asked.filters)
+    options = asked.options() | {"history": [each.model_dump() for each in asked.history]}
+    del options["question"], options["collections"]
+    return knowledge.ask_stream(asked.question, collections, owner=grant.identity, **options)
 
 
 async def _stream(events: AskEvents, first: AskEvent, request: Request) -> AsyncIterator[bytes]:
