@@ -100,7 +100,7 @@ class ApiCollectionSettings(CollectionSettings):
         return self
 
 
-_ALLOWED[ApiCollectionSettings] = frozenset(CollectionSettings.model_fields) - {"answering", "evaluation"}
+_ALLOWED[ApiCollectionSettings] = frozenset(CollectionSettings.model_fields) - {"answering", "evaluation", "records"}
 
 
 @dataclass(frozen=True, slots=True)

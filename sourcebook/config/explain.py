@@ -102,11 +102,11 @@ def _problem(details: ErrorDetails, text: ConfigurationText, model: type[BaseMod
             )
         case "no_source":
             lists = "; ".join(
-                f"{key}, {_allowed(model, (*at, key))}" for key in ("files", "sites", "repositories", "from")
+                f"{key}, {_allowed(model, (*at, key))}" for key in ("files", "sites", "repositories", "records", "from")
             )
             return text.position(
                 at
-            ), f"{describe(at)}: found neither files nor sites nor repositories nor from; allowed: {lists}"
+            ), f"{describe(at)}: found neither files nor sites nor repositories nor records nor from; allowed: {lists}"
         case "secret":
             found = f"found a literal value ({details['msg']})"
             return text.position(at), f"{describe(at)}: {found}; allowed: ${{NAME}}, as in {_allowed(model, at)}"

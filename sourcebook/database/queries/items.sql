@@ -46,7 +46,7 @@ ORDER BY uri OFFSET %(limit)s - 1 LIMIT 1;
 -- Return documents by id or URI; a URI may be in several collections.
 SELECT item.document_id, item.collection, item.uri, item.title, item.kind, item.media_type, item.language,
        item.version, item.tags, item.state, item.error, item.failure_class, item.attempts, item.next_retry_at, item.parked,
-       item.removed_at, document.metadata, document.given_tags, document.given_metadata, parsed.markdown AS text, web_link(item.uri, item.source_id) AS link,
+       item.removed_at, document.metadata, document.given_tags, document.given_metadata, parsed.markdown AS text, link_of(item.uri, item.source_id, document.metadata) AS link,
        (SELECT location FROM source WHERE source.id = item.source_id AND source.kind = 'collection') AS taken_from,
        document.metadata -> 'left_out' AS left_out
 FROM item

@@ -132,7 +132,7 @@ WHERE entry.generation_id = ANY(%(generations)s) AND entry.chunk_id = ANY(%(chun
 -- Return the places of passages that say what a result says, each with its document.
 SELECT chunk.id AS chunk_id, document.id AS document_id, document.collection, document.uri,
        indexed.published_title AS title, chunk.ordinal, chunk.page, chunk.anchor, chunk.start_seconds, chunk.end_seconds,
-       web_link(document.uri, document.source_id) AS link
+       link_of(document.uri, document.source_id, document.metadata) AS link
 FROM search_entry entry
 JOIN chunk ON chunk.id = entry.chunk_id
 JOIN document ON document.id = entry.document_id
