@@ -126,7 +126,7 @@ class RecordSource(Settings):
         default=10_000_000, description="a size such as 10MB: a record with a longer text is skipped"
     )
     max_records: int = Field(
-        default=5_000_000, strict=True, ge=1, description="a whole number: a source with more records is not believed"
+        default=1_000_000, strict=True, ge=1, description="a whole number: a source with more records is not believed"
     )
     refresh: Duration = Field(
         default=timedelta(minutes=5), description="a duration such as 30s, 5m or 1d, after which it is looked at again"

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Final, Protocol
 
 from sourcebook.config.records import RecordSource, TableSettings
@@ -102,6 +103,9 @@ def _class_of(error: Exception) -> FailureClass:
 def _open_database(url: str, settings: TableSettings) -> Iterator[Table]:
     import sqlalchemy as sa
 
+    file = sa.make_url(url).database
+    if url.startswith("sqlite") and file and not file.startswith((":memory:", "file:")) and not Path(file).is_file():
+        raise ListingError(f"the database {file} does not exist or is not mounted", FailureClass.MISSING)
     engine = sa.create_engine(url.replace("postgresql://", "postgresql+psycopg://", 1), poolclass=sa.NullPool)
     with engine.connect() as connection:
         dialect = engine.dialect.name

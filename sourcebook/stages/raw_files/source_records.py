@@ -176,6 +176,8 @@ class _Look:
         gone: list[str] = []
         number, size = 0, 0
         for change in changes_of(self.settings, self.state.get("cursor")):
+            number += 1
+            self._check_number(number)
             match change:
                 case Deleted(key=key):
                     gone.append(self.mapping.uri(key) or "")
@@ -183,8 +185,6 @@ class _Look:
                     self._settle(batch, gone, change)
                     batch, gone, size = [], [], 0
                 case _:
-                    number += 1
-                    self._check_number(number)
                     record = self.mapping.rendered(change)
                     self.seen.add(record.uri)
                     batch.append(record)
