@@ -11,7 +11,7 @@ from resources.partition import parts_of
 from resources.progress import ProgressLog
 from resources.run_uses import PLAN
 from resources.selection import RunSelection
-from resources.source_events import FOLDERS
+from resources.source_events import FOLDERS, RECORDS
 from sourcebook.admin.pending import find_pending
 from sourcebook.admin.planning.plan import plan_collection
 from sourcebook.database.lock import in_turn
@@ -31,7 +31,7 @@ from sourcebook.stages.raw_files.source_records import fetch_records
         "damaged": "rows of the inventory that somebody else had changed; their files are read again",
         "hours_since_listing": "age of the oldest complete listing among the folders",
     },
-    deps=[FOLDERS],
+    deps=[FOLDERS, RECORDS],
 )
 def raw_files(
     context: dg.AssetExecutionContext,

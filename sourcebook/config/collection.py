@@ -218,7 +218,9 @@ class CollectionSettings(Settings):
     @model_validator(mode="after")
     def _some_source(self) -> Self:
         if not (self.files or self.sites or self.repositories or self.records or self.taken):
-            raise PydanticCustomError("no_source", "it has neither files nor sites nor repositories nor records nor from")
+            raise PydanticCustomError(
+                "no_source", "it has neither files nor sites nor repositories nor records nor from"
+            )
         return self
 
     @model_validator(mode="after")

@@ -18,6 +18,7 @@ SCHEME: Final = "record://"
 """Beginning of the URIs of records."""
 _LOCAL_DATABASE: Final = re.compile(r"((?:sqlite|duckdb)(?:\+\w+)?:///)(.+)")
 _SAFE: Final = "~!$&'()*+,;=:@"
+_PLAIN: Final = re.compile(r"[A-Za-z0-9._~-]*").fullmatch
 _CODE: Final = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*|[A-Za-z][\w.-]*")
 
 
@@ -151,4 +152,4 @@ class RecordSource(Settings):
 
     def uri(self, key: str) -> str:
         """Return the URI of the record with a key."""
-        return f"{self.location}/{quote(key, safe=_SAFE)}"
+        return f"{self.location}/{key if _PLAIN(key) else quote(key, safe=_SAFE)}"

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
 from functools import cached_property
@@ -28,17 +28,21 @@ class RecordMapping:
 
     Args:
         settings: the settings of the source.
+        redact: replaces what the ledger may not hold in a text; None where it holds everything.
+        redaction: identity of what that replaces.
     """
 
-    def __init__(self, settings: RecordSource) -> None:
+    def __init__(self, settings: RecordSource, redact: Callable[[str], str] | None = None, redaction: str = "") -> None:
         self._settings = settings
+        self._redact = redact
+        self._redaction = redaction
         self._template = RecordTemplate(settings.template) if settings.template is not None else None
 
     @cached_property
     def digest(self) -> str:
         """A digest of the settings on which the bytes of a record depend."""
         rules = self._settings.model_dump(mode="json", exclude={"tags", "refresh", "depends_on"})
-        return hashlib.sha256(json.dumps([REVISION, rules], sort_keys=True).encode()).hexdigest()[:32]
+        return hashlib.sha256(json.dumps([REVISION, rules, self._redaction], sort_keys=True).encode()).hexdigest()[:32]
 
     def uri(self, key: object) -> str | None:
         """Return the URI of the record with a key; None where it has none."""
@@ -81,7 +85,9 @@ class RecordMapping:
 
     def _content(self, row: Row) -> bytes:
         settings = self._settings
-        metadata = {name: value for name, field in settings.metadata.items() if (value := _json(value_of(row, field)))}
+        metadata: dict[str, JsonValue] = {
+            name: value for name, field in settings.metadata.items() if (value := _json(value_of(row, field)))
+        }
         if updated := _json(value_of(row, settings.updated)) if settings.updated else None:
             metadata.setdefault("updated", updated)
         if labels := _words(value_of(row, settings.labels)) if settings.labels else None:
@@ -94,6 +100,9 @@ class RecordMapping:
             "metadata": metadata,
             **self._body(row),
         }
+        if self._redact is not None:
+            for name in envelope.keys() & {"title", "text", "metadata"}:
+                envelope[name] = _redacted(envelope[name], self._redact)
         return json.dumps(envelope, ensure_ascii=False, sort_keys=True).encode("utf-8", "replace")
 
     def _body(self, row: Row) -> dict[str, JsonValue]:
@@ -111,6 +120,18 @@ class RecordMapping:
     def _text(self, row: Row, field: str | None) -> str | None:
         value = value_of(row, field) if field is not None else None
         return None if value is None else plain_text(value).strip() or None
+
+
+def _redacted(value: JsonValue, redact: Callable[[str], str]) -> JsonValue:
+    match value:
+        case str():
+            return redact(value)
+        case list():
+            return [_redacted(held, redact) for held in value]
+        case dict():
+            return {name: _redacted(held, redact) for name, held in value.items()}
+        case _:
+            return value
 
 
 def value_of(row: Row, field: str) -> object:

@@ -30,16 +30,20 @@ def changes_of(settings: RecordSource, cursor: JsonValue) -> Iterator[Row | Dele
     try:
         changes = iter(_changes(_class_of(program)(**arguments), cursor, load))
         while (change := next(changes, None)) is not None:
-            if not isinstance(change, Mapping | Deleted | Checkpoint):
-                raise TypeError(f"it yields {type(change).__name__}; a record is a mapping from fields to values")
-            yield change
+            yield _checked(change)
     except (ListingError, GeneratorExit):
         raise
-    except Exception as error:  # it is somebody's program
+    except Exception as error:  # noqa: BLE001 - it is somebody's program
         said = " ".join(secrets.shown(str(error)).split())[:500]
         reason = f"{program.use} fails: {type(error).__name__}: {said}"
         missing = isinstance(error, ImportError)
         raise ListingError(reason, FailureClass.UNSUPPORTED if missing else FailureClass.UNREADABLE) from None
+
+
+def _checked(change: Any) -> Row | Deleted | Checkpoint:
+    if isinstance(change, Mapping | Deleted | Checkpoint):
+        return change
+    raise TypeError(f"it yields {type(change).__name__}; a record is a mapping from fields to values")
 
 
 def _class_of(program: ProgramSettings) -> Any:

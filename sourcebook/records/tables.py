@@ -131,6 +131,7 @@ class _DatabaseTable:
 
         self._sa = sa
         self._connection = connection
+        self._table: Any
         if settings.query is not None:
             self._table = sa.text(f"({settings.query.rstrip().rstrip(';')}\n) AS q")
         else:
@@ -140,7 +141,7 @@ class _DatabaseTable:
         return list(self._read(self._sa.select(self._sa.text("*")).select_from(self._table).limit(0)).keys())
 
     def marks(self, key: str, updated: str) -> Iterator[tuple[object, object]]:
-        columns = self._sa.column(key), self._sa.column(updated)
+        columns: Any = self._sa.column(key), self._sa.column(updated)
         for rows in self._read(self._sa.select(*columns).select_from(self._table)).partitions():
             yield from map(tuple, rows)
 

@@ -3,7 +3,8 @@
 from typing import Any, Final
 
 from jinja2 import TemplateError, nodes
-from jinja2.sandbox import ImmutableSandboxedEnvironment, SecurityError
+from jinja2.exceptions import SecurityError
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from sourcebook.errors import ConfigurationError, FailureClass, ParseError
 
@@ -19,7 +20,7 @@ class _Environment(ImmutableSandboxedEnvironment):
     intercepted_binops = frozenset({"*", "**", "%"})
 
     def __init__(self) -> None:
-        super().__init__(autoescape=False, keep_trailing_newline=True)  # noqa: S701 - the text is parsed afterwards
+        super().__init__(autoescape=False, keep_trailing_newline=True)
         self.steps = 0
         self.filters[_COUNTED] = self._counted
 
@@ -32,7 +33,7 @@ class _Environment(ImmutableSandboxedEnvironment):
 
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
         are_numbers = isinstance(left, int | float) and isinstance(right, int | float)
-        if operator == "**" and are_numbers and (abs(right) > 64 or abs(left) > 1e6):  # noqa: PLR2004
+        if operator == "**" and are_numbers and (abs(right) > 64 or abs(left) > 1e6):
             raise SecurityError("its power is too large")
         if operator == "*" and not are_numbers:
             text, number = (left, right) if hasattr(left, "__len__") else (right, left)
@@ -76,10 +77,10 @@ class RecordTemplate:
             for part in self._template.generate(fields):
                 size += len(part)
                 if size > MOST_CHARACTERS:
-                    raise ParseError(f"its text has more than {MOST_CHARACTERS:,} characters", FailureClass.TOO_LARGE)
+                    break
                 written.append(part)
-        except ParseError:
-            raise
         except Exception as error:  # an expression over the fields may raise anything
             raise ParseError(f"the template fails: {error}", FailureClass.CORRUPT) from error
+        if size > MOST_CHARACTERS:
+            raise ParseError(f"its text has more than {MOST_CHARACTERS:,} characters", FailureClass.TOO_LARGE)
         return "".join(written)

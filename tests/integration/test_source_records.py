@@ -199,7 +199,9 @@ def test_odd_rows_fail_alone(records: RecordStages) -> None:
     assert "several records have this key" in failures["twice"]
     assert "no key" in failures["?without-key"]
     skipped = records.stages.rows("SELECT uri, skip_reason FROM raw_file WHERE skip_reason IS NOT NULL ORDER BY uri")
-    assert ["shorten the names" in row["skip_reason"] or "max_bytes" in row["skip_reason"] for row in skipped] == [True] * 2
+    assert ["shorten the names" in row["skip_reason"] or "max_bytes" in row["skip_reason"] for row in skipped] == [
+        True
+    ] * 2
     assert records.stages.found("barnacle") == {"good"}
     (hit,) = records.stages.search("limpet", mode="keyword")
     assert (hit.uri, hit.title) == ("record://notes/a%2Fb%20c%3F%23%25", "Rock pool")

@@ -15,6 +15,12 @@ CREATE TABLE source_record (
     PRIMARY KEY (source_id, uri)
 );
 CREATE INDEX source_record_failed ON source_record (source_id) WHERE failure IS NOT NULL;
+CREATE TRIGGER records_added AFTER INSERT ON source_record REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION unsettle_folders();
+CREATE TRIGGER records_changed AFTER UPDATE ON source_record REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION unsettle_folders();
+CREATE TRIGGER records_gone AFTER DELETE ON source_record REFERENCING OLD TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION unsettle_folders();
 
 -- The link to a document: that of a record, or else web_link.
 CREATE FUNCTION link_of(document_uri text, document_source bigint, metadata jsonb) RETURNS text

@@ -7,6 +7,23 @@ WHERE collection = %(collection)s AND removed_at IS NULL AND kind = 'files' AND 
   AND (cardinality(%(locations)s::text[]) = 0 OR location = ANY(%(locations)s))
 ORDER BY id;
 
+-- name: awaited_assets
+-- Return the sources of records that depend on assets, with the last known event of each.
+SELECT id, settings -> 'records' -> 'depends_on', coalesce(record_state -> 'upstream', '{}')
+FROM source
+WHERE collection = %(collection)s AND removed_at IS NULL AND kind = 'files'
+  AND settings #> '{records,depends_on}' <> '[]'
+ORDER BY id;
+
+-- name: wake_records
+-- Let a source of records be looked at now, and remember the events that it was woken by.
+UPDATE source SET next_fetch_at = now(), record_state = coalesce(record_state, '{}') || %(upstream)s
+WHERE id = %(source_id)s;
+
+-- name: begin_pushed_records
+-- Note that a source has got records, which no look finds.
+UPDATE source SET record_state = coalesce(record_state, '{}') WHERE id = %(source_id)s;
+
 -- name: record_state
 -- Return where the last look at a source of records ended.
 SELECT record_state FROM source WHERE id = %(source_id)s;
@@ -47,8 +64,9 @@ SELECT uri, failure, failure_class FROM source_record
 WHERE source_id = %(source_id)s AND failure IS NOT NULL AND removed_at IS NULL;
 
 -- name: count_records
--- Return the number of records that a source has.
-SELECT count(*) FROM source_record WHERE source_id = %(source_id)s AND removed_at IS NULL;
+-- Return the number of records that a source has, and whether any of them could not be read.
+SELECT count(*), EXISTS (SELECT FROM raw_file WHERE source_id = %(source_id)s AND failure IS NOT NULL)
+FROM source_record WHERE source_id = %(source_id)s AND removed_at IS NULL;
 
 -- name: differing_records
 -- Return the records that differ from the inventory, or every one, and what the inventory knows of them.

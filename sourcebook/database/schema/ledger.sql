@@ -171,6 +171,12 @@ CREATE TRIGGER files_changed AFTER UPDATE ON raw_file REFERENCING NEW TABLE AS c
     FOR EACH STATEMENT EXECUTE FUNCTION unsettle_folders();
 CREATE TRIGGER files_gone AFTER DELETE ON raw_file REFERENCING OLD TABLE AS changed
     FOR EACH STATEMENT EXECUTE FUNCTION unsettle_folders();
+CREATE TRIGGER records_added AFTER INSERT ON source_record REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION unsettle_folders();
+CREATE TRIGGER records_changed AFTER UPDATE ON source_record REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION unsettle_folders();
+CREATE TRIGGER records_gone AFTER DELETE ON source_record REFERENCING OLD TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION unsettle_folders();
 
 -- The known URLs of a site with their state: the queue of a crawl, which resumes from it after a crash.
 CREATE TABLE frontier (

@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from psycopg import Connection, Error
 from psycopg.rows import dict_row
@@ -24,6 +24,7 @@ from sourcebook.errors import ConfigurationError, FailureClass, ListingError
 from sourcebook.model.selection import EVERYTHING, Selection
 from sourcebook.records.mapping import RecordMapping, mark_of
 from sourcebook.records.record import DELETED, Checkpoint, Deleted, RenderedRecord, Row
+from sourcebook.stages.ingest_redaction import collection_redactor, redaction_identity
 
 _log = logging.getLogger("sourcebook.records")
 _BATCH: Final = 1_000
@@ -35,14 +36,17 @@ _RACY_SECONDS: Final = 2.0
 """Seconds after the first look that finds it in which a row with the latest mark may change and keep it."""
 
 
-class _Known(NamedTuple):
-    version: str
-    mark: str | None
-    live: bool
+_Known = tuple[str, str | None, bool]
+"""Version and mark of a known record, and whether its source has it."""
 
 
 def fetch_records(
-    connection: Connection, collection: str, selection: Selection = EVERYTHING, *, only_due: bool = False
+    connection: Connection,
+    collection: str,
+    selection: Selection = EVERYTHING,
+    *,
+    only_due: bool = False,
+    only_known: bool = False,
 ) -> None:
     """Look at the sources of records of a collection, and record what each look has brought.
 
@@ -51,24 +55,47 @@ def fetch_records(
         collection: name of the collection.
         selection: the sources; a deep one reads every record.
         only_due: whether a source is left out that was looked at within its setting `refresh`.
+        only_known: whether a source is left out that was never looked at: the first look may take long.
     """
     with connection.cursor(row_factory=dict_row) as cursor:
         scope = {"collection": collection, "locations": list(selection.sources)}
         if not cursor.execute(queries["record_sources"], scope).fetchall():
             return
-        with _turn(connection, collection):
+        with turn(connection, collection):
             for row in cursor.execute(queries["record_sources"], scope).fetchall():
-                if row["is_due"] or not only_due:
-                    look(connection, row["id"], row["settings"], row["state"], deep=selection.deep)
+                if (row["is_due"] or not only_due) and (row["state"].get("rules") or not only_known):
+                    _look(connection, collection, row, deep=selection.deep)
 
 
-def look(
-    connection: Connection, source_id: int, written: dict[str, Any], state: dict[str, Any], *, deep: bool = False
-) -> None:
+def awaited_assets(connection: Connection, collection: str) -> list[tuple[int, list[str], dict[str, int]]]:
+    """Return the sources of records that depend on assets: id, keys, and the last known event of each key."""
+    rows = connection.execute(queries["awaited_assets"], {"collection": collection}).fetchall()
+    return [(source_id, keys, known) for source_id, keys, known in rows]
+
+
+def wake_records(connection: Connection, source_id: int, latest: dict[str, int]) -> None:
+    """Let a source of records be looked at now, as assets upstream have new events."""
+    connection.execute(queries["wake_records"], {"source_id": source_id, "upstream": Jsonb({"upstream": latest})})
+
+
+def mapping_of(connection: Connection, collection: str, settings: RecordSource) -> RecordMapping:
+    """Return the mapping of a source to what the ledger holds of its records.
+
+    Raises:
+        ConfigurationError: its template cannot be read, or the rules of redaction.
+    """
+    redactor = collection_redactor(connection, collection)
+    redact = None if redactor is None else lambda text: redactor.redact(text).text
+    return RecordMapping(settings, redact, redaction_identity(connection, collection))
+
+
+def _look(connection: Connection, collection: str, row: dict[str, Any], *, deep: bool) -> None:
     """Look at one source of records, and record where the look ended."""
-    settings = RecordSource.model_validate(written)
+    source_id, settings = row["id"], RecordSource.model_validate(row["settings"])
     try:
-        looking = _Look(connection, source_id, settings, state, deep=deep)
+        looking = _Look(
+            connection, source_id, settings, row["state"], mapping_of(connection, collection, settings), deep=deep
+        )
         looking.run()
         found = {**looking.state, "error": None, "failure_class": None}
     except (ListingError, ConfigurationError) as error:
@@ -76,13 +103,11 @@ def look(
         kept = connection.execute(queries["record_state"], {"source_id": source_id}).fetchone()
         found = {**(kept[0] or {} if kept else {}), "error": str(error), "failure_class": failure_class}
     seconds = settings.refresh.total_seconds()
-    connection.execute(
-        queries["record_look"], {"source_id": source_id, "state": Jsonb(found), "seconds": seconds}
-    )
+    connection.execute(queries["record_look"], {"source_id": source_id, "state": Jsonb(found), "seconds": seconds})
 
 
 @contextmanager
-def _turn(connection: Connection, collection: str) -> Iterator[None]:
+def turn(connection: Connection, collection: str) -> Iterator[None]:
     """Look while nobody else looks at the records of a collection."""
     scope = {"collection": collection, "part": "records"}
     while connection.execute(queries["begin_turn"], scope).fetchone() != (True,):
@@ -100,18 +125,17 @@ class _Look:
     source_id: int
     settings: RecordSource
     state: dict[str, Any]
+    mapping: RecordMapping
     deep: bool
-    mapping: RecordMapping = field(init=False)
     is_anew: bool = field(init=False)
     """Whether every record is read again: by other settings, or because somebody asked."""
     known: dict[str, _Known] = field(init=False, default_factory=dict)
     seen: set[str] = field(init=False, default_factory=set)
 
     def __post_init__(self) -> None:
-        self.mapping = RecordMapping(self.settings)
         self.is_anew = self.deep or self.state.get("rules") != self.mapping.digest
         if self.is_anew:
-            self.state = {"rules": self.mapping.digest}
+            self.state = {"rules": self.mapping.digest, "upstream": self.state.get("upstream", {})}
 
     def run(self) -> None:
         if self.settings.table is not None:
@@ -160,13 +184,10 @@ class _Look:
 
     def _wants(self, uri: str, mark: str | None, latest: str | None, *, is_settled: bool) -> bool:
         known = self.known.get(uri)
-        return (
-            known is None
-            or mark is None
-            or known.mark != mark
-            or not (known.live or known.version == DELETED)
-            or (mark == latest and not is_settled)
-        )
+        if known is None or mark is None or (mark == latest and not is_settled):
+            return True
+        version, known_mark, is_live = known
+        return known_mark != mark or not (is_live or version == DELETED)
 
     def _program(self) -> None:
         from sourcebook.records.programs import changes_of
@@ -174,9 +195,8 @@ class _Look:
         self._know()
         batch: list[RenderedRecord] = []
         gone: list[str] = []
-        number, size = 0, 0
-        for change in changes_of(self.settings, self.state.get("cursor")):
-            number += 1
+        size = 0
+        for number, change in enumerate(changes_of(self.settings, self.state.get("cursor")), 1):
             self._check_number(number)
             match change:
                 case Deleted(key=key):
@@ -198,7 +218,7 @@ class _Look:
         """Record what was yielded together with the point from which the next look goes on."""
         with self.connection.transaction():
             self._keep({record.uri: record for record in batch}.values())
-            self._forget(gone)
+            lose_records(self.connection, self.source_id, gone)
             if checkpoint is None:
                 return
             if checkpoint.complete:
@@ -232,8 +252,9 @@ class _Look:
             )
 
     def _know(self) -> None:
-        rows = self.connection.execute(queries["known_records"], {"source_id": self.source_id})
-        self.known = {uri: _Known(version, mark, live) for uri, version, mark, live in rows}
+        with self.connection.cursor(binary=True) as cursor:
+            rows = cursor.execute(queries["known_records"], {"source_id": self.source_id})
+            self.known = {row[0]: row[1:] for row in rows}
 
     def _keep(self, records: Iterable[RenderedRecord]) -> None:
         """Write the records that differ from those that are known."""
@@ -243,28 +264,39 @@ class _Look:
             if self.known.get(record.uri) != (record.version, record.mark, not record.is_deleted)
         )
         for batch in batched_by_size(differing, _BATCH, _BATCH_BYTES, size=lambda record: len(record.content or b"")):
-            once = list({record.uri: record for record in batch}.values())
-            self.connection.execute(
-                queries["record_records"],
-                {
-                    "source_id": self.source_id,
-                    "uris": [record.uri for record in once],
-                    "versions": [record.version for record in once],
-                    "marks": [record.mark for record in once],
-                    "contents": [record.content for record in once],
-                    "skip_reasons": [record.skip_reason for record in once],
-                    "failures": [record.failure for record in once],
-                    "failure_classes": [record.failure_class for record in once],
-                },
-            )
+            keep_records(self.connection, self.source_id, batch)
 
     def _lose(self) -> None:
         """Mark the records as gone that a complete listing does not have."""
-        self._forget([uri for uri, known in self.known.items() if known.live and uri not in self.seen])
+        lose_records(
+            self.connection,
+            self.source_id,
+            [uri for uri, (_, _, live) in self.known.items() if live and uri not in self.seen],
+        )
 
-    def _forget(self, uris: Sequence[str]) -> None:
-        for batch in batched(uris, _BATCH):
-            self.connection.execute(queries["lose_records"], {"source_id": self.source_id, "uris": list(batch)})
+
+def keep_records(connection: Connection, source_id: int, records: Sequence[RenderedRecord]) -> None:
+    """Insert or update records of a source in one statement, the last one of each URI."""
+    once = list({record.uri: record for record in records}.values())
+    connection.execute(
+        queries["record_records"],
+        {
+            "source_id": source_id,
+            "uris": [record.uri for record in once],
+            "versions": [record.version for record in once],
+            "marks": [record.mark for record in once],
+            "contents": [record.content for record in once],
+            "skip_reasons": [record.skip_reason for record in once],
+            "failures": [record.failure for record in once],
+            "failure_classes": [record.failure_class for record in once],
+        },
+    )
+
+
+def lose_records(connection: Connection, source_id: int, uris: Sequence[str]) -> None:
+    """Mark records of a source as gone."""
+    for batch in batched(uris, _BATCH):
+        connection.execute(queries["lose_records"], {"source_id": source_id, "uris": list(batch)})
 
 
 def _digest(marks: Iterable[tuple[object, str | None]]) -> str:
