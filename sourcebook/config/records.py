@@ -18,6 +18,7 @@ SCHEME: Final = "record://"
 """Beginning of the URIs of records."""
 _LOCAL_DATABASE: Final = re.compile(r"((?:sqlite|duckdb)(?:\+\w+)?:///)(.+)")
 _SAFE: Final = "~!$&'()*+,;=:@"
+_SECRET: Final = re.compile(r"(?i)token|secret|password|api_?key")
 _PLAIN: Final = re.compile(r"[A-Za-z0-9._~-]*").fullmatch
 _CODE: Final = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*|[A-Za-z][\w.-]*")
 
@@ -60,7 +61,7 @@ class TableSettings(Settings):
     @model_validator(mode="after")
     def _one_table(self) -> Self:
         if (self.name is None) == (self.query is None) and not self.is_parquet:
-            raise PydanticCustomError("table", "a table has either a name or a query")
+            raise PydanticCustomError("record_table", "a table has either a name or a query")
         return self
 
 
@@ -78,6 +79,15 @@ class ProgramSettings(Settings):
         default={}, description="a mapping from arguments of a reader's method load_data to values"
     )
     folder: Text | None = Field(default=None, description="the folder of the module; unset: that of this file")
+
+    @field_validator("arguments", "load")
+    @classmethod
+    def _no_secret_in_clear(cls, arguments: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+        """Refuse a literal secret, which the database would contain in clear."""
+        for name, value in arguments.items():
+            if info.context and _SECRET.search(name) and isinstance(value, str) and not REFERENCE.search(value):
+                raise PydanticCustomError("secret", "a secret is kept in the environment", {"inside": (name,)})
+        return arguments
 
     @model_validator(mode="before")
     @classmethod
@@ -139,10 +149,10 @@ class RecordSource(Settings):
     @model_validator(mode="after")
     def _one_origin_and_text(self) -> Self:
         if (self.table is not None) + (self.python is not None) + self.pushed != 1:
-            raise PydanticCustomError("origin", "records come from one of table, python and pushed: true")
+            raise PydanticCustomError("record_origin", "records come from one of table, python and pushed: true")
         is_reader = self.python is not None and self.text is None
         if (self.text is None) == (self.template is None) and not is_reader:
-            raise PydanticCustomError("text", "a record has either text or template")
+            raise PydanticCustomError("record_text", "a record has either text or template")
         return self
 
     @property

@@ -138,12 +138,14 @@ class _DatabaseTable:
             self._table = sa.table(settings.name or "", schema=settings.namespace)
 
     def fields(self) -> Sequence[str]:
-        return list(self._read(self._sa.select(self._sa.text("*")).select_from(self._table).limit(0)).keys())
+        with self._read(self._sa.select(self._sa.text("*")).select_from(self._table).limit(0)) as result:
+            return list(result.keys())
 
     def marks(self, key: str, updated: str) -> Iterator[tuple[object, object]]:
         columns: Any = self._sa.column(key), self._sa.column(updated)
-        for rows in self._read(self._sa.select(*columns).select_from(self._table)).partitions():
-            yield from map(tuple, rows)
+        with self._read(self._sa.select(*columns).select_from(self._table)) as result:
+            for rows in result.partitions():
+                yield from map(tuple, rows)
 
     def rows(self, key: str, wanted: Sequence[object] | None) -> Iterator[Row]:
         every = self._sa.select(self._sa.text("*")).select_from(self._table)
@@ -155,11 +157,10 @@ class _DatabaseTable:
             yield from self._rows(every.where(self._sa.column(key).in_(keys)))
 
     def _rows(self, statement: Any) -> Iterator[Row]:
-        result = self._read(statement)
-        names = list(result.keys())
-        for rows in result.partitions():
-            for row in rows:
-                yield dict(zip(names, row, strict=True))
+        with self._read(statement) as result:
+            names = list(result.keys())
+            for rows in result.partitions():
+                yield from (dict(zip(names, row, strict=True)) for row in rows)
 
     def _read(self, statement: Any) -> Any:
         """Run a statement on a cursor of the server, whose rows come in batches."""

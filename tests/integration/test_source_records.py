@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from sourcebook.errors import FailureClass
+from sourcebook.errors import FailureClass, UnknownSourceError
 from sourcebook.model.report import StageReport
 from sourcebook.model.selection import EVERYTHING, Selection
 from sourcebook.stages.raw_files import collection_sources
-from sourcebook.stages.raw_files.source_records import fetch_records
+from sourcebook.stages.raw_files.pushed_records import push_records
+from sourcebook.stages.raw_files.source_records import awaited_assets, fetch_records, wake_records
 from tests.integration.stages import Stages
 
 NOTES = {
@@ -345,3 +346,75 @@ def test_a_plan_reads_records_and_changes_nothing(records: RecordStages) -> None
         (plan,) = make_plans(connection, load_configuration(records.folder / "sourcebook.yaml"))
         assert [item.uri for item in plan.items] == ["record://notes/1"]
     assert records.stages.rows("SELECT uri FROM source_record") == []
+
+
+def test_records_that_are_handed_over_are_published_once(records: RecordStages) -> None:
+    """The same records again change nothing; others replace them; a deleted key is gone; a wrong name is named."""
+    records.configure(pushed=True, url=None, updated=None, metadata=None)
+    records.run()
+
+    def push(*bodies: str, deleted: tuple[object, ...] = ()) -> None:
+        rows = [{"id": number, "body": body} for number, body in enumerate(bodies)]
+        with records.stages.connection() as connection:
+            push_records(connection, records.stages.collection, records=rows, deleted=deleted)
+
+    push("The barnacle marks high water.", "A bowline holds.")
+    assert records.run()["documents"].added == 2
+    push("The barnacle marks high water.", "A bowline holds.")
+    assert not records.stages.pending().work
+    push("The limpet sits.", deleted=(1, 99))
+    reports = records.run()
+    assert (reports["documents"].changed, reports["documents"].removed) == (1, 1)
+    assert records.stages.found("limpet") == {"0"}
+    with records.stages.connection() as connection, pytest.raises(UnknownSourceError, match="there is notes"):
+        push_records(connection, records.stages.collection, "nots", records=[])
+
+
+def test_a_source_is_looked_at_when_it_is_due_or_woken(records: RecordStages) -> None:
+    """Within `refresh` nothing is read, unless an asset upstream has a new event."""
+    records.note(1, "The barnacle marks high water.")
+    records.configure(refresh="1d", depends_on=["warehouse/notes"])
+    with records.stages.connection() as connection:
+        collection = records.stages.collection
+        fetch_records(connection, collection, only_due=True, only_known=True)
+        assert records.stages.rows("SELECT uri FROM source_record") == [], "the first look is that of a run"
+        records.run()
+        records.note(2, "The limpet sits.", "2024-01-02")
+        fetch_records(connection, collection, only_due=True, only_known=True)
+        assert not records.stages.pending().work
+        ((source_id, keys, known),) = awaited_assets(connection, collection)
+        assert (keys, known) == (["warehouse/notes"], {})
+        wake_records(connection, source_id, {"warehouse/notes": 7})
+        fetch_records(connection, collection, only_due=True, only_known=True)
+        assert records.stages.pending().changed_files == 1
+        assert awaited_assets(connection, collection)[0][2] == {"warehouse/notes": 7}
+
+
+def test_a_table_of_the_same_server_is_read_without_a_right_to_write(
+    records: RecordStages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """PostgreSQL gives times, numbers and JSON; a function in a query that would write is refused."""
+    with records.stages.connection() as connection:
+        info = connection.info
+        connection.execute("CREATE SCHEMA team")
+        connection.execute(
+            "CREATE TABLE team.notes (id uuid PRIMARY KEY DEFAULT gen_random_uuid(), body text, points numeric,"
+            " labels jsonb, changed timestamptz DEFAULT now())"
+        )
+        connection.execute(
+            "INSERT INTO team.notes (body, points, labels) VALUES"
+            " ('The barnacle, says ada@example.com, marks high water.', 3.5, '[\"sea\", \"rock\"]')"
+        )
+    place = f"?host={info.host}&port={info.port}&user={info.user}"
+    monkeypatch.setenv("NOTES_URL", f"postgresql:///{info.dbname}{place}")
+    monkeypatch.setenv("PGPASSWORD", info.password or "")
+    fields = {"title": None, "url": None, "metadata": ["points"], "labels": "labels"}
+    records.configure(table={"url": "${NOTES_URL}", "schema": "team", "name": "notes"}, **fields)
+    records.run()
+    (hit,) = records.stages.search("barnacle", mode="keyword")
+    assert (hit.metadata["points"], set(hit.tags)) == (3.5, {"notes", "sea", "rock"})
+    query = "SELECT * FROM team.notes WHERE set_config('x.y', nextval('team.counter')::text, false) IS NULL"
+    with records.stages.connection() as connection:
+        connection.execute("CREATE SEQUENCE team.counter")
+    records.configure(table={"url": "${NOTES_URL}", "query": query}, **fields)
+    assert "read-only transaction" in str(records.look())
