@@ -31,7 +31,7 @@ def changes_of(settings: RecordSource, cursor: JsonValue) -> Iterator[Row | Dele
         changes = iter(_changes(_class_of(program)(**arguments), cursor, load))
         while (change := next(changes, None)) is not None:
             yield _checked(change)
-    except (ListingError, GeneratorExit):
+    except ListingError:
         raise
     except Exception as error:  # noqa: BLE001 - it is somebody's program
         said = " ".join(secrets.shown(str(error)).split())[:500]

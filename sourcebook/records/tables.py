@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from sourcebook.config.records import RecordSource, TableSettings
-from sourcebook.errors import FailureClass, ListingError
+from sourcebook.errors import FailureClass, ListingError, SourcebookError
 from sourcebook.installation import install_command
 from sourcebook.records.environment import Secrets
 from sourcebook.records.record import Row
@@ -46,7 +46,7 @@ def open_table(settings: RecordSource) -> Iterator[Table]:
         with _opened(settings.table, url) as table:
             _check_fields(settings, table.fields())
             yield table
-    except (ListingError, GeneratorExit):
+    except SourcebookError:
         raise
     except ImportError as error:
         package = error.name or str(error)
