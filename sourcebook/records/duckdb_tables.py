@@ -31,6 +31,7 @@ class _DuckTable:
         return [column[0] for column in self._connection.execute(f"FROM {self._table} LIMIT 0").description]
 
     def marks(self, key: str, updated: str) -> Iterator[tuple[object, object]]:
+        # SQL here: DuckDB's, sent to a database that is not ours
         result = self._connection.execute(f"FROM {self._table} SELECT {_quoted(key)}, {_quoted(updated)}")
         while rows := result.fetchmany(_BATCH):
             yield from rows

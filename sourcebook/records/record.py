@@ -1,4 +1,4 @@
-"""What sources of records yield, and a record as the ledger keeps it."""
+"""Changes that sources of records yield, and a record as the ledger keeps it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Checkpoint:
     """A point from which the next look goes on: what was yielded before it is kept together with it."""
 
     cursor: JsonValue = None
-    """What `changes` gets next time; any value that JSON can hold."""
+    """Argument of the next call of `changes`; any value that JSON can hold."""
     complete: bool = False
     """Whether every record there is was yielded since the start: the others are gone then."""
 

@@ -1,5 +1,6 @@
 """Tables as sources of records: rows of a database in batches, without a right to write."""
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +14,7 @@ from sourcebook.records.record import Row
 
 BATCH: Final = 1_000
 """Rows that are fetched at once."""
+_POSTGRESQL: Final = re.compile(r"^postgres(ql)?://")
 _KEYS: Final = 500
 """Keys of one query."""
 
@@ -103,10 +105,10 @@ def _class_of(error: Exception) -> FailureClass:
 def _open_database(url: str, settings: TableSettings) -> Iterator[Table]:
     import sqlalchemy as sa
 
-    file = sa.make_url(url).database
-    if url.startswith("sqlite") and file and not file.startswith((":memory:", "file:")) and not Path(file).is_file():
+    file = sa.make_url(url).database if url.startswith("sqlite") else None
+    if file and not file.startswith((":memory:", "file:")) and not Path(file).is_file():
         raise ListingError(f"the database {file} does not exist or is not mounted", FailureClass.MISSING)
-    engine = sa.create_engine(url.replace("postgresql://", "postgresql+psycopg://", 1), poolclass=sa.NullPool)
+    engine = sa.create_engine(_POSTGRESQL.sub("postgresql+psycopg://", url), poolclass=sa.NullPool)
     with engine.connect() as connection:
         dialect = engine.dialect.name
         if dialect == "postgresql":
@@ -114,6 +116,7 @@ def _open_database(url: str, settings: TableSettings) -> Iterator[Table]:
         elif dialect == "sqlite":
             connection.exec_driver_sql("PRAGMA query_only = ON")
         elif dialect in {"mysql", "mariadb"}:
+            # SQL here: MySQL's, sent to a database that is not ours
             connection.exec_driver_sql("SET SESSION TRANSACTION READ ONLY")
             connection.commit()
         try:
