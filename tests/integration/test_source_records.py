@@ -6,15 +6,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import dagster as dg
 import pytest
 
+from resources.records import SourcebookRecords
+from sensors.changed_records import changed_records_sensor
 from sourcebook.errors import FailureClass, UnknownSourceError
 from sourcebook.model.report import StageReport
 from sourcebook.model.selection import EVERYTHING, Selection
 from sourcebook.stages.raw_files import collection_sources
 from sourcebook.stages.raw_files.pushed_records import push_records
-from sourcebook.stages.raw_files.source_records import awaited_assets, fetch_records, wake_records
+from sourcebook.stages.raw_files.source_records import fetch_records
 from tests.integration.stages import Stages
+from tests.integration.test_configuration_mistakes import tick
 
 NOTES = {
     "name": "notes",
@@ -370,24 +374,53 @@ def test_records_that_are_handed_over_are_published_once(records: RecordStages) 
         push_records(connection, records.stages.collection, "nots", records=[])
 
 
-def test_a_source_is_looked_at_when_it_is_due_or_woken(records: RecordStages) -> None:
-    """Within `refresh` nothing is read, unless an asset upstream has a new event."""
+def test_a_materialization_upstream_starts_a_run(
+    records: RecordStages, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sensor leaves the first look to a run; within `refresh` it looks where an asset upstream has an event."""
+    monkeypatch.setenv("SOURCEBOOK_HOME", str(records.folder / "home"))
+    monkeypatch.setenv("SOURCEBOOK_CONFIG", str(records.folder / "sourcebook.yaml"))
     records.note(1, "The barnacle marks high water.")
     records.configure(refresh="1d", depends_on=["warehouse/notes"])
-    with records.stages.connection() as connection:
-        collection = records.stages.collection
-        fetch_records(connection, collection, only_due=True, only_known=True)
-        assert records.stages.rows("SELECT uri FROM source_record") == [], "the first look is that of a run"
-        records.run()
-        records.note(2, "The limpet sits.", "2024-01-02")
-        fetch_records(connection, collection, only_due=True, only_known=True)
-        assert not records.stages.pending().work
-        ((source_id, keys, known),) = awaited_assets(connection, collection)
-        assert (keys, known) == (["warehouse/notes"], {})
-        wake_records(connection, source_id, {"warehouse/notes": 7})
-        fetch_records(connection, collection, only_due=True, only_known=True)
-        assert records.stages.pending().changed_files == 1
-        assert awaited_assets(connection, collection)[0][2] == {"warehouse/notes": 7}
+    assert not tick(changed_records_sensor, instance).run_requests
+    assert records.stages.rows("SELECT uri FROM source_record") == []
+    records.run()
+    records.note(2, "The limpet sits.", "2024-01-02")
+    first = tick(changed_records_sensor, instance)
+    assert not first.run_requests
+
+    @dg.asset(key=["warehouse", "notes"])
+    def notes() -> None:
+        """Load the table."""
+
+    assert dg.materialize([notes], instance=instance).success
+    found = tick(changed_records_sensor, instance, first.cursor)
+    assert [request.partition_key for request in found.run_requests or ()] == ["handbook"]
+    assert records.run()["documents"].added == 1
+    assert not tick(changed_records_sensor, instance, found.cursor).run_requests
+
+
+def test_an_asset_hands_records_over(
+    records: RecordStages, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the run of a team's own asset, with the resource; the sensor then asks for a run."""
+    monkeypatch.setenv("SOURCEBOOK_HOME", str(records.folder / "home"))
+    records.configure(pushed=True, url=None, updated=None, metadata=None)
+    configuration = str(records.folder / "sourcebook.yaml")
+    monkeypatch.setenv("SOURCEBOOK_CONFIG", configuration)
+
+    @dg.asset
+    def tickets(sourcebook: SourcebookRecords) -> None:
+        """Hand three records over, and take one back."""
+        rows = [{"id": number, "body": f"The barnacle {number} marks high water."} for number in range(3)]
+        assert sourcebook.upsert("handbook", rows) == 3
+        sourcebook.delete("handbook", [2])
+
+    resources = {"sourcebook": SourcebookRecords(config_path=configuration)}
+    assert dg.materialize([tickets], instance=instance, resources=resources).success
+    assert len(tick(changed_records_sensor, instance).run_requests or ()) == 1
+    assert records.run()["documents"].added == 2
+    assert records.stages.found("barnacle") == {"0", "1"}
 
 
 def test_a_table_of_the_same_server_is_read_without_a_right_to_write(

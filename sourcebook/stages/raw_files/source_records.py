@@ -63,7 +63,8 @@ def fetch_records(
             return
         with turn(connection, collection):
             for row in cursor.execute(queries["record_sources"], scope).fetchall():
-                if (row["is_due"] or not only_due) and (row["state"].get("rules") or not only_known):
+                is_known = bool(row["state"].keys() - {"upstream"})
+                if (row["is_due"] or not only_due) and (is_known or not only_known):
                     _look(connection, collection, row, deep=selection.deep)
 
 
