@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
 from functools import cached_property
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from sourcebook.config.records import RecordSource
 from sourcebook.errors import FailureClass, ParseError
@@ -15,7 +15,9 @@ from sourcebook.files.listing import LONGEST_URI, shortened, too_long
 from sourcebook.model.document import JsonValue
 from sourcebook.model.storable import storable_text
 from sourcebook.records.record import DELETED, RenderedRecord, Row
-from sourcebook.records.template import RecordTemplate
+
+if TYPE_CHECKING:
+    from sourcebook.records.template import RecordTemplate
 
 REVISION: Final = 1
 """Number to be counted up when a change of this module makes other bytes of the same record."""
@@ -36,7 +38,11 @@ class RecordMapping:
         self._settings = settings
         self._redact = redact
         self._redaction = redaction
-        self._template = RecordTemplate(settings.template) if settings.template is not None else None
+        self._template: "RecordTemplate | None" = None
+        if settings.template is not None:
+            from sourcebook.records.template import RecordTemplate  # most looks need no Jinja
+
+            self._template = RecordTemplate(settings.template)
 
     @cached_property
     def digest(self) -> str:

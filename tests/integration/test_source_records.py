@@ -92,6 +92,8 @@ def test_rows_are_found_edited_deleted_and_returned(records: RecordStages) -> No
     assert not records.stages.pending().work
 
     records.do("UPDATE notes SET body = 'The limpet sits.', changed = '2024-02-01' WHERE id = 1")
+    records.look()
+    assert records.stages.pending().is_small, "it is brought up to date without Dagster"
     reports = records.run()
     assert (reports["documents"].changed, reports["embeddings"].extra["computed"]) == (1, 1)
     assert records.stages.found("limpet") == {"1"}

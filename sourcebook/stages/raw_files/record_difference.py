@@ -36,7 +36,8 @@ def compare_records(
         if version is None:
             gone.append(uri)
             continue
-        entry = FileEntry(uri, uri, size, version, skip_reason)
+        # By its name it is text, whatever its key ends with: no recording, and small changes need no Dagster.
+        entry = FileEntry(uri, f"{uri}.md", size, version, skip_reason)
         file = None
         if is_known:
             known_size, modified, live, retry_due, failed, skipped, media_type, sha256 = row
