@@ -11,12 +11,13 @@ from resources.partition import parts_of
 from resources.progress import ProgressLog
 from resources.run_uses import PLAN
 from resources.selection import RunSelection
-from resources.source_events import FOLDERS
+from resources.source_events import FOLDERS, RECORDS
 from sourcebook.admin.pending import find_pending
 from sourcebook.admin.planning.plan import plan_collection
 from sourcebook.database.lock import in_turn
 from sourcebook.stages.raw_files import update_raw_files
 from sourcebook.stages.raw_files.repositories import fetch_repositories
+from sourcebook.stages.raw_files.source_records import fetch_records
 
 
 @collection_asset(
@@ -30,7 +31,7 @@ from sourcebook.stages.raw_files.repositories import fetch_repositories
         "damaged": "rows of the inventory that somebody else had changed; their files are read again",
         "hours_since_listing": "age of the oldest complete listing among the folders",
     },
-    deps=[FOLDERS],
+    deps=[FOLDERS, RECORDS],
 )
 def raw_files(
     context: dg.AssetExecutionContext,
@@ -47,6 +48,7 @@ def raw_files(
             wanted = selection.selection(shard)
             with in_turn(connection, shard, "repositories"):
                 fetch_repositories(connection, collection, knowledge.home, wanted, only_due=not wanted.thorough)
+                fetch_records(connection, collection, wanted, only_due=not wanted.thorough)
             pending = find_pending(connection, collection, wanted)
             plan = context.run.tags.get(PLAN) or plan_collection(connection, collection, pending).summary
             report = update_raw_files(

@@ -10,8 +10,10 @@ import dagster as dg
 from assets.definition import OWNER
 from resources.knowledge import Knowledge
 from resources.partition import collection_partitions
-from resources.source_events import CONFIGURATION, FOLDERS, FRESH, SITES, VALID, describe_by_collection
+from resources.source_events import CONFIGURATION, FOLDERS, FRESH, RECORDS, SITES, VALID, describe_by_collection
 from sourcebook.admin.overdue import describe_overdue
+from sourcebook.config.loading import load_configuration
+from sourcebook.errors import ConfigurationError
 
 SOURCES = [
     dg.AssetSpec(
@@ -49,6 +51,28 @@ SOURCES = [
         partitions_def=collection_partitions,
     ),
 ]
+
+
+def record_assets() -> list[dg.AssetSpec]:
+    """Return the tables and programs of collections, downstream of the assets that `depends_on` of a source names."""
+    try:
+        collections = list(load_configuration().collections.values())
+    except ConfigurationError:  # the sensor `collections` reports it
+        collections = []
+    upstream = dict.fromkeys(key for each in collections for records in each.records for key in records.depends_on)
+    return [
+        dg.AssetSpec(
+            RECORDS,
+            deps=[CONFIGURATION, *(dg.AssetKey(key.split("/")) for key in upstream)],
+            description="The tables and programs of a collection. The sensor `changed_records` looks at them when "
+            "their interval has passed, and when an asset upstream was materialized.",
+            group_name="sources",
+            kinds={"table", "source"},
+            owners=[OWNER],
+            metadata={"documentation": dg.MetadataValue.path("docs/records.md")},
+            partitions_def=collection_partitions,
+        )
+    ]
 
 
 @dg.asset_check(

@@ -26,6 +26,7 @@ PARTS = {
     "listing": "listing and comparing 2,000 to 100,000 files, and the sensor's tick over 20 collections",
     "edit": "ingest after one edit",
     "records": "an export of --number issues in one JSON file against as many Markdown files, and one edit of each",
+    "tables": "--number rows of a table against the same texts as files: first ingest, no change, one row edited",
     "delete": "ingest after ten deletions",
     "growth": "status, a page of documents, and publishing a document, in the largest of --sizes against 2,000 files",
     "plan": "the plan of the next ingest among 20,000 files, and its forecasts against the ingests that follow",
@@ -169,7 +170,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--operation", default=default.operation, help="of `contract`, a method of KnowledgeBase (%(default)s)"
     )
     parser.add_argument(
-        "--number", type=int, default=default.number, help="of `records`, the issues of the export (%(default)s)"
+        "--number", type=int, default=default.number, help="of `records` and `tables`, the records (%(default)s)"
     )
     parser.add_argument("--limit", type=int, help="the most documents of each judged set")
     parser.add_argument(

@@ -44,6 +44,7 @@ from sourcebook.indexing.generations import check_first_provider, wanted_embeddi
 from sourcebook.model.selection import Selection
 from sourcebook.model.shard import Shard, shards_of
 from sourcebook.stages.raw_files.repositories import fetch_repositories
+from sourcebook.stages.raw_files.source_records import fetch_records
 
 if TYPE_CHECKING:
     import dagster as dg
@@ -145,6 +146,7 @@ def _bring_up_to_date(runs: "_Runs", name: str) -> IngestedCollection:
         with database.connection() as connection:
             before = StateBefore.of(connection, name)
             fetch_repositories(connection, name, runs.home, selection)
+            fetch_records(connection, name, selection)
             pending = find_pending(connection, name, selection)
             if not pending.work and not selection.force:
                 record_whole_comparison(connection, name, selection, pending.settled_parsers)

@@ -29,6 +29,7 @@ from sourcebook.model.selection import Selection
 from sourcebook.model.shard import Shard
 from sourcebook.stages.raw_files import Difference
 from sourcebook.stages.raw_files.repositories import fetch_repositories
+from sourcebook.stages.raw_files.source_records import fetch_records
 
 _MOST_ROUNDS: Final = 3
 """Times that shards are looked at: the work of one may leave some to another, such as a file that moved."""
@@ -70,6 +71,7 @@ def ingest_shards(runs: Runs, name: str, shards: Sequence[Shard], workers: int, 
         before = StateBefore.of(connection, name)
         with in_turn(connection, shards[0], "repositories"):
             fetch_repositories(connection, name, sourcebook_home(runs.configuration.path), selection)
+            fetch_records(connection, name, selection)
         compared: dict[int, Difference] = {}  # the sources are listed once for all shards
         first = find_pending(
             connection, name, replace(selection, shard=shards[0] if is_part else None), compared=compared

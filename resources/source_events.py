@@ -6,6 +6,7 @@ import dagster as dg
 
 CONFIGURATION = dg.AssetKey("configuration")
 FOLDERS = dg.AssetKey("source_folders")
+RECORDS = dg.AssetKey("source_records")
 SITES = dg.AssetKey("source_sites")
 VALID = "configuration_is_valid"
 """Name of the check of the configuration."""

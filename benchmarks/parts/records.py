@@ -32,17 +32,20 @@ def run(bench: Bench) -> list[Row]:
     for path, issue in zip(files.paths(), issues, strict=True):
         path.write_text(_front_matter(issue), encoding="utf-8")
     _write(export, issues)
-    each = {name: _ingest(library, name) for name, library in (("files", files), ("export", export))}
+    each = {name: ingest_with_server(library, name) for name, library in (("files", files), ("export", export))}
     assert each["export"][0].counts["documents"]["added"] == number + 1, each["export"][0].counts
     path = files.paths()[number // 2]
     path.write_text(path.read_text(encoding="utf-8") + "\nThe gauge was moved that winter.\n", encoding="utf-8")
     _settle(path)
     issues[number // 2]["body"] += "\nThe gauge was moved that winter.\n"
     _write(export, issues)
-    edited = {name: _ingest(library, f"{name}, one edit") for name, library in (("files", files), ("export", export))}
+    edited = {
+        name: ingest_with_server(library, f"{name}, one edit")
+        for name, library in (("files", files), ("export", export))
+    }
     random.Random(1).shuffle(issues)
     _write(export, issues)
-    sorted_anew = _ingest(export, "export, in another order")
+    sorted_anew = ingest_with_server(export, "export, in another order")
     cold = each["export"][1] / each["files"][1]
     return [
         Row(f"a record of {number:,} against a Markdown file, processor time of the first ingest", cold, "×", 3),
@@ -91,7 +94,7 @@ def _settle(path: Path) -> None:
     os.utime(path, (settled, settled))
 
 
-def _ingest(library: Library, name: str) -> tuple[Ingest, float]:
+def ingest_with_server(library: Library, name: str) -> tuple[Ingest, float]:
     """Return an ingest, and the seconds of processor time that it and its database took."""
     with library.database():  # its server keeps running, and its times can be read
         used = _server_seconds(library)

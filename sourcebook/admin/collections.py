@@ -13,6 +13,7 @@ from sourcebook.config.field_types import Settings
 from sourcebook.config.loading import Configuration
 from sourcebook.config.membership import TakenDocuments
 from sourcebook.config.names import unknown_collections
+from sourcebook.config.records import RecordSource
 from sourcebook.config.repositories import RepositorySource
 from sourcebook.config.sites import SiteSource
 from sourcebook.database.queries import queries
@@ -110,8 +111,10 @@ def check_collections(connection: Connection, names: Sequence[str]) -> None:
         raise UnknownCollectionError(unknown_collections(missing, known))
 
 
-_Source = FilesSource | SiteSource | RepositorySource | TakenDocuments
-_LATER_PARTS: Final = ("description", "taken", "repositories", "usage", "answering", "relations", "types", "synonyms")
+_Source = FilesSource | SiteSource | RepositorySource | RecordSource | TakenDocuments
+_LATER_PARTS: Final = (
+    "description", "taken", "repositories", "records", "usage", "answering", "relations", "types", "synonyms",
+)  # fmt: skip
 _LATER: Final = {
     "chunking": ("context",),
     "embedding": ("dimensions", "device"),
@@ -151,7 +154,13 @@ def record_collection(
         reached = {"collection": name, "provider": embedding.provider, "model": embedding.model}
         connection.execute(queries["follow_connection"], {**reached, "connection": Jsonb(embedding.connection)})
     places: dict[str, list[str]] = {"files": [], "site": [], "collection": []}
-    sources: list[_Source] = [*settings.files, *settings.sites, *settings.repositories, *settings.taken]
+    sources: list[_Source] = [
+        *settings.files,
+        *settings.sites,
+        *settings.repositories,
+        *settings.records,
+        *settings.taken,
+    ]
     for source in sources:
         row = _source_row(source, anonymous=written is not None)
         touched += connection.execute(queries["record_source"], {"collection": name, **row}).rowcount
@@ -178,10 +187,14 @@ def _source_row(source: _Source, *, anonymous: bool) -> dict[str, Any]:
             kept = source.model_dump(mode="json", include={"url", "revision", "path", "refresh", "timeout"})
             kept |= {"link": source.link, "root": source.root, **({"anonymous": True} if anonymous else {})}
             limit = source.max_bytes
+        case RecordSource():
+            kept = {"records": source.model_dump(mode="json", by_alias=True)}
+            limit = source.max_bytes
         case FilesSource():
             limit, kept = source.max_bytes, source.model_dump(mode="json", include={"root", "follow_links"})
         case TakenDocuments():
             kind, kept = "collection", source.model_dump(mode="json", include={"tags", "tags_all"})
-    is_rule = isinstance(source, TakenDocuments)
-    lists = {name: [] if is_rule else list(getattr(source, name)) for name in ("include", "exclude", "tags")}
+    lists = {name: list(getattr(source, name, ())) for name in ("include", "exclude", "tags")}
+    if isinstance(source, TakenDocuments):
+        lists["tags"] = []  # those of the rule, which is in its settings
     return {"kind": kind, "location": source.location, "max_bytes": limit, "settings": Jsonb(kept), **lists}

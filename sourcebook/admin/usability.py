@@ -65,6 +65,9 @@ def _unusable(settings: CollectionSettings) -> Iterator[tuple[KeyPath, str]]:
         yield ("parsing", "models"), f"there is no folder {settings.parsing.models}"
     if settings.repositories and (reason := _git_problem()):
         yield ("repositories",), reason
+    for index, records in enumerate(settings.records):
+        if records.template is not None and (reason := _template_problem(records.template)):
+            yield ("records", index, "template"), reason
     for index, source in enumerate(settings.files):
         if not source.is_local and (reason := _store_problem(source)):
             yield ("files", index, "root"), reason
@@ -84,6 +87,10 @@ def _missing(settings: CollectionSettings) -> Iterator[tuple[KeyPath, str]]:
         for variable in _VARIABLE.findall(repository.url):
             if variable not in os.environ:
                 yield ("repositories", index, "url"), f"the environment has no variable {variable}"
+    for index, records in enumerate(settings.records):
+        for variable in _VARIABLE.findall(records.table.url if records.table is not None else ""):
+            if variable not in os.environ:
+                yield ("records", index, "table", "url"), f"the environment has no variable {variable}"
     for key in ("queries", "qrels"):
         path: str | None = getattr(settings.evaluation, key)
         if path is not None and not Path(path).is_file():
@@ -121,6 +128,16 @@ def _speech_problem(speech: SpeechSettings) -> str | None:
     try:
         find_weights(speech.model)
     except SourcebookError as error:
+        return str(error)
+    return None
+
+
+def _template_problem(template: str) -> str | None:
+    from sourcebook.records.template import RecordTemplate
+
+    try:
+        RecordTemplate(template)
+    except ConfigurationError as error:
         return str(error)
     return None
 

@@ -101,7 +101,7 @@ class ApiCollectionSettings(CollectionSettings):
         return self
 
 
-_ALLOWED[ApiCollectionSettings] = frozenset(CollectionSettings.model_fields) - {"evaluation"}
+_ALLOWED[ApiCollectionSettings] = frozenset(CollectionSettings.model_fields) - {"evaluation", "records"}
 
 
 @dataclass(frozen=True, slots=True)

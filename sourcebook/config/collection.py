@@ -28,6 +28,7 @@ from sourcebook.config.passages import ChunkingSettings as ChunkingSettings
 from sourcebook.config.passages import ContextPart as ContextPart
 from sourcebook.config.passages import EmbeddingSettings as EmbeddingSettings
 from sourcebook.config.provider import AUTO_MODEL as AUTO_MODEL
+from sourcebook.config.records import RecordSource
 from sourcebook.config.redaction import RedactionSettings
 from sourcebook.config.relations import RelationSettings
 from sourcebook.config.repositories import RepositorySource
@@ -129,6 +130,7 @@ _IDENTITIES: Final = {
     "files": ("root", "this root already"),
     "sites": ("url", "this URL already"),
     "repositories": ("url", "this URL and path already; another revision is for another collection"),
+    "records": ("name", "this name already"),
 }
 """Key of each kind of source that names its place, and the words where another one has it."""
 
@@ -140,6 +142,9 @@ class CollectionSettings(Settings):
     sites: tuple[SiteSource, ...] = Field(default=(), description="a list of web sites, each `- url: …`")
     repositories: tuple[RepositorySource, ...] = Field(
         default=(), description="a list of Git repositories, each `- url: …`"
+    )
+    records: tuple[RecordSource, ...] = Field(
+        default=(), description="a list of tables and programs, each `- name: …` with `table:`, `python:` or `pushed:`"
     )
     taken: Annotated[tuple[TakenDocuments, ...], BeforeValidator(listed)] = Field(
         default=(),
@@ -210,7 +215,7 @@ class CollectionSettings(Settings):
         default=None, description="a text of at most 1000 characters that says what is in it, by which agents choose"
     )
 
-    @field_validator("files", "sites", "repositories")
+    @field_validator("files", "sites", "repositories", "records")
     @classmethod
     def _each_source_once(cls, sources: tuple[Any, ...], info: ValidationInfo) -> tuple[Any, ...]:
         key, identity = _IDENTITIES[str(info.field_name)]
@@ -224,8 +229,10 @@ class CollectionSettings(Settings):
 
     @model_validator(mode="after")
     def _some_source(self) -> Self:
-        if not (self.files or self.sites or self.repositories or self.taken):
-            raise PydanticCustomError("no_source", "it has neither files nor sites nor repositories nor from")
+        if not (self.files or self.sites or self.repositories or self.records or self.taken):
+            raise PydanticCustomError(
+                "no_source", "it has neither files nor sites nor repositories nor records nor from"
+            )
         return self
 
     @model_validator(mode="after")

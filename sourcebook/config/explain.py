@@ -19,7 +19,7 @@ _TOLD = frozenset(
     {"same_source", "pattern", "overlap", "site_url", "header", "network", "membership", "basic", "login"}
     | {"proxy", "browser", "selector", "viewport", "locale"}
     | {"git_url", "git_path", "revision", "web", "match", "target", "synonym"}
-    | {"server_url", "variable", "provider", "time_zone"}
+    | {"server_url", "variable", "provider", "time_zone", "record_origin", "record_text", "record_table"}
 )
 """Types of errors whose message is part of the explanation."""
 _ACCOUNT = re.compile(r"//[^/\s]*@")
@@ -102,11 +102,11 @@ def _problem(details: ErrorDetails, text: ConfigurationText, model: type[BaseMod
             )
         case "no_source":
             lists = "; ".join(
-                f"{key}, {_allowed(model, (*at, key))}" for key in ("files", "sites", "repositories", "from")
+                f"{key}, {_allowed(model, (*at, key))}" for key in ("files", "sites", "repositories", "records", "from")
             )
             return text.position(
                 at
-            ), f"{describe(at)}: found neither files nor sites nor repositories nor from; allowed: {lists}"
+            ), f"{describe(at)}: found neither files nor sites nor repositories nor records nor from; allowed: {lists}"
         case "secret":
             found = f"found a literal value ({details['msg']})"
             return text.position(at), f"{describe(at)}: {found}; allowed: ${{NAME}}, as in {_allowed(model, at)}"

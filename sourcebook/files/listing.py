@@ -74,12 +74,12 @@ def within_index(folder: ListedFolder) -> ListedFolder:
     """Return a folder with addresses that an index of the database holds; a file with a longer one is not read."""
     if len(folder.uri) <= _SURE and not any(len(entry.uri) > _SURE for entry in folder.entries or ()):
         return folder
-    base = _shortened(folder.uri)
+    base = shortened(folder.uri)
     entries = folder.entries and [
         entry
         if base == folder.uri and len(entry.uri.encode()) <= LONGEST_URI
         else FileEntry(
-            base + _shortened(entry.uri[len(folder.uri) :], _LONGEST_NAME),
+            base + shortened(entry.uri[len(folder.uri) :], _LONGEST_NAME),
             entry.path,
             skip_reason=too_long(len(entry.uri.encode())),
         )
@@ -96,7 +96,7 @@ def too_long(size: int) -> str:
     )
 
 
-def _shortened(text: str, most: int = LONGEST_URI - 100) -> str:
+def shortened(text: str, most: int = LONGEST_URI - 100) -> str:
     """Return a text of at most some bytes, which is another one for each text."""
     whole = text.encode()
     if len(whole) <= most:

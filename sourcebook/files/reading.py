@@ -117,6 +117,8 @@ def open_file(source: Source, uri: str) -> BinaryIO:
     """
     if source.is_local:
         return open_confined(source, local_path(uri))
+    if source.records is not None:
+        raise OSError("it is a record, of which its source has the original")
     if source.repository is not None:
         return BytesIO(_read_blob(source, uri))
     if source.uploads is not None:

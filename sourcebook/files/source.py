@@ -28,6 +28,17 @@ class FetchedRepository:
 
 
 @dataclass(frozen=True, slots=True)
+class FetchedRecords:
+    """Result of the last look at a source of records."""
+
+    failures: Mapping[str, tuple[str, FailureClass]]
+    """Reasons why records have no document, by their URIs."""
+    error: str | None = None
+    """Reason why the last look failed; None where it succeeded."""
+    failure_class: FailureClass | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class UploadedFile:
     """The present version of an upload."""
 
@@ -58,6 +69,8 @@ class Source:
     """Whether symbolic links that lead out of the root are followed."""
     repository: FetchedRepository | None = None
     """Mirror of a Git repository; None for a folder or a store."""
+    records: FetchedRecords | None = None
+    """The last look at records; None for every other source."""
     is_fixed: bool = False
     """Whether the root has to stay where it was allowed: a folder of the API may not become a link to another one."""
     uploads: Mapping[str, UploadedFile] | None = None

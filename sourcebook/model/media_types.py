@@ -44,6 +44,8 @@ PARQUET = "application/vnd.apache.parquet"
 SVG = "image/svg+xml"
 RECORD = "application/x-record+json"
 """Media type of a record in a data file, which is a document of its own."""
+SOURCE_RECORD = "application/x-source-record+json"
+"""Media type of a record of a table or program: its text, and what its fields say of it."""
 ZIP = "application/zip"
 TAR = "application/x-tar"
 ARCHIVES = frozenset({ZIP, TAR})

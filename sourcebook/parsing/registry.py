@@ -73,6 +73,8 @@ PARSERS = (
     Parser("toml", _DATA, _DATA_ARGUMENTS, (media.TOML,), 5, _ENCODINGS, detects_language=False),
     Parser("record", "records.read_record:parse_record", ("name",), (media.RECORD,), 1,
            ("markdown-it-py", *_MARKUP, "selectolax")),
+    Parser("source record", "records.read_envelope:parse_envelope", ("name", "settings"), (media.SOURCE_RECORD,), 1,
+           ("markdown-it-py", *_MARKUP, "selectolax", *_ENCODINGS), uses_ocr=True),
     Parser("notebook", "markup.notebook:parse_notebook", (), (media.NOTEBOOK,), 4, ("markdown-it-py", *_MARKUP),
            uses_ocr=True),
     Parser("timed text", "text.timed_text:parse_timed_text", (), (media.SUBRIP, media.WEBVTT), 2),
@@ -240,6 +242,8 @@ def parsers_revision() -> str:
 
 def _option(parser: Parser, settings: ParsingSettings) -> str:
     """Return the part of a parser's identity that a setting adds, "" where the setting has its default."""
+    if parser.name == "source record":
+        return parsers_revision()  # the parser of its text may be any of them
     if parser.name == "docling":
         return f"models-{settings.models}" if settings.models else ""
     if parser.function == _DATA and settings.records != "auto" and parser.name != "toml":

@@ -231,9 +231,9 @@ def _import(
         load_judgments(connection, name, inside(folder, f"{collection.folder}/{JUDGMENTS}"))
     numbers = NewNumbers(connection, name, generation.id if generation else None)
     for table in TABLES:
-        path = inside(folder, f"{collection.folder}/{table.path}")
-        if path.exists() or not table.is_late:
-            load_table(connection, table, path, numbers)
+        path = f"{collection.folder}/{table.path}"
+        if not table.is_late or (folder / path).exists():
+            load_table(connection, table, inside(folder, path), numbers)
     if exported is None or generation is None:
         return []
     passages = _load_passages(connection, folder, collection, exported, generation, numbers, progress)

@@ -40,6 +40,7 @@ class LedgerTable:
 TABLES: Final = (
     LedgerTable("source", "export_source"),
     LedgerTable("raw_file", "export_raw_file"),
+    LedgerTable("source_record", "export_source_record", rows=100, is_late=True),
     LedgerTable("parsed_content", "export_parsed_content", rows=32, is_shared=True),
     LedgerTable("attachment", "export_attachment", is_shared=True),
     LedgerTable("crawled_page", "export_crawled_page", rows=8),

@@ -34,6 +34,7 @@ from sourcebook.model.work import (
 )
 from sourcebook.stages.raw_files import Difference
 from sourcebook.stages.raw_files.repositories import Look, look_at, record_look
+from sourcebook.stages.raw_files.source_records import fetch_records
 
 MOST_BYTES = 64_000_000
 """Bytes that a plan reads for one collection to recognise contents; a tenth of a second at 1 GB/s."""
@@ -55,6 +56,8 @@ def make_plans(
         for name, found in looks:
             record_look(connection, name, found)
         check_collections(connection, names)
+        for name in names or collection_names(connection):
+            fetch_records(connection, name)
         after = _settings(connection)
         chosen = names or [name for name in collection_names(connection) if name in after]
         past = stage_runs(connection)

@@ -25,7 +25,7 @@ LEFT JOIN generation ON generation.id = coalesce(chosen.id, collection.active_ge
 WHERE collection.removed_at IS NULL
   AND CASE WHEN %(collections)s::text[] IS NOT NULL THEN collection.name = ANY(%(collections)s)
       WHEN cardinality(%(generations)s::bigint[]) > 0 THEN chosen.id IS NOT NULL
-      ELSE NOT (collection.settings ? 'from' AND NOT collection.settings ? 'repositories'
+      ELSE NOT (collection.settings ? 'from' AND NOT collection.settings ?| ARRAY['repositories', 'records']
                 AND (collection.settings -> 'files', collection.settings -> 'sites') = ('[]', '[]')
                 AND NOT EXISTS (SELECT FROM source WHERE source.collection = collection.name AND kind = 'uploads')) END
 ORDER BY collection.name;

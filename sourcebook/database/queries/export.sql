@@ -21,6 +21,11 @@ SELECT * FROM source WHERE collection = %(collection)s ORDER BY id;
 SELECT raw_file.* FROM raw_file JOIN source ON source.id = raw_file.source_id
 WHERE source.collection = %(collection)s ORDER BY raw_file.source_id, raw_file.uri;
 
+-- name: export_source_record
+-- Return the records of a collection's tables and programs.
+SELECT source_record.* FROM source_record JOIN source ON source.id = source_record.source_id
+WHERE source.collection = %(collection)s ORDER BY source_record.source_id, source_record.uri;
+
 -- name: export_upload_content
 -- Return where the bytes of the uploads of a collection are stored.
 SELECT * FROM upload_content content

@@ -74,7 +74,7 @@ ORDER BY uri OFFSET %(limit)s - 1 LIMIT 1;
 SELECT item.document_id, item.collection, item.uri, item.title, item.kind, item.media_type, item.language,
        item.version, item.tags, item.state, item.error, item.failure_class, item.attempts, item.next_retry_at, item.parked,
        item.removed_at, document.metadata, document.given_tags, document.given_metadata, document.given_title, parsed.markdown AS text,
-       web_link(item.uri, item.source_id) AS link, source.location AS taken_from, document.metadata -> 'left_out' AS left_out,
+       link_of(item.uri, item.source_id, document.metadata) AS link, source.location AS taken_from, document.metadata -> 'left_out' AS left_out,
        document.created_at, document.updated_at, indexed.published_at AS indexed_at, coalesce(file.size, page.size) AS bytes
 FROM item
 JOIN document ON document.id = item.document_id

@@ -33,7 +33,7 @@ CROSS JOIN LATERAL (
 ) waiting
 WHERE collection.removed_at IS NULL
   AND CASE WHEN %(collections)s::text[] IS NOT NULL THEN collection.name = ANY(%(collections)s)
-      ELSE NOT (collection.settings ? 'from' AND NOT collection.settings ? 'repositories'
+      ELSE NOT (collection.settings ? 'from' AND NOT collection.settings ?| ARRAY['repositories', 'records']
                 AND (collection.settings -> 'files', collection.settings -> 'sites') = ('[]', '[]')
                 AND NOT EXISTS (SELECT FROM source WHERE source.collection = collection.name AND kind = 'uploads')) END
 ORDER BY collection.name;
@@ -138,7 +138,7 @@ WHERE entry.generation_id = ANY(%(generations)s) AND entry.chunk_id = ANY(%(chun
 -- Return the places of passages that say what a result says, each with its document.
 SELECT chunk.id AS chunk_id, document.id AS document_id, document.collection, document.uri,
        indexed.published_title AS title, chunk.ordinal, chunk.page, chunk.anchor, chunk.start_seconds, chunk.end_seconds,
-       web_link(document.uri, document.source_id) AS link
+       link_of(document.uri, document.source_id, document.metadata) AS link
 FROM search_entry entry
 JOIN chunk ON chunk.id = entry.chunk_id
 JOIN document ON document.id = entry.document_id

@@ -51,10 +51,11 @@ CREATE TABLE source (
     git_mirror text,                   -- of a repository: its mirror in the state folder
     git_error text,                    -- of a repository: why the last look at it failed
     git_error_class text,              -- class of git_error
-    next_fetch_at timestamptz,         -- of a repository: time of the next look; NULL: at once
+    next_fetch_at timestamptz,         -- of a repository or records: time of the next look; NULL: at once
     crawl_starts jsonb,                -- of a site: starts_of it after its last round
     held_of integer,                   -- documents before it lacked too many at once; NULL: nothing is held back
     web_view jsonb,                    -- of a folder in a Git checkout with a web view: link with the place {path}, root as URI
+    record_state jsonb,                -- of records: where the last look ended, and its error
     UNIQUE (collection, kind, location)
 );
 
@@ -121,6 +122,21 @@ CREATE TABLE upload (
 CREATE UNIQUE INDEX upload_live ON upload (collection, name) WHERE removed_at IS NULL;
 CREATE INDEX upload_sha256 ON upload (sha256);
 
+-- The records of tables and programs, as of the last look at their source: what raw_file is compared with.
+CREATE TABLE source_record (
+    source_id bigint NOT NULL REFERENCES source (id) ON DELETE CASCADE,
+    uri text NOT NULL,
+    version text NOT NULL,             -- sha256 of the content in hexadecimal, `deleted`, or why there is no content
+    mark text,                         -- its `updated` in the source; NULL: the next look reads it again
+    content bytea,                     -- the bytes of its document
+    skip_reason text,
+    failure text,
+    failure_class text,
+    removed_at timestamptz,            -- since when its source does not have it
+    PRIMARY KEY (source_id, uri)
+);
+CREATE INDEX source_record_failed ON source_record (source_id) WHERE failure IS NOT NULL;
+
 -- Settled listings, one row for each folder with files in the inventory: a folder whose files are as they were needs none
 -- of its rows of the inventory.
 CREATE TABLE listed_folder (
@@ -155,6 +171,12 @@ CREATE TRIGGER files_added AFTER INSERT ON raw_file REFERENCING NEW TABLE AS cha
 CREATE TRIGGER files_changed AFTER UPDATE ON raw_file REFERENCING NEW TABLE AS changed
     FOR EACH STATEMENT EXECUTE FUNCTION unsettle_folders();
 CREATE TRIGGER files_gone AFTER DELETE ON raw_file REFERENCING OLD TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION unsettle_folders();
+CREATE TRIGGER records_added AFTER INSERT ON source_record REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION unsettle_folders();
+CREATE TRIGGER records_changed AFTER UPDATE ON source_record REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION unsettle_folders();
+CREATE TRIGGER records_gone AFTER DELETE ON source_record REFERENCING OLD TABLE AS changed
     FOR EACH STATEMENT EXECUTE FUNCTION unsettle_folders();
 
 -- The known URLs of a site with their state: the queue of a crawl, which resumes from it after a crash.
@@ -406,6 +428,12 @@ WHEN document_uri LIKE 'file:%' THEN (
       AND starts_with(file.uri, (source.web_view ->> 'root') || '/')
     ORDER BY length(file.uri) DESC
     LIMIT 1) END;
+
+-- The link to a document: that of a record, or else web_link.
+CREATE FUNCTION link_of(document_uri text, document_source bigint, metadata jsonb) RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN CASE WHEN starts_with(document_uri, 'record://') THEN substring(metadata ->> 'url' FROM '^https?://.*$')
+            ELSE web_link(document_uri, document_source) END;
 
 -- Whether a membership rule takes a document with some tags: it has one of `tags`, unless there are none, and all of
 -- `tags_all`.

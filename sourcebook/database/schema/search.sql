@@ -119,9 +119,9 @@ BEGIN
     SELECT chunk.id, chunk.generation_id, document.id, document.collection, document.uri,
            coalesce(document.given_title, indexed.published_title), indexed.published_language, indexed.published_version,
            document.kind, document.media_type, document.tags, document.metadata,
-           CASE WHEN starts_with(document.uri, 'git+')
+           CASE WHEN starts_with(document.uri, 'git+') OR starts_with(document.uri, 'record://')
                   OR EXISTS (SELECT FROM source WHERE id = document.source_id AND web_view IS NOT NULL)
-               THEN web_link(document.uri, document.source_id) END,
+               THEN link_of(document.uri, document.source_id, document.metadata) END,
            chunk.heading_path, chunk.anchor, chunk.page, chunk.start_char, chunk.end_char,
            chunk.start_seconds, chunk.end_seconds, chunk.ordinal, chunk.text, chunk.parts,
            passage_id(document.id, chunk.hash), chunk.token_count, indexed.published_chunks, document.created_at,

@@ -7,18 +7,18 @@ from typing import Any, Self
 
 from sourcebook.database.refusals import Refusal
 from sourcebook.errors import FailureClass, ParseError, TemporaryParseError, failure_class_of
-from sourcebook.files.reading import file_name, read_file
+from sourcebook.files.reading import FileContent, file_name, read_file
 from sourcebook.model.document import ParsedDocument, blocks_of
-from sourcebook.model.media_types import DATA, RECORD
+from sourcebook.model.media_types import DATA, RECORD, SOURCE_RECORD
 from sourcebook.model.storable import storable_text
 from sourcebook.parsing.media_type import HEAD_BYTES, detect_media_type
 from sourcebook.parsing.parser_pool import ParserPool
-from sourcebook.parsing.registry import file_type, parser_identity
+from sourcebook.parsing.registry import FileType, file_type, parser_identity
 from sourcebook.parsing.transcript import parse_transcript
 from sourcebook.parsing.worker import AttachmentPlace
 from sourcebook.redaction.ingestion import with_identity
 from sourcebook.stages.documents.records import Records
-from sourcebook.stages.documents.rows import Content, StaleDocument, page_contents
+from sourcebook.stages.documents.rows import Content, StaleDocument, page_contents, record_contents
 from sourcebook.stages.documents.run import DocumentsRun
 from sourcebook.stages.transcripts.rows import transcripts_of_files
 
@@ -106,6 +106,7 @@ class ItemReader:
         self._pages = page_contents(run.connection, items)
         recordings = [(item.source_id, item.uri) for item in items if item.kind == "recording"]
         self._transcripts = transcripts_of_files(run.connection, recordings) if recordings else {}
+        self._source_records = record_contents(run.connection, items)
         self._container: tuple[tuple[int, str], bytes] | None = None
 
     def read(self, stale: StaleDocument) -> Reading:
@@ -117,13 +118,22 @@ class ItemReader:
                 return Reading(stale, Making(self._transcript(stale)))
             if stale.container is not None and stale.number is not None:
                 return Reading(stale, Making(self._attachment(stale, stale.container, stale.number)))
-            read = read_file(self._run.sources[stale.source_id], stale.uri)
+            read = self._whole_item(stale)
             item, other_bytes = self._follow(stale, read.content, read.modified)
             if other_bytes is not None and other_bytes["skip_reason"] is not None:
                 return Reading(item, other_bytes=other_bytes)
             return Reading(item, Making(self._start(read.content, item)), other_bytes=other_bytes)
         except (OSError, ParseError) as error:
             return Reading(stale, failure=Failure.of(error))
+
+    def _whole_item(self, stale: StaleDocument) -> FileContent:
+        if stale.media_type != SOURCE_RECORD:
+            return read_file(self._run.sources[stale.source_id], stale.uri)
+        try:
+            content = self._source_records[stale.source_id, stale.uri]
+        except KeyError:
+            raise FileNotFoundError(stale.uri) from None
+        return FileContent(content, hashlib.sha256(content).hexdigest())
 
     def _page(self, stale: StaleDocument) -> Parse:
         try:
@@ -184,6 +194,8 @@ class ItemReader:
         if digest == stale.sha256:
             return stale, None
         file = file_type(file_name(stale.uri), content[:HEAD_BYTES])
+        if stale.media_type == SOURCE_RECORD:
+            file = FileType(SOURCE_RECORD, None)
         parser = parser_identity(file.media_type, self._run.settings)
         item = replace(
             stale,

@@ -10,6 +10,7 @@ from psycopg.rows import class_row, dict_row
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.database.queries import queries
 from sourcebook.model.document import JsonValue
+from sourcebook.model.media_types import SOURCE_RECORD
 from sourcebook.model.selection import Selection
 from sourcebook.parsing.registry import parser_identities
 from sourcebook.redaction.ingestion import with_identity
@@ -136,6 +137,16 @@ def known_contents(connection: Connection, items: Sequence[StaleDocument]) -> di
             {"sha256s": [item.sha256 for item in items], "parsers": [item.parser for item in items]},
         )
         return {(row.pop("sha256"), row.pop("parser")): Content(**row) for row in cursor}
+
+
+def record_contents(connection: Connection, items: Sequence[StaleDocument]) -> dict[tuple[int, str], bytes]:
+    """Return the bytes of the records among the items, by source and URI."""
+    records = [item for item in items if item.media_type == SOURCE_RECORD]
+    if not records:
+        return {}
+    scope = {"source_ids": [item.source_id for item in records], "uris": [item.uri for item in records]}
+    rows = connection.execute(queries["record_contents"], scope)
+    return {(source_id, uri): content for source_id, uri, content in rows}
 
 
 def page_contents(connection: Connection, items: Sequence[StaleDocument]) -> dict[tuple[int, str], CrawledContent]:

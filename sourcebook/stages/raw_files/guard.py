@@ -84,6 +84,8 @@ def _held(
 def _unexpected(connection: Connection, difference: Difference) -> list[str]:
     """Return the files that are gone although nobody took them out."""
     source = difference.source
+    if source.records is not None:
+        return difference.gone
     if source.uploads is not None:
         rows = connection.execute(queries["known_uploads"], {"source_id": source.id})
         removed = {upload_uri(source.location, name) for (name,) in rows}

@@ -10,6 +10,7 @@ from sourcebook.files.listing import FileEntry
 from sourcebook.files.reading import digest_file
 from sourcebook.files.source import Source
 from sourcebook.git.tree import LFS_POINTER
+from sourcebook.model.media_types import SOURCE_RECORD
 from sourcebook.parsing.registry import file_type
 
 _MOST_BYTES = 2**63 - 1
@@ -44,6 +45,10 @@ def unstorable_file(file: ReadFile, refusal: Refusal) -> ReadFile:
 def _read_one(source: Source, entry: FileEntry) -> ReadFile:
     if entry.skip_reason is not None:
         return ReadFile(entry, skip_reason=entry.skip_reason)
+    if source.records is not None:
+        if failed := source.records.failures.get(entry.uri):
+            return ReadFile(entry, failure=failed[0], failure_class=failed[1])
+        return ReadFile(entry, bytes.fromhex(entry.modified), SOURCE_RECORD, hashed_at=time.time())
     most = source.most_bytes(entry.path)
     if entry.size > most:
         setting = "max_bytes of its source" if most == source.max_bytes else "speech.max_bytes of its collection"

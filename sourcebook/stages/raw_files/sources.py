@@ -1,4 +1,4 @@
-"""The folders, stores, repositories and uploads of a collection, as the ledger has them."""
+"""The folders, stores, repositories, records and uploads of a collection, as the ledger has them."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from psycopg.rows import dict_row
 from sourcebook.config.speech import SpeechSettings
 from sourcebook.database.queries import queries
 from sourcebook.errors import FailureClass
-from sourcebook.files.source import FetchedRepository, Source, UploadedFile
+from sourcebook.files.source import FetchedRecords, FetchedRepository, Source, UploadedFile
 from sourcebook.git.tree import Tree
 from sourcebook.model.selection import EVERYTHING, Selection
 from sourcebook.model.upload_names import upload_uri
@@ -35,7 +35,14 @@ def _sources(connection: Connection, collection: str, selection: Selection, *, w
                 "with_removed": with_removed,
             },
         ).fetchall()
-    return [_source(row, _uploads(connection, row) if row["is_uploads"] else None) for row in rows]
+    return [
+        _source(
+            row,
+            _uploads(connection, row) if row["is_uploads"] else None,
+            _records(connection, row) if row["is_records"] else None,
+        )
+        for row in rows
+    ]
 
 
 def _uploads(connection: Connection, row: dict[str, Any]) -> dict[str, UploadedFile]:
@@ -47,7 +54,21 @@ def _uploads(connection: Connection, row: dict[str, Any]) -> dict[str, UploadedF
     }
 
 
-def _source(row: dict[str, Any], uploads: dict[str, UploadedFile] | None) -> Source:
+def _records(connection: Connection, row: dict[str, Any]) -> FetchedRecords:
+    """Return the last look at a source of records."""
+    state = row["record_state"]
+    if state is None:
+        reason = f"{row['location']} has not been read yet"
+        return FetchedRecords({}, reason, FailureClass.MISSING)
+    failures = connection.execute(queries["record_failures"], {"source_id": row["id"]})
+    return FetchedRecords(
+        {uri: (reason, FailureClass(failure_class)) for uri, reason, failure_class in failures},
+        state.get("error"),
+        FailureClass(state["failure_class"]) if state.get("failure_class") else None,
+    )
+
+
+def _source(row: dict[str, Any], uploads: dict[str, UploadedFile] | None, records: FetchedRecords | None) -> Source:
     return Source(
         row["id"],
         row["location"],
@@ -58,6 +79,7 @@ def _source(row: dict[str, Any], uploads: dict[str, UploadedFile] | None) -> Sou
         row["listing_error"],
         row["follow_links"],
         _repository(row) if row["is_repository"] else None,
+        records=records,
         is_fixed=row["is_fixed"],
         uploads=uploads,
     )

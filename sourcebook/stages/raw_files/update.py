@@ -35,6 +35,7 @@ from sourcebook.stages.observed_stage import observed_stage
 from sourcebook.stages.raw_files.guard import guarded, guarded_again
 from sourcebook.stages.raw_files.read import read_files
 from sourcebook.stages.raw_files.record import count, record
+from sourcebook.stages.raw_files.record_difference import compare_records
 from sourcebook.stages.raw_files.rules import (
     KnownFile,
     confirmed_time,
@@ -137,6 +138,8 @@ def compare(connection: Connection, source: Source, selection: Selection = EVERY
         source: the source.
         selection: the files and the kind of difference that are looked for.
     """
+    if source.records is not None:
+        return guarded(connection, compare_records(connection, source, source.records, selection), selection)
     comparison = _Comparison(connection, source, selection)
     rows = connection.execute(queries["listed_folders"], {"source_id": source.id})
     left = {uri: (KnownFolder(digest, files), revision) for uri, digest, files, revision in rows}

@@ -1,0 +1,165 @@
+"""The settings of records as a source: `records:` of a collection, which makes a document of each row."""
+
+import os
+import re
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, Self
+from urllib.parse import quote, urlsplit
+
+from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
+from pydantic_core import PydanticCustomError
+
+from sourcebook.config.field_types import ByteCount, CollectionName, Duration, Settings, Text, Words
+from sourcebook.config.paths import expand_user
+from sourcebook.config.site_types import REFERENCE
+
+SCHEME: Final = "record://"
+"""Beginning of the URIs of records."""
+_LOCAL_DATABASE: Final = re.compile(r"((?:sqlite|duckdb)(?:\+\w+)?:///)(.+)")
+_SAFE: Final = "~!$&'()*+,;=:@"
+_SECRET: Final = re.compile(r"(?i)token|secret|password|api_?key")
+_PLAIN: Final = re.compile(r"[A-Za-z0-9._~-]*").fullmatch
+_CODE: Final = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*|[A-Za-z][\w.-]*")
+
+
+def _by_name(fields: Any) -> Any:
+    """Return a list of fields as a mapping from each to itself."""
+    return {name: name for name in fields} if isinstance(fields, list | tuple) else fields
+
+
+class TableSettings(Settings):
+    """A table, a view or a query of a database, or a Parquet file."""
+
+    url: Text = Field(
+        description="a database URL such as ${NOTES_DATABASE_URL} or sqlite:///notes.db, or the path or URL of a "
+        ".parquet file"
+    )
+    name: Text | None = Field(default=None, description="the name of a table or view, such as notes")
+    namespace: Text | None = Field(default=None, alias="schema", description="the schema of the table, such as public")
+    query: Text | None = Field(default=None, description="a query such as SELECT id, body FROM notes, in place of name")
+
+    @field_validator("url")
+    @classmethod
+    def _found_from_the_file(cls, url: str, info: ValidationInfo) -> str:
+        """Refuse a literal password, and make the path of a local file absolute."""
+        if not info.context or REFERENCE.search(url):
+            return url
+        if "://" in url and urlsplit(url).password:
+            raise PydanticCustomError("secret", "a secret is kept in the environment")
+        folder: Path = info.context["folder"]
+        if database := _LOCAL_DATABASE.fullmatch(url):
+            is_memory = database[2].startswith((":memory:", "file:"))
+            return url if is_memory else database[1] + os.path.realpath(folder / expand_user(database[2]))
+        return url if "://" in url else os.path.realpath(folder / expand_user(url))
+
+    @property
+    def is_parquet(self) -> bool:
+        """Whether the table is a Parquet file."""
+        return urlsplit(self.url).path.lower().endswith((".parquet", ".pq"))
+
+    @model_validator(mode="after")
+    def _one_table(self) -> Self:
+        if (self.name is None) == (self.query is None) and not self.is_parquet:
+            raise PydanticCustomError("record_table", "a table has either a name or a query")
+        return self
+
+
+class ProgramSettings(Settings):
+    """A class that yields records."""
+
+    use: Annotated[Text, Field(pattern=f"^(?:{_CODE.pattern})$")] = Field(
+        description="module:Class, or the name of an entry point in the group sourcebook.sources; of LlamaIndex and "
+        "LangChain their readers and loaders, such as llama_index.readers.notion:NotionPageReader"
+    )
+    arguments: dict[str, Any] = Field(
+        default={}, description="a mapping from arguments of the class to values; secrets as ${NAME}"
+    )
+    load: dict[str, Any] = Field(
+        default={}, description="a mapping from arguments of a reader's method load_data to values"
+    )
+    folder: Text | None = Field(default=None, description="the folder of the module; unset: that of this file")
+
+    @field_validator("arguments", "load")
+    @classmethod
+    def _no_secret_in_clear(cls, arguments: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+        """Refuse a literal secret, which the database would contain in clear."""
+        for name, value in arguments.items():
+            if info.context and _SECRET.search(name) and isinstance(value, str) and not REFERENCE.search(value):
+                raise PydanticCustomError("secret", "a secret is kept in the environment", {"inside": (name,)})
+        return arguments
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short_form(cls, written: Any, info: ValidationInfo) -> Any:
+        """Read `python: module:Class`, and find modules beside the configuration file."""
+        written = {"use": written} if isinstance(written, str) else written
+        if not info.context or not isinstance(written, dict):
+            return written
+        return {**written, "folder": os.path.realpath(info.context["folder"] / str(written.get("folder") or "."))}
+
+
+class RecordSource(Settings):
+    """Records, each of which is a document: rows of a table, or what a program yields."""
+
+    name: CollectionName = Field(description="a name of letters, digits, `_` and `-`, with which the URIs begin")
+    table: TableSettings | None = Field(
+        default=None, description="a mapping such as {url: ${NOTES_DATABASE_URL}, name: notes}"
+    )
+    python: ProgramSettings | None = Field(
+        default=None, description="module:Class, or a mapping such as {use: my_notes:Notes, arguments: {space: HR}}"
+    )
+    pushed: bool = Field(
+        default=False, strict=True, description="true where assets and programs of yours hand the records over"
+    )
+    key: Text = Field(description="the field that identifies a record, such as id")
+    title: Text | None = Field(default=None, description="the field with the title")
+    text: Text | None = Field(default=None, description="the field with the text, or with the bytes of a file")
+    template: str | None = Field(
+        default=None, max_length=100_000, description='a Jinja template such as "{{ body }}", in place of text'
+    )
+    format: Literal["markdown", "html", "plain"] = Field(default="markdown", description="markdown, html or plain")
+    media_type: Text | None = Field(
+        default=None, description="the field with the media type or the file name of bytes in text"
+    )
+    url: Text | None = Field(default=None, description="the field with the link that citations name")
+    updated: Text | None = Field(
+        default=None, description="the field with the time or number that rises with each change of a record"
+    )
+    deleted: Text | None = Field(default=None, description="the field that is true, or not empty, of deleted records")
+    language: Text | None = Field(default=None, description="the field with the language as a code such as en")
+    labels: Text | None = Field(default=None, description="the field with tags: a list, or words with commas")
+    metadata: Annotated[dict[Text, Text], BeforeValidator(_by_name)] = Field(
+        default={}, description="a list of fields, or a mapping from names of metadata to fields"
+    )
+    tags: Words = Field(default=(), description="a list of words such as [notes]; put numbers and yes or no in quotes")
+    max_bytes: ByteCount = Field(
+        default=10_000_000, description="a size such as 10MB: a record with a longer text is skipped"
+    )
+    max_records: int = Field(
+        default=1_000_000, strict=True, ge=1, description="a whole number: a source with more records is not believed"
+    )
+    refresh: Duration = Field(
+        default=timedelta(minutes=5), description="a duration such as 30s, 5m or 1d, after which it is looked at again"
+    )
+    depends_on: Words = Field(
+        default=(), description="a list of Dagster asset keys such as [warehouse/notes], whose runs wake this source"
+    )
+
+    @model_validator(mode="after")
+    def _one_origin_and_text(self) -> Self:
+        if (self.table is not None) + (self.python is not None) + self.pushed != 1:
+            raise PydanticCustomError("record_origin", "records come from one of table, python and pushed: true")
+        is_reader = self.python is not None and self.text is None
+        if (self.text is None) == (self.template is None) and not is_reader:
+            raise PydanticCustomError("record_text", "a record has either text or template")
+        return self
+
+    @property
+    def location(self) -> str:
+        """The URI with which those of its records begin."""
+        return f"{SCHEME}{self.name}"
+
+    def uri(self, key: str) -> str:
+        """Return the URI of the record with a key."""
+        return f"{self.location}/{key if _PLAIN(key) else quote(key, safe=_SAFE)}"

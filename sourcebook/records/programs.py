@@ -1,0 +1,79 @@
+"""Programs as sources of records: classes with `changes(cursor)`, readers of LlamaIndex and loaders of LangChain."""
+
+import importlib
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from importlib.metadata import entry_points
+from typing import Any, Final
+
+from sourcebook.config.records import ProgramSettings, RecordSource
+from sourcebook.errors import FailureClass, ListingError
+from sourcebook.model.document import JsonValue
+from sourcebook.records.environment import Secrets
+from sourcebook.records.record import Checkpoint, Deleted, Row
+
+GROUP: Final = "sourcebook.sources"
+"""Group of the entry points that name sources."""
+
+
+def changes_of(settings: RecordSource, cursor: JsonValue) -> Iterator[Row | Deleted | Checkpoint]:
+    """Yield what a program says has changed since a cursor.
+
+    Raises:
+        ListingError: it cannot be imported, or fails; the message has none of the secrets in its arguments.
+    """
+    program = settings.python
+    if program is None:
+        raise ValueError(settings.name)
+    secrets = Secrets()
+    arguments, load = secrets.filled(program.arguments), secrets.filled(program.load)
+    try:
+        changes = iter(_changes(_class_of(program)(**arguments), cursor, load))
+        while (change := next(changes, None)) is not None:
+            yield _checked(change)
+    except ListingError:
+        raise
+    except Exception as error:  # noqa: BLE001 - it is somebody's program
+        said = " ".join(secrets.shown(str(error)).split())[:500]
+        reason = f"{program.use} fails: {type(error).__name__}: {said}"
+        missing = isinstance(error, ImportError)
+        raise ListingError(reason, FailureClass.UNSUPPORTED if missing else FailureClass.UNREADABLE) from None
+
+
+def _checked(change: Any) -> Row | Deleted | Checkpoint:
+    if isinstance(change, Mapping | Deleted | Checkpoint):
+        return change
+    raise TypeError(f"it yields {type(change).__name__}; a record is a mapping from fields to values")
+
+
+def _class_of(program: ProgramSettings) -> Any:
+    module, colon, name = program.use.partition(":")
+    if not colon:
+        for found in entry_points(group=GROUP, name=program.use):
+            return found.load()
+        raise ImportError(f"no installed package has the entry point {program.use} in the group {GROUP}")
+    if program.folder is not None and program.folder not in sys.path:
+        sys.path.append(program.folder)  # behind what is installed, which it hides nothing of
+    return getattr(importlib.import_module(module), name)
+
+
+def _changes(source: Any, cursor: JsonValue, load: Mapping[str, Any]) -> Iterable[Any]:
+    if hasattr(source, "changes"):
+        return source.changes(cursor)  # type: ignore[no-any-return]
+    if hasattr(source, "lazy_load"):
+        return _every(source.lazy_load(), "page_content")
+    if hasattr(source, "load_data"):
+        lazy = getattr(source, "lazy_load_data", source.load_data)
+        try:
+            return _every(iter(lazy(**load)), "text")
+        except NotImplementedError:
+            return _every(source.load_data(**load), "text")
+    raise TypeError("it has neither changes(cursor) nor lazy_load() nor load_data()")
+
+
+def _every(documents: Iterable[Any], text: str) -> Iterator[Row | Checkpoint]:
+    """Yield the documents of a framework, which lists all of them each time, as records of their metadata."""
+    for document in documents:
+        identity = getattr(document, "id_", None) or getattr(document, "id", None)
+        yield {"id": identity, "text": getattr(document, text), **document.metadata}
+    yield Checkpoint(complete=True)

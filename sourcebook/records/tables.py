@@ -1,0 +1,170 @@
+"""Tables as sources of records: rows of a database in batches, without a right to write."""
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from sourcebook.config.records import RecordSource, TableSettings
+from sourcebook.errors import FailureClass, ListingError, SourcebookError
+from sourcebook.installation import install_command
+from sourcebook.records.environment import Secrets
+from sourcebook.records.record import Row
+
+BATCH: Final = 1_000
+"""Rows that are fetched at once."""
+_POSTGRESQL: Final = re.compile(r"^postgres(ql)?://")
+_KEYS: Final = 500
+"""Keys of one query."""
+
+
+class Table(Protocol):
+    """An open table. Every method reads it anew."""
+
+    def fields(self) -> Sequence[str]:
+        """Return the names of its columns."""
+
+    def marks(self, key: str, updated: str) -> Iterator[tuple[object, object]]:
+        """Yield the key of every row with its version."""
+
+    def rows(self, key: str, wanted: Sequence[object] | None) -> Iterator[Row]:
+        """Yield all rows, or those with some keys."""
+
+
+@contextmanager
+def open_table(settings: RecordSource) -> Iterator[Table]:
+    """Open the table of a source, and check that it has the columns that the settings name.
+
+    Raises:
+        ListingError: it cannot be reached or read; the message has no secret in it.
+    """
+    if settings.table is None:
+        raise ValueError(settings.name)
+    secrets = Secrets()
+    url = secrets.filled(settings.table.url)
+    secrets.hide(url)
+    try:
+        with _opened(settings.table, url) as table:
+            _check_fields(settings, table.fields())
+            yield table
+    except SourcebookError:
+        raise
+    except ImportError as error:
+        package = error.name or str(error)
+        reason = f"reading the table needs the package {package}: {install_command('pipeline')}, or install its driver"
+        raise ListingError(reason, FailureClass.UNSUPPORTED) from None
+    except Exception as error:  # each driver has errors of its own
+        from psycopg import Error as LedgerError
+
+        if isinstance(error, LedgerError):  # of the ledger, to which the caller writes meanwhile
+            raise
+        cause = getattr(error, "orig", None) or error
+        said = " ".join(secrets.shown(str(cause)).split())[:500]
+        raise ListingError(f"the table cannot be read: {said or type(cause).__name__}", _class_of(error)) from None
+
+
+def _opened(table: TableSettings, url: str) -> Any:
+    if table.is_parquet or url.partition("?")[0].lower().endswith((".parquet", ".pq")):
+        from sourcebook.records.parquet import open_parquet
+
+        return open_parquet(url)
+    if url.startswith("duckdb:"):
+        from sourcebook.records.duckdb_tables import open_duckdb
+
+        return open_duckdb(url, table)
+    return _open_database(url, table)
+
+
+def _check_fields(settings: RecordSource, columns: Sequence[str]) -> None:
+    named = {
+        "key": settings.key,
+        "title": settings.title,
+        "text": settings.text,
+        "media_type": settings.media_type,
+        "url": settings.url,
+        "updated": settings.updated,
+        "deleted": settings.deleted,
+        "language": settings.language,
+        "labels": settings.labels,
+        **{f"metadata.{name}": field for name, field in settings.metadata.items()},
+    }
+    for setting, field in named.items():
+        if field is not None and field.partition(".")[0] not in columns and field not in columns:
+            raise ListingError(
+                f"{setting}: the table has no column {field}; it has {', '.join(columns)}", FailureClass.MISSING
+            )
+
+
+def _class_of(error: Exception) -> FailureClass:
+    unreachable = type(error).__name__ in {"OperationalError", "InterfaceError", "TimeoutError"}
+    return FailureClass.SERVER if unreachable else FailureClass.UNREADABLE
+
+
+@contextmanager
+def _open_database(url: str, settings: TableSettings) -> Iterator[Table]:
+    import sqlalchemy as sa
+
+    file = sa.make_url(url).database if url.startswith("sqlite") else None
+    if file and not file.startswith((":memory:", "file:")) and not Path(file).is_file():
+        raise ListingError(f"the database {file} does not exist or is not mounted", FailureClass.MISSING)
+    engine = sa.create_engine(_POSTGRESQL.sub("postgresql+psycopg://", url), poolclass=sa.NullPool)
+    with engine.connect() as connection:
+        dialect = engine.dialect.name
+        if dialect == "postgresql":
+            connection = connection.execution_options(postgresql_readonly=True, isolation_level="REPEATABLE READ")
+        elif dialect == "sqlite":
+            connection.exec_driver_sql("PRAGMA query_only = ON")
+        elif dialect in {"mysql", "mariadb"}:
+            # SQL here: MySQL's, sent to a database that is not ours
+            connection.exec_driver_sql("SET SESSION TRANSACTION READ ONLY")
+            connection.commit()
+        try:
+            yield _DatabaseTable(connection, settings)
+        finally:
+            connection.rollback()
+            engine.dispose()
+
+
+class _DatabaseTable:
+    """A table, a view or a query of a database that SQLAlchemy reaches; a query is read as a subquery."""
+
+    def __init__(self, connection: Any, settings: TableSettings) -> None:
+        import sqlalchemy as sa
+
+        self._sa = sa
+        self._connection = connection
+        self._table: Any
+        if settings.query is not None:
+            self._table = sa.text(f"({settings.query.rstrip().rstrip(';')}\n) AS q")
+        else:
+            self._table = sa.table(settings.name or "", schema=settings.namespace)
+
+    def fields(self) -> Sequence[str]:
+        with self._read(self._sa.select(self._sa.text("*")).select_from(self._table).limit(0)) as result:
+            return list(result.keys())
+
+    def marks(self, key: str, updated: str) -> Iterator[tuple[object, object]]:
+        columns: Any = self._sa.column(key), self._sa.column(updated)
+        with self._read(self._sa.select(*columns).select_from(self._table)) as result:
+            for rows in result.partitions():
+                yield from map(tuple, rows)
+
+    def rows(self, key: str, wanted: Sequence[object] | None) -> Iterator[Row]:
+        every = self._sa.select(self._sa.text("*")).select_from(self._table)
+        if wanted is None:
+            yield from self._rows(every)
+            return
+        for start in range(0, len(wanted), _KEYS):
+            keys = list(wanted[start : start + _KEYS])
+            yield from self._rows(every.where(self._sa.column(key).in_(keys)))
+
+    def _rows(self, statement: Any) -> Iterator[Row]:
+        with self._read(statement) as result:
+            names = list(result.keys())
+            for rows in result.partitions():
+                yield from (dict(zip(names, row, strict=True)) for row in rows)
+
+    def _read(self, statement: Any) -> Any:
+        """Run a statement on a cursor of the server, whose rows come in batches."""
+        return self._connection.execution_options(stream_results=True, yield_per=BATCH).execute(statement)
