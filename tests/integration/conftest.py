@@ -37,7 +37,9 @@ def no_command_outlives_its_test() -> Iterator[None]:
 
 
 @pytest.fixture
-def instance(database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dg.DagsterInstance]:
+def instance(
+    dagster_tables: str, database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[dg.DagsterInstance]:
     """Dagster's instance as `sourcebook ingest` opens it, whose tables lie in this test's database."""
     monkeypatch.setenv(STORAGE_VARIABLE, database.url)
     monkeypatch.setenv("DAGSTER_HOME", "")
