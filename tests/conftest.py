@@ -96,8 +96,9 @@ def environment_of_one_test() -> Iterator[None]:
     """
     before = _environment()
     yield
-    if _environment() != before:
-        os.environ.clear()
+    if (found := _environment()) != before:
+        for name in found.keys() - before:
+            del os.environ[name]
         os.environ.update(before)
 
 
@@ -201,7 +202,7 @@ def create_database(server: EmbeddedServer, administrator: Administrator) -> Ite
 
 @pytest.fixture(scope="session")
 def dagster_tables(server: EmbeddedServer, administrator: Administrator) -> str:
-    """Give the database of a test that asks for this Dagster's tables: to make them takes twenty times a copy's time."""
+    """Have the database of a test that asks for this hold Dagster's tables: a copy takes a twentieth of the time."""
     from orchestration.instance import STORAGE_VARIABLE, open_instance
 
     template, name = sql.Identifier(TEMPLATE), sql.Identifier(_TEMPLATE_WITH_DAGSTER)
