@@ -60,10 +60,11 @@ def resources(filled: Stages) -> Iterator[SearchResources]:
     reranker.close()
 
 
-@pytest.fixture
-def cross_encoder(tmp_path: Path) -> Reranking:
+@pytest.fixture(scope="module")
+def cross_encoder(tmp_path_factory: pytest.TempPathFactory) -> Reranking:
     """A reranking model with random weights."""
-    return Reranking(str(build_cross_encoder(tmp_path / "cross-encoder", WORDS)), top=20, timeout=None)
+    folder = tmp_path_factory.mktemp("models") / "cross-encoder"
+    return Reranking(str(build_cross_encoder(folder, WORDS)), top=20, timeout=None)
 
 
 def search(resources: SearchResources, **options: Any) -> SearchResults:
