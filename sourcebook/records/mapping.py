@@ -38,7 +38,7 @@ class RecordMapping:
         self._settings = settings
         self._redact = redact
         self._redaction = redaction
-        self._template: "RecordTemplate | None" = None
+        self._template: RecordTemplate | None = None
         if settings.template is not None:
             from sourcebook.records.template import RecordTemplate  # most looks need no Jinja
 

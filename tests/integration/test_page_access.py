@@ -13,8 +13,7 @@ from tests.integration.page_forms import Browser
 from tests.integration.stages import Stages
 
 
-@pytest.fixture
-def base(stages: Stages) -> Stages:
+def fill(stages: Stages) -> None:
     """Two collections, of which a key may see one."""
     stages.write("handbook/power.md", "# Power\n\nThe batteries of the tide gauge last fourteen months.")
     stages.write("personnel/salaries.md", "# Salaries\n\nThe batteries engineer earns a marmalade bonus in winter.")
@@ -24,7 +23,11 @@ def base(stages: Stages) -> Stages:
         "  personnel: {files: [{root: ./docs/personnel}]}\n"
     )
     stages.run_all("handbook", "personnel")
-    return stages
+
+
+@pytest.fixture
+def base(filled: Stages) -> Stages:
+    return filled
 
 
 @pytest.fixture

@@ -13,12 +13,15 @@ from tests.integration.test_server import key
 ORIGIN = "https://intranet.example"
 
 
-@pytest.fixture
-def base(stages: Stages) -> Stages:
+def fill(stages: Stages) -> None:
     stages.write("handbook/power.md", "# Power\n\nThe batteries last fourteen months.")
     stages.configure("collections:\n  handbook: {files: [{root: ./docs/handbook}]}\n")
     stages.run()
-    return stages
+
+
+@pytest.fixture
+def base(filled: Stages) -> Stages:
+    return filled
 
 
 def limited(base: Stages, limit: int) -> str:
