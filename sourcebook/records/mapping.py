@@ -1,5 +1,7 @@
 """The mapping of a record's fields to a document, which the ledger keeps as bytes."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 from base64 import b64encode
