@@ -13,7 +13,7 @@ from tests.integration.test_server import key
 QUESTION = "How long do the batteries of the tide gauge last?"
 QUOTE = "The batteries of the tide gauge last fourteen months"
 SEAL = "The seal of the tide gauge is greased in spring"
-ASKED = [{"role": "user", "content": QUESTION}]
+ASKED: Any = [{"role": "user", "content": QUESTION}]
 PICTURE = [{"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}]
 
 
@@ -54,11 +54,11 @@ def test_the_client_of_openai_is_answered(base: Stages, chat: ChatServer) -> Non
         assert [each.id for each in client.models.list()] == ["sourcebook", "sourcebook/handbook"]
         assert client.models.retrieve("sourcebook/handbook").owned_by == "sourcebook"
 
-        made = client.chat.completions.create(model="sourcebook", messages=ASKED, temperature=0.2, max_tokens=50)  # type: ignore[arg-type]
+        made = client.chat.completions.create(model="sourcebook", messages=ASKED, temperature=0.2, max_tokens=50)
         (choice,) = made.choices
         assert (choice.message.content, choice.finish_reason) == (f"{QUOTE} [1].", "stop")
         (citation,) = [each.url_citation for each in choice.message.annotations or ()]
-        assert choice.message.content[citation.start_index : citation.end_index] == "[1]"
+        assert f"{QUOTE} [1]."[citation.start_index : citation.end_index] == "[1]"
         assert (citation.title, citation.url.rpartition("/")[2].partition("#")[0]) == ("Power", "power.md")
         assert made.usage is not None
         assert made.usage.total_tokens == made.usage.prompt_tokens + made.usage.completion_tokens > 0
@@ -77,7 +77,7 @@ def test_the_client_of_openai_is_answered(base: Stages, chat: ChatServer) -> Non
         told = list(
             client.chat.completions.create(
                 model="handbook",
-                messages=[{"role": "system", "content": "Be brief."}, *ASKED],  # type: ignore[list-item]
+                messages=[{"role": "system", "content": "Be brief."}, *ASKED],
                 stream=True,
                 stream_options={"include_usage": True},
             )
@@ -107,10 +107,10 @@ def test_the_client_of_openai_is_answered(base: Stages, chat: ChatServer) -> Non
         # What fails after the beginning is an error of the stream, and no end of an answer.
         chat.script(Chat(f"{QUOTE} [1]. And th", ends=False, breaks=True))
         with pytest.raises(openai.APIError, match="the server of the language model"):
-            list(client.chat.completions.create(model="sourcebook", messages=ASKED, stream=True))  # type: ignore[call-overload]
+            list(client.chat.completions.create(model="sourcebook", messages=ASKED, stream=True))
         chat.script(Raw(401, b'{"error": {"message": "no key sk-secret-1"}}'))
         with pytest.raises(openai.InternalServerError) as failed:
-            client.chat.completions.create(model="sourcebook", messages=ASKED)  # type: ignore[arg-type]
+            client.chat.completions.create(model="sourcebook", messages=ASKED)
         assert failed.value.status_code == 503
         assert "sk-secret" not in str(failed.value)
         chat.answer = quoting

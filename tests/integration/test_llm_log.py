@@ -5,6 +5,7 @@ import json
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,7 +27,7 @@ def base(stages: Stages) -> Stages:
 
 def test_a_program_logs_its_own_calls(base: Stages) -> None:
     knowledge = base.knowledge
-    tokens = {"prompt_tokens": 1_000, "answer_tokens": 100}
+    tokens: dict[str, Any] = {"prompt_tokens": 1_000, "answer_tokens": 100}
     first = knowledge.record_llm_call(
         "gpt-4o-mini",
         f"Mail {MAIL}",

@@ -124,7 +124,8 @@ def problem_as_error(body: bytes) -> dict[str, Any]:
 
 
 def _is_problem(message: Message) -> bool:
-    return dict(message["headers"]).get(b"content-type", b"").startswith(MEDIA_TYPE.encode())
+    kind: bytes = dict(message["headers"]).get(b"content-type", b"")
+    return kind.startswith(MEDIA_TYPE.encode())
 
 
 def _with_length(message: Message, length: int) -> Message:
