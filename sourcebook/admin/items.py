@@ -20,6 +20,8 @@ from sourcebook.errors import AmbiguousDocumentError, QueryError, UnknownDocumen
 from sourcebook.model.left_out import left_out_counts
 
 _COLUMNS: Final = {field.name for field in fields(Item)} - {"chunks", "left_out", "tokens", "tags"}
+_TIMES: Final = frozenset({"created", "updated", "indexed"})
+"""Orders by a time that documents alone have."""
 _EVERY: Final = DocumentsRequest()
 _Marks = Mapping[tuple[str, str], ProcessingItem]
 
@@ -46,11 +48,7 @@ def list_items(
         scope["limit"] = None if most is None else most - len(items)
         if scope["limit"] == 0:
             break
-        if _is_plain(request) and scope["limit"] is not None:
-            row = connection.execute(queries["last_document_of_page"], scope).fetchone()
-            scope["last"] = row[0] if row else None
-        with connection.cursor(row_factory=dict_row) as cursor:
-            rows = cursor.execute(_of_chosen("items"), scope).fetchall()
+        rows = _page(connection, request, scope)
         tokens = _tokens(connection, rows)
         items += [_marked(_item(row, row["chunks"], tokens.get(row["document_id"], 0)), marks) for row in rows]
     if is_processing:
@@ -64,6 +62,22 @@ def list_items(
     return [
         item if item.title == title else replace(item, title=title) for item, title in zip(shown, titles, strict=True)
     ]
+
+
+def _page(connection: Connection, request: DocumentsRequest, scope: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows of a page; of a list without conditions those items alone are read that it can have."""
+    limit, by = scope["limit"], request.sort.removeprefix("-")
+    with connection.cursor(row_factory=dict_row) as cursor:
+        if _is_plain(request) and limit is not None and by == "uri":
+            row = connection.execute(queries["last_document_of_page"], scope).fetchone()
+            scope["last"] = row[0] if row else None
+        elif _is_plain(request) and limit is not None and by in _TIMES:
+            uris = [uri for (uri,) in connection.execute(queries["documents_by_time"], scope)]
+            if len(uris) == limit:
+                rows = cursor.execute(_of_chosen("items"), {**scope, "uris": uris}).fetchall()
+                if len(rows) == limit:  # behind the last document come files and pages that are none
+                    return rows
+        return cursor.execute(_of_chosen("items"), scope).fetchall()
 
 
 def count_items(connection: Connection, request: DocumentsRequest = _EVERY) -> int:
@@ -133,10 +147,10 @@ def _is_processing(request: DocumentsRequest) -> bool:
 
 
 def _is_plain(request: DocumentsRequest) -> bool:
-    """Return whether a list has every live item in the order of the URIs."""
+    """Return whether a list has every live item."""
     conditions = (request.states, request.kinds, request.types, request.tags, request.text)
     others = (request.failed, request.failure, request.processing)
-    return request.sort == "uri" and not any((*conditions, *others))
+    return not any((*conditions, *others))
 
 
 def _has_sources(request: DocumentsRequest) -> bool:

@@ -48,6 +48,29 @@ ORDER BY CASE WHEN NOT starts_with(%(sort)s::text, '-') THEN place END,
          CASE WHEN starts_with(%(sort)s::text, '-') THEN place END DESC, shown.collection, shown.uri
 LIMIT %(limit)s;
 
+-- name: documents_by_time
+-- Return the URIs of the first documents of an order by time, those after a place in it, so that these items alone are read.
+SELECT shown.uri
+FROM (
+    SELECT document.collection, document.uri,
+           to_char(CASE ltrim(%(sort)s::text, '-') WHEN 'created' THEN document.created_at
+                       WHEN 'updated' THEN document.updated_at ELSE indexed.published_at END AT TIME ZONE 'UTC',
+                   'YYYYMMDDHH24MISSUS') AS place
+    FROM document
+    JOIN collection ON collection.name = document.collection
+    LEFT JOIN indexed_document indexed
+        ON indexed.generation_id = collection.active_generation_id AND indexed.document_id = document.id
+    WHERE document.collection = ANY(%(collections)s::text[])
+      AND (document.removed_at IS NULL OR document.input_hash = '' OR %(removed)s)
+) AS shown
+WHERE place IS NOT NULL
+  AND (%(after_place)s::text IS NULL
+       OR CASE WHEN starts_with(%(sort)s::text, '-') THEN place < %(after_place)s ELSE place > %(after_place)s END
+       OR place = %(after_place)s AND (shown.collection, shown.uri) > (%(after_collection)s::text, %(after_uri)s::text))
+ORDER BY CASE WHEN NOT starts_with(%(sort)s::text, '-') THEN place END,
+         CASE WHEN starts_with(%(sort)s::text, '-') THEN place END DESC, shown.collection, shown.uri
+LIMIT %(limit)s;
+
 -- name: count_items
 -- Return the number of items of a list.
 SELECT count(*) FROM ({chosen_items}) AS shown;

@@ -7,6 +7,7 @@ import pytest
 from pydantic import BaseModel
 
 from sourcebook.config import api_collection
+from sourcebook.config.answering import AnsweringSettings
 from sourcebook.config.api_collection import ApiCollectionSettings, ApiLimits, read_settings
 from sourcebook.config.field_types import Settings
 from sourcebook.errors import SettingsError
@@ -271,3 +272,12 @@ def test_a_source_that_a_collection_has_stays_as_it_is_and_changes_within_the_li
     assert read_settings({"sites": [private, {"url": "https://docs.example.com/"}]}, limits).sites
     assert "no public name" in refusal({"sites": [{**private, "include": ["/admin/**"]}]}, limits)
     assert "no public name" in refusal({"sites": [{"url": "http://other/"}]}, limits)
+
+
+def test_a_model_answers_that_the_file_names_with_the_limits_of_the_file() -> None:
+    of_the_file = AnsweringSettings(model="gpt-4o-mini", max_cost=0.02)
+    limits = ApiLimits(answering={"gpt-4o-mini": of_the_file})
+    assert read_settings({"answering": {"model": "gpt-4o-mini"}}, limits).answering == of_the_file
+    for written in ({"model": "other"}, {"model": "gpt-4o-mini", "max_cost": 100}):
+        assert "answering: allowed is {model: …}" in refusal({"answering": written}, limits)
+    assert "answering: allowed is" in refusal({"answering": {"model": "gpt-4o-mini"}}, ApiLimits())
