@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class RequestNotes:
-    """What is known of a request, none of it as somebody sent it."""
+    """Facts about a request, none of them as somebody sent it."""
 
     operation: str | None = None
     """The tool of an agent; None where the route says what was asked for."""

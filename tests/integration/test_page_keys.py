@@ -5,8 +5,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from sourcebook.admin.access_keys import create_key, list_keys
+from sourcebook.admin.access_keys import create_first_key, create_key, find_key, list_keys, revoke_key
 from sourcebook.admin.audit import audit_events
+from sourcebook.errors import QueryError
 from tests.integration.http_server import Client, serving
 from tests.integration.inert_pages import Page
 from tests.integration.page_forms import Browser, fields_of
@@ -145,3 +146,21 @@ def test_a_key_has_a_limit_of_its_own_or_that_of_the_server(base: Stages, open_s
     with base.connection() as connection:
         assert {key.name: key.requests_a_minute for key in list_keys(connection)} == {"slow": 1_200, "usual": None}
     assert "1,200 requests a minute" in browser.open("/keys").text
+
+
+def test_a_deployment_brings_the_first_key_along_and_no_other(base: Stages) -> None:
+    """It is kept where there was never a key: a variable that stays set brings no revoked key back."""
+    text = "sb_" + "a1" * 32
+    with base.connection() as connection:
+        for wrong in ("sb_short", "a" * 64, "sb_" + "a b" * 20):
+            with pytest.raises(QueryError, match="SOURCEBOOK_FIRST_KEY is no key"):
+                create_first_key(connection, wrong, actor="test")
+        made = create_first_key(connection, text, actor="test")
+        assert made is not None
+        assert (made.name, made.scopes, made.collections) == ("first", ("admin",), None)
+        assert create_first_key(connection, text, actor="test") is None
+        with serving(base.knowledge, requires_key=True) as client:
+            assert client.get("/v1/keys", Authorization=f"Bearer {text}").status == 200
+        revoke_key(connection, "first", actor="test")
+        assert create_first_key(connection, text, actor="test") is None
+        assert find_key(connection, text) is None

@@ -43,9 +43,9 @@ def test_every_request_has_a_line_and_is_counted(base: Stages, tmp_path: Path) -
         for number, asked in enumerate((call, wrong)):
             message = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": asked}
             assert client.post("/mcp", message, Accept=accept).status == 200
-        lines = wait_until(lambda: log.read_text().splitlines() if log.read_text().count("\n") == 7 else None)
+        wait_until(lambda: log.read_text().count("\n") == 7, what="the last line")
     assert CANARY not in log.read_text()
-    found = [json.loads(line) for line in lines]
+    found = [json.loads(line) for line in log.read_text().splitlines()]
     assert [(each["key"], each["operation"], each["collections"], each["status"]) for each in found] == [
         ("website", "search", ["handbook"], 200),
         (None, "unknown", [], 404),

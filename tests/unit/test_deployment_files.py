@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import click
 import dagster as dg
 import pytest
 import typer.main
@@ -123,9 +122,7 @@ class TestCompose:
             assert program == "sourcebook"
             group = typer.main.get_command(app)
             assert isinstance(group, TyperGroup)
-            command = group.get_command(click.Context(group), action)
-            assert command is not None
-            assert command.make_context(action, options).params["port"] == 8320
+            assert group.commands[action].make_context(action, options).params["port"] == 8320
 
     def test_default_mounts_exist(self, services: Mapping[str, Any]) -> None:
         """A folder that is missing would be made by Docker, empty and owned by root."""
