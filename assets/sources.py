@@ -107,7 +107,7 @@ def sources_are_fresh(context: dg.AssetCheckExecutionContext, knowledge: Knowled
     """Compare the age of the last complete listing or crawl with the setting. The sensors evaluate these checks."""
     with knowledge.database.connection() as connection:
         for key in sorted(context.selected_asset_check_keys):
-            overdue = describe_by_collection(describe_overdue(connection, key.asset_key.to_user_string()))
+            overdue = describe_by_collection(describe_overdue(connection, key.asset_key.path[-1]))
             yield dg.AssetCheckResult(
                 passed=overdue is None,
                 asset_key=key.asset_key,

@@ -22,6 +22,7 @@ PARTS = {
     "firstanswer": "seconds to the answer of a first ingest, its whole time beside another checkout, a kill on the way",
     "unchanged": "ingest where nothing changed",
     "scan": "the scan and the staleness queries over 20,000 unchanged files",
+    "dagster-range": "the oldest and the newest Dagster that is allowed: definitions load, an ingest runs",
     "listing": "listing and comparing 2,000 to 100,000 files, and the sensor's tick over 20 collections",
     "edit": "ingest after one edit",
     "records": "an export of --number issues in one JSON file against as many Markdown files, and one edit of each",
@@ -49,6 +50,7 @@ PARTS = {
     "relations": "precision and recall of relations on EIPs and PEPs, their cost, what renames leave",
     "relevance": "how well the relevance is calibrated on judged sets that it was not fitted on, and what is refused",
     "server": "the REST API beside the library: what HTTP adds, clients at once, start, memory",
+    "clients": "50 clients that search for two minutes over 10,000 documents: rate, latency, memory of the server",
     "mcp": "the server for agents beside the library: what the protocol adds, first answer, strays on its output",
     "fuzz": "requests that schemathesis makes up, with keys of three scopes: server errors, broken contracts",
     "search": "a whole search with the query's embedding: latency, first answer, clients at once",
@@ -150,7 +152,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="of `documents`, read N damaged files of all formats, too",
     )
     parser.add_argument(
-        "--quick", action="store_true", help="of `documents`, read each once and leave memory out: seconds"
+        "--quick",
+        action="store_true",
+        help="of `documents`, read each once and leave memory out: seconds; of `clients`, 200 files and 5 s",
     )
     parser.add_argument("--kills", type=int, default=default.kills, help="of `kills`, a multiple of ten (%(default)s)")
     parser.add_argument(

@@ -11,6 +11,7 @@ from orchestration.crawl_command import crawl
 from orchestration.ingest_display import run_and_show
 from orchestration.reconcile_command import reconcile
 from orchestration.request_commands import ask_and_show, do_requests_and_show
+from orchestration.schedules_command import schedules
 from sourcebook.cli.completion import complete_collections
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Json, as_text, listed_names
@@ -237,7 +238,7 @@ def mistake_beside_last_good(context: CommandContext) -> str | None:
 def documents_by_type(
     context: CommandContext, collections: list[str], types: list[str]
 ) -> tuple[list[str], tuple[str, ...]]:
-    """Return the collections that have documents of some types, and the URIs of these.
+    """Return the collections that have documents or new files of some types, and the URIs of these.
 
     Args:
         context: the global options.
@@ -248,20 +249,20 @@ def documents_by_type(
         QueryError: a collection does not exist, or none has such a document.
     """
     from sourcebook.admin.collections import collection_names
-    from sourcebook.database.queries import queries
+    from sourcebook.admin.typed_items import items_of_types
     from sourcebook.errors import QueryError
 
     found: dict[str, list[str]] = {}
     if not context.is_empty(collections):
         with context.open_database() as database, database.connection() as connection:
             for name in collections or collection_names(connection):
-                rows = connection.execute(queries["documents_of_types"], {"collection": name, "types": types})
-                if uris := [uri for (uri,) in rows]:
+                if uris := items_of_types(connection, name, types):
                     found[name] = uris
     if not found:
         where = ", ".join(collections) if collections else "any collection"
         raise QueryError(
-            f"there is no document of the type {' or '.join(types)} in {where}; see  types  in its settings"
+            f"there is no document of the type {' or '.join(types)} in {where}, and no new file; see  types  in its "
+            "settings"
         )
     return list(found), tuple(uri for uris in found.values() for uri in uris)
 
@@ -288,5 +289,5 @@ def _import_dagster() -> None:
         import orchestration.run  # noqa: F401
 
 
-COMMANDS = (ingest, crawl, reconcile, up, watch)
+COMMANDS = (ingest, crawl, reconcile, up, watch, schedules)
 """In the order of `sourcebook --help`."""

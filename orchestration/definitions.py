@@ -6,7 +6,7 @@ from assets.checks import collection_checks
 from assets.sources import SOURCES, configuration_is_valid, record_assets, sources_are_fresh
 from orchestration.jobs import ASSETS, ingest
 from orchestration.retention import nightly_retention, retention
-from orchestration.schedules import nightly, weekly
+from orchestration.schedules import TIME_ZONE, nightly, weekly
 from resources.embedder import embedder_resource
 from resources.knowledge import Knowledge
 from resources.progress import ProgressLog
@@ -35,7 +35,7 @@ defs = dg.Definitions(
         requested_work_sensor,
     ],
     resources={
-        "knowledge": Knowledge(),
+        "knowledge": Knowledge(time_zone=TIME_ZONE),
         "selection": RunSelection(),
         "progress": ProgressLog(),
         "embedder": embedder_resource(),

@@ -8,11 +8,13 @@ import psycopg
 from pydantic import Field
 
 from orchestration.jobs import ASSETS
+from orchestration.schedules import TIME_ZONE, moment_of
 from resources.knowledge import Knowledge
 from resources.partition import COLLECTIONS
 from sourcebook.admin.idempotent_answers import delete_old_answers
 from sourcebook.admin.retention import forget_removed
 from sourcebook.admin.work_requests import forget_work
+from sourcebook.answering.kept_sessions import delete_old_turns
 from sourcebook.answering.logged_calls import delete_old_calls
 from sourcebook.database.database import Database
 from sourcebook.database.queries import queries
@@ -58,6 +60,7 @@ def delete_removed_rows(context: dg.OpExecutionContext, config: RetentionConfig,
         forget_stage_runs(connection)
         delete_old_queries(connection)
         delete_old_calls(connection)
+        delete_old_turns(connection)
         forget_work(connection, timedelta(days=REQUEST_DAYS))
         while delete_old_answers(connection):
             pass
@@ -86,8 +89,10 @@ def retention() -> None:
     name="nightly_retention",
     job=retention,
     cron_schedule="30 3 * * *",
+    execution_timezone=TIME_ZONE,
     default_status=dg.DefaultScheduleStatus.RUNNING,
-    description="Deletes old runs and rows at 03:30; SOURCEBOOK_RUN_DAYS and SOURCEBOOK_REMOVED_DAYS set the ages.",
+    description="Deletes old runs and rows at 03:30 of the time zone; SOURCEBOOK_RUN_DAYS and SOURCEBOOK_REMOVED_DAYS "
+    "set the ages.",
 )
 def nightly_retention(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
     """Request one run with the ages of the environment; nothing is deleted where one of them is no number of days."""
@@ -100,7 +105,7 @@ def nightly_retention(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | 
     except ConfigurationError as error:
         return dg.SkipReason(f"nothing is deleted: {error}")
     ops = {"delete_old_runs": config, "delete_removed_rows": config}
-    return dg.RunRequest(run_key=context.scheduled_execution_time.date().isoformat(), run_config=dg.RunConfig(ops=ops))
+    return dg.RunRequest(run_key=moment_of(context.scheduled_execution_time), run_config=dg.RunConfig(ops=ops))
 
 
 def most_runs() -> int:

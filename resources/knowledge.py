@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import ClassVar
 
 import dagster as dg
 from psycopg import Connection
@@ -11,7 +12,13 @@ from pydantic import Field, PrivateAttr
 from resources.partition import PARTITION, WHOLE, collection_of, shard_of
 from resources.requested_run import requested_run
 from sourcebook.admin.collections import apply, collection_names, collections_of_the_api
-from sourcebook.config.loading import Configuration, configuration_path, load_configuration, sourcebook_home
+from sourcebook.config.loading import (
+    Configuration,
+    configuration_path,
+    configured_time_zone,
+    load_configuration,
+    sourcebook_home,
+)
 from sourcebook.database.database import Database
 from sourcebook.database.location import DatabaseLocation
 from sourcebook.database.lock import check_shard, collection_lock, shard_lock
@@ -36,6 +43,10 @@ class Knowledge(dg.ConfigurableResource["Knowledge"]):
         default=True, description="Hold the collection's lock during a run. Off where the caller holds it."
     )
 
+    time_zone: str = Field(default="", description="Time zone with which the schedules were loaded.")
+
+    given: ClassVar[Configuration | None] = None
+    """Configuration of a project that has no file, in a class of its own: `orchestration/embedding` makes it."""
     _database: Database | None = PrivateAttr(default=None)
 
     def configuration(self) -> Configuration:
@@ -44,7 +55,20 @@ class Knowledge(dg.ConfigurableResource["Knowledge"]):
         Raises:
             ConfigurationError: the file is missing or malformed.
         """
-        return load_configuration(Path(self.config_path) if self.config_path else None)
+        return self.given or load_configuration(Path(self.config_path) if self.config_path else None)
+
+    @property
+    def path(self) -> Path:
+        """The absolute path of the configuration; there may be no file."""
+        return (
+            self.given.path if self.given else configuration_path(Path(self.config_path) if self.config_path else None)
+        )
+
+    @property
+    def other_time_zone(self) -> str | None:
+        """The time zone of the configuration where the schedules were loaded with another one."""
+        wanted = self.given.time_zone if self.given else configured_time_zone(self.path)
+        return wanted if self.time_zone not in ("", wanted) else None
 
     @property
     def database(self) -> Database:
@@ -57,7 +81,7 @@ class Knowledge(dg.ConfigurableResource["Knowledge"]):
     @property
     def home(self) -> Path:
         """The state folder."""
-        return sourcebook_home(configuration_path(Path(self.config_path) if self.config_path else None))
+        return sourcebook_home(self.path)
 
     def apply_configuration(self, connection: Connection) -> str | None:
         """Record the collections and sources of the configuration file.
@@ -77,7 +101,7 @@ class Knowledge(dg.ConfigurableResource["Knowledge"]):
 
     def _needs_no_file(self, connection: Connection) -> bool:
         """Return whether there is no file, and every collection was made over the API."""
-        if configuration_path(Path(self.config_path) if self.config_path else None).exists():
+        if self.given or self.path.exists():
             return False
         names = collection_names(connection)
         return names != [] and names == collections_of_the_api(connection)

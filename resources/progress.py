@@ -25,7 +25,7 @@ class ProgressLog(dg.ConfigurableResource["ProgressLog"]):
             pace: the unit of the rate, such as "a second".
             stage: whose progress it is; that of the asset by default.
         """
-        stage = stage or context.asset_key.to_user_string()
+        stage = stage or context.asset_key.path[-1]
         started = time.perf_counter()
         last = started
 

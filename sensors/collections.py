@@ -37,9 +37,11 @@ def collections_sensor(context: dg.SensorEvaluationContext, knowledge: Knowledge
         if names
     ]
     cursor = mistake or _VALID
+    zone = knowledge.other_time_zone
+    waits = f"; the schedules keep to {knowledge.time_zone} until the code location is loaded again, for {zone}"
     return dg.SensorResult(
         dynamic_partitions_requests=requests,
-        skip_reason=_reason(mistake, set(numbers), changed=bool(requests)),
+        skip_reason=_reason(mistake, set(numbers), changed=bool(requests)) + (waits if zone else ""),
         asset_events=[configuration_evaluation(mistake)] if cursor != context.cursor else [],
         cursor=cursor,
     )

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -53,12 +54,22 @@ _HOMES = {
 }
 
 
+COMPONENT = "Collection"
+"""Name of the component for Dagster projects; it needs the pipeline, and is no part of the Python API."""
+
 # Quiet by default: an application that wants the log lines adds a handler of its own.
 logging.getLogger("sourcebook").addHandler(logging.NullHandler())
 
 
 def __getattr__(name: str) -> Any:
     """Import the public names when they are first asked for: `import sourcebook` itself costs next to nothing."""
+    if name == COMPONENT:
+        return getattr(import_module("sourcebook.dagster"), name)
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_HOMES.get(name, "sourcebook.contract")), name)
+
+
+def __dir__() -> list[str]:
+    """Return the names of the module; `dg` looks among them for components."""
+    return sorted({*globals(), *__all__, *([COMPONENT] if "dagster" in sys.modules else [])})

@@ -20,6 +20,10 @@ class ConflictError(SourcebookError):
     """A change contradicts what is there, such as a collection of the same name; the message says what to do."""
 
 
+class TooMuchWorkError(ConflictError):
+    """So many requests for work of one key wait that it may make no more."""
+
+
 class ChangedSettingsError(ConflictError):
     """The settings of a collection are others than the caller has read."""
 

@@ -1,13 +1,17 @@
-"""One export of the default model for all processes that run tests, and for all layers of one `make test`."""
+"""One export of the default model, and one new database, for all processes and layers of one `make test`."""
 
 import fcntl
 import os
 import shutil
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
+from sourcebook.database.database import Database
+from sourcebook.database.location import DatabaseLocation
 from sourcebook.embedding.model import find_model
 from sourcebook.embedding.onnx.open import needs_export
 from sourcebook.embedding.weights import BUNDLED_NAME
@@ -40,3 +44,29 @@ def link_model(exported: Path, home: Path) -> None:
     The first ingest on a bare machine is in `tests/acceptance/test_demo.py`.
     """
     shutil.copytree(exported / "models", home / "models", copy_function=os.link, dirs_exist_ok=True)
+
+
+def copy_database(exported: Path, home: Path) -> None:
+    """Give a state folder the embedded server's data with the empty tables of a knowledge base and of Dagster.
+
+    The first process that asks makes them, which takes two seconds of a core, while others wait for it.
+    """
+    made = exported / "database"
+    with (exported / "database.lock").open("wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not made.exists():
+            _make_database(made)
+    shutil.copytree(made, DatabaseLocation(home).data_folder, ignore=shutil.ignore_patterns("log"))
+
+
+def _make_database(folder: Path) -> None:
+    """Make the data of a new state folder, whose server has been stopped."""
+    from orchestration.instance import open_instance
+
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("SOURCEBOOK", "DAGSTER"))}
+    with tempfile.TemporaryDirectory(prefix="sourcebook-test-") as public, patch.dict(os.environ, clean, clear=True):
+        location = DatabaseLocation(Path(public).resolve() / "state")
+        location.home.parent.chmod(0o755)  # PostgreSQL is another user where these tests are root
+        with Database(location) as database:
+            open_instance(location.home, database).dispose()
+        shutil.move(location.data_folder, folder)

@@ -18,6 +18,8 @@ from typing import Final
 from tests.checkout import CHECKOUT
 
 CONFORMANCE: Final = "@modelcontextprotocol/conformance/dist/index.js"
+OPENAPI_TYPESCRIPT: Final = "openapi-typescript/bin/cli.js"
+TYPESCRIPT: Final = "typescript/bin/tsc"
 INSPECTOR: Final = "@modelcontextprotocol/inspector/clients/launcher/build/index.js"
 _WANTED: Final = CHECKOUT / "tests" / "node"
 _FOLDER: Final = CHECKOUT / "build" / "node"

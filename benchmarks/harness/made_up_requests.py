@@ -93,7 +93,7 @@ def violations_in(output: str) -> list[str]:
     operation = ""
     for line in output.splitlines():
         heading = re.fullmatch(r"_+ (\S.*\S) _+", line)
-        check = re.match(r"\s+- (ST\d+ .*)", line)
+        check = re.match(r"\s*- (ST\d+ .*)", line)
         operation = heading[1] if heading is not None else operation
         if check is not None:
             found.append(f"{operation}: {check[1]}")

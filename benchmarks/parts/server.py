@@ -29,7 +29,7 @@ def run(bench: Bench) -> list[Row]:
     rows = []
     with library.knowledge() as knowledge:
         with serving(library) as (port, _, _):
-            ask = _Asking(port, collection)
+            ask = Asking(port, collection)
             for question in questions[:10]:
                 ask(question)
                 knowledge.search(question, collection)
@@ -42,7 +42,7 @@ def run(bench: Bench) -> list[Row]:
                     search(question)
                     took.append((time.perf_counter() - started) * 1000)
         with serving(library) as (port, _, _):
-            ask = _Asking(port, collection)
+            ask = Asking(port, collection)
             ask(questions[0])
             rate = ask_at_once(ask, questions)
         starts, memory = [], 0
@@ -60,7 +60,7 @@ def run(bench: Bench) -> list[Row]:
     return rows
 
 
-class _Asking:
+class Asking:
     """Searches over connections that stay open, one a thread."""
 
     def __init__(self, port: int, collection: str) -> None:
@@ -79,11 +79,11 @@ class _Asking:
 
 
 @contextmanager
-def serving(library: Library) -> Iterator[tuple[int, float, psutil.Process]]:
-    """Serve a library; yield the port, the seconds until the first answer, and the process."""
+def serving(library: Library, *options: str) -> Iterator[tuple[int, float, psutil.Process]]:
+    """Serve a library, with more options; yield the port, the seconds until the first answer, and the process."""
     started = time.perf_counter()
     program = str(Path(sys.executable).with_name("sourcebook"))
-    command = [program, "--config", str(library.configuration_path), "serve", "--port", "0"]
+    command = [program, "--config", str(library.configuration_path), "serve", "--port", "0", *options]
     with subprocess.Popen(command, env=library.environment, stderr=subprocess.PIPE, text=True) as process:
         try:
             assert process.stderr is not None

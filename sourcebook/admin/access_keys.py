@@ -5,6 +5,7 @@ no slow hash is needed, and a lookup is one index scan.
 """
 
 import hashlib
+import re
 import secrets
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -24,6 +25,12 @@ PREFIX: Final = "sb_"
 _BEGINNING: Final = len(PREFIX) + 6
 """Characters of a key that are kept, by which a person recognises it."""
 _LONGEST_NAME: Final = 80
+FIRST_KEY: Final = "SOURCEBOOK_FIRST_KEY"
+"""Variable with the first key of a knowledge base, where a deployment brings it along."""
+_FIRST: Final = "first"
+"""Name of that key."""
+_SHORTEST: Final = len(PREFIX) + 40
+"""Characters of that key, at least."""
 MOST_REQUESTS: Final = 1_000_000
 """Largest limit of a key, in requests a minute."""
 
@@ -36,9 +43,15 @@ def create_key(
     *,
     lasts: timedelta | None = None,
     limit: int | None = None,
+    seen: Sequence[str] | None = None,
+    text: str | None = None,
     actor: str,
 ) -> tuple[AccessKey, str]:
-    """Create a key; return it, and the text that is shown once and kept nowhere."""
+    """Create a key; return it, and the text that is shown once and kept nowhere.
+
+    A maker who sees only some collections learns nothing of keys that open others: their names may be used again. A
+    text that is given is that of the key.
+    """
     name = name.strip()
     if not name or len(name) > _LONGEST_NAME or not name.isprintable():
         raise QueryError(f"the name of a key has 1 to {_LONGEST_NAME} printable characters")
@@ -51,15 +64,16 @@ def create_key(
         raise QueryError(f"the limit of a key is 1 to {MOST_REQUESTS:,} requests a minute")
     if collections is not None:
         check_collections(connection, collections)
-    text = PREFIX + secrets.token_urlsafe(32)
+    text = text or PREFIX + secrets.token_urlsafe(32)
     row: dict[str, Any] = {
         "name": name,
         "beginning": text[:_BEGINNING],
-        "sha256": _sha256(text),
+        "sha256": sha256_of(text),
         "scopes": [scope for scope in SCOPES if scope in scopes],
         "collections": None if collections is None else sorted(set(collections)),
         "seconds": None if lasts is None else lasts.total_seconds(),
         "limit": limit,
+        "seen": None if seen is None else list(seen),
     }
     with connection.transaction(), connection.cursor(row_factory=class_row(AccessKey)) as cursor:
         key = cursor.execute(queries["create_access_key"], row).fetchone()
@@ -75,6 +89,21 @@ def create_key(
     return key, text
 
 
+def create_first_key(connection: Connection, text: str, *, actor: str) -> AccessKey | None:
+    """Create a key with the scope `admin` and a given text where there was never a key; else return None."""
+    if len(text) < _SHORTEST or not re.fullmatch(PREFIX + "[A-Za-z0-9_-]+", text):
+        raise QueryError(
+            f"{FIRST_KEY} is no key: it begins with {PREFIX} and has {_SHORTEST} or more letters and digits, as from  "
+            f"echo {PREFIX}$(openssl rand -hex 32)"
+        )
+    if list_keys(connection):
+        return None
+    try:
+        return create_key(connection, _FIRST, ("admin",), text=text, actor=actor)[0]
+    except QueryError:  # another server was quicker
+        return None
+
+
 def list_keys(connection: Connection) -> list[AccessKey]:
     """Return every key in the order of creation, revoked and expired ones included."""
     with connection.cursor(row_factory=class_row(AccessKey)) as cursor:
@@ -88,7 +117,9 @@ def revoke_key(connection: Connection, key: str | int, *, actor: str) -> AccessK
     with connection.transaction(), connection.cursor(row_factory=class_row(AccessKey)) as cursor:
         revoked = cursor.execute(queries["revoke_access_key"], {"id": number, "name": name}).fetchone()
         if revoked is None:
-            raise QueryError(f"there is no valid key {key!r}: sourcebook key list  shows them")
+            raise QueryError(
+                f"there is no valid key {key!r}, or several have this name: sourcebook key list  shows their ids"
+            )
         record_event(connection, actor, "key.revoke", f"key {revoked.name}")
     return revoked
 
@@ -96,13 +127,14 @@ def revoke_key(connection: Connection, key: str | int, *, actor: str) -> AccessK
 def find_key(connection: Connection, text: str) -> AccessKey | None:
     """Return the valid key that a caller has sent, and record its use once a minute; None where it is none."""
     with connection.cursor(row_factory=class_row(AccessKey)) as cursor:
-        key = cursor.execute(queries["living_access_key"], {"sha256": _sha256(text)}).fetchone()
+        key = cursor.execute(queries["living_access_key"], {"sha256": sha256_of(text)}).fetchone()
     if key is not None and (key.used_at is None or datetime.now(UTC) - key.used_at > timedelta(minutes=1)):
         connection.execute(queries["record_use_of_key"], {"id": key.id})
     return key
 
 
-def _sha256(text: str) -> bytes:
+def sha256_of(text: str) -> bytes:
+    """Return what is kept of a key or a token."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 

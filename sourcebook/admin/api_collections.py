@@ -15,6 +15,7 @@ from sourcebook.admin.audit import record_event
 from sourcebook.admin.collections import all_givers, record_collection
 from sourcebook.admin.retention import delete_removed, retire_removed
 from sourcebook.admin.work_requests import cancel_work, list_work
+from sourcebook.config.answering import AnsweringSettings
 from sourcebook.config.api_collection import DEFAULT_GIT_HOSTS, ApiCollectionSettings, ApiLimits, read_settings
 from sourcebook.config.field_types import NAME_RULE, is_collection_name
 from sourcebook.config.gone_settings import without_gone
@@ -309,6 +310,9 @@ def find_limits(
     """Return the reach of collections of the API; see `ApiLimits`."""
     hosts = os.environ.get(GIT_HOSTS_VARIABLE)
     known = {name for (name,) in connection.execute(queries["models_of_the_file"])}
+    answering = [
+        AnsweringSettings.model_validate(each) for (each,) in connection.execute(queries["answering_of_the_file"])
+    ]
     return ApiLimits(
         folders=allowed_folders(folders),
         own=(home,),
@@ -316,6 +320,7 @@ def find_limits(
         if hosts is None
         else frozenset(host.strip().lower() for host in hosts.split(",") if host.strip()),
         models=frozenset({BUNDLED_NAME, MULTILINGUAL_NAME, *known}),
+        answering={each.model: each for each in answering},
         is_owners=is_owners,
         private_hosts=private_hosts,
     )

@@ -112,7 +112,9 @@ def check_collections(connection: Connection, names: Sequence[str]) -> None:
 
 
 _Source = FilesSource | SiteSource | RepositorySource | RecordSource | TakenDocuments
-_LATER_PARTS: Final = ("taken", "repositories", "records", "usage", "answering", "relations", "types", "synonyms")
+_LATER_PARTS: Final = (
+    "description", "taken", "repositories", "records", "usage", "answering", "relations", "types", "synonyms",
+)  # fmt: skip
 _LATER: Final = {
     "chunking": ("context",),
     "embedding": ("dimensions", "device"),

@@ -11,6 +11,7 @@ from psycopg.types.json import Jsonb
 
 from sourcebook.admin.api_collections import merged
 from sourcebook.admin.audit import account, record_event
+from sourcebook.admin.titles import given_title
 from sourcebook.database.queries import queries
 from sourcebook.database.refusals import refusals_as
 from sourcebook.errors import QueryError
@@ -39,6 +40,7 @@ def change_labels(
     *,
     tags: Sequence[str] | None = None,
     metadata: Mapping[str, Any] | None = None,
+    title: str | None = None,
     actor: str | None = None,
 ) -> None:
     """Change what was given to a document by hand; searches see it with the end of the transaction."""
@@ -46,26 +48,30 @@ def change_labels(
         row = connection.execute(queries["lock_labels"], {"document": document}).fetchone()
         if row is None:
             raise QueryError(f"there is no document {document}: `sourcebook documents` lists what there is")
-        collection, uri, given_tags, given_metadata = row
+        collection, uri, given_tags, given_metadata, held_title = row
+        new_title = held_title if title is None else given_title(connection, collection, title)
         new_tags = list(given_tags or ()) if tags is None else checked_tags(tags)
         new_metadata = dict(given_metadata or {})
         if metadata is not None:
             new_metadata = checked_metadata(merged(new_metadata, _checked_patch(metadata)))
             redactor = collection_redactor(connection, collection)
             new_metadata = new_metadata if redactor is None else redacted_facts(redactor, None, new_metadata)[1]
-        if (new_tags, new_metadata) == (list(given_tags or ()), dict(given_metadata or {})):
+        before = (list(given_tags or ()), dict(given_metadata or {}), held_title)
+        if (new_tags, new_metadata, new_title) == before:
             return
         is_empty = not new_tags and not new_metadata
         values = {
             "document": document,
             "tags": None if is_empty else new_tags,
             "metadata": None if is_empty else Jsonb(new_metadata),
+            "title": new_title,
         }
         with refusals_as(lambda reason, _: QueryError(f"the metadata or tags cannot be stored: {reason}")):
             connection.execute(queries["give_labels"], values)
-            if metadata is not None:
+            if metadata is not None or title is not None:
                 read_relations(connection, collection, document)
         details = {"uri": uri, "id": document, "tags": new_tags, "metadata": sorted(new_metadata)}
+        details |= {"title": new_title} if title is not None else {}
         record_event(connection, actor or account(), "document.change", f"collection {collection}", details)
 
 

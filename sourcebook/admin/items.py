@@ -3,9 +3,9 @@
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 
-from psycopg import Connection
+from psycopg import Connection, sql
 from psycopg.rows import class_row, dict_row
 
 from sourcebook.admin.collections import check_collections, collection_names
@@ -13,88 +13,151 @@ from sourcebook.admin.path_tails import uri_by_tail
 from sourcebook.admin.redacted_documents import redact_shown, redact_titles
 from sourcebook.admin.status import problem_uris, processing_items
 from sourcebook.contract.documents import Document, Item, Passage
-from sourcebook.contract.listing import ItemOrder
+from sourcebook.contract.listing import DocumentsRequest
 from sourcebook.contract.status import ProcessingItem
 from sourcebook.database.queries import queries
-from sourcebook.errors import AmbiguousDocumentError, UnknownDocumentError
+from sourcebook.errors import AmbiguousDocumentError, QueryError, UnknownDocumentError
 from sourcebook.model.left_out import left_out_counts
 
-_COLUMNS: Final = {field.name for field in fields(Item)} - {"chunks", "left_out"}
+_COLUMNS: Final = {field.name for field in fields(Item)} - {"chunks", "left_out", "tokens", "tags"}
+_EVERY: Final = DocumentsRequest()
+_Marks = Mapping[tuple[str, str], ProcessingItem]
 
 
 def list_items(
-    connection: Connection,
-    collections: Sequence[str] = (),
-    *,
-    failed: bool = False,
-    removed: bool = False,
-    limit: int | None = None,
-    failure_class: str | None = None,
-    processing: bool = False,
-    offset: int = 0,
-    after: tuple[str, str] | None = None,
-    states: Sequence[str] = (),
-    kinds: Sequence[str] = (),
-    text: str | None = None,
-    types: Sequence[str] = (),
-    tags: Sequence[str] = (),
-    sort: ItemOrder = "uri",
+    connection: Connection, request: DocumentsRequest = _EVERY, after: tuple[str, str] | None = None
 ) -> list[Item]:
-    """Return documents, and files and pages that are no documents, ordered by collection and URI or as asked."""
-    check_collections(connection, collections)
-    failed = failed or failure_class is not None
-    removed = removed or "removed" in states
-    processing = processing or list(states) == ["processing"]
-    most = None if limit is None else limit + offset
-    chosen = {
-        "states": [] if processing else list(states),
-        "kinds": list(kinds),
-        "types": list(types),
-        "tags": list(tags),
-    }
-    chosen["texts"] = _texts(text)
-    is_filtered = any(chosen.values())
+    """Return documents, and files and pages that are no documents, ordered by collection and URI or as asked.
+
+    Args:
+        connection: to the knowledge base.
+        request: the options of the list.
+        after: collection and URI of the item before the first one.
+
+    Raises:
+        UnknownCollectionError: a collection does not exist.
+        QueryError: there is no item to begin after.
+    """
+    most = None if request.limit is None else request.limit + request.offset
     items: list[Item] = []
-    marks = {(mark.collection, mark.uri): mark for mark in processing_items(connection, collections)}
-    names = sorted(set(collections) or collection_names(connection))
-    for group in [[name] for name in names] if sort == "uri" else [names]:
-        name = group[-1] if group else ""
-        if after is not None and name < after[0]:
-            continue
-        left = None if most is None else most - len(items)
-        if left == 0:
+    marks = _marks(connection, request)
+    is_processing = _is_processing(request)
+    for scope in _scopes(connection, request, marks, after):
+        scope["limit"] = None if most is None else most - len(items)
+        if scope["limit"] == 0:
             break
-        scope = {
-            "collections": group,
-            "collection": name,
-            "sort": sort,
-            "failed": failed,
-            "removed": removed,
-            "limit": left,
-        }
-        scope |= {"failure_class": failure_class, **chosen}
-        scope["after"] = after[1] if after is not None and name == after[0] else None
-        scope |= {"uris": _problems(connection, group) if failed else None, "last": None}
-        if processing:
-            scope["uris"] = [uri for collection, uri in marks if collection in group]
-        if sort == "uri" and left is not None and not failed and not processing and not is_filtered:
+        if _is_plain(request) and scope["limit"] is not None:
             row = connection.execute(queries["last_document_of_page"], scope).fetchone()
             scope["last"] = row[0] if row else None
         with connection.cursor(row_factory=dict_row) as cursor:
-            items += [_marked(_item(row, row["chunks"]), marks) for row in cursor.execute(queries["items"], scope)]
-    if processing:
+            rows = cursor.execute(_of_chosen("items"), scope).fetchall()
+        tokens = _tokens(connection, rows)
+        items += [_marked(_item(row, row["chunks"], tokens.get(row["document_id"], 0)), marks) for row in rows]
+    if is_processing:
         known = {(item.collection, item.uri) for item in items}
         items += [_marked(_new_page(mark), marks) for place, mark in marks.items() if place not in known]
-    if (failed and not kinds and not states and text is None and not (types or tags)) or "source" in kinds:
+    if _has_sources(request):
         with connection.cursor(row_factory=class_row(Item)) as cursor:
-            items += cursor.execute(
-                queries["unlisted_sources"], {"collections": list(collections), "failure_class": failure_class}
-            ).fetchall()
-    shown = items[offset:most]
+            items += cursor.execute(queries["unlisted_sources"], _of_sources(request)).fetchall()
+    shown = items[request.offset : most]
     titles = redact_titles(connection, [(item.collection, item.document_id, item.title) for item in shown])
     return [
         item if item.title == title else replace(item, title=title) for item, title in zip(shown, titles, strict=True)
     ]
+
+
+def count_items(connection: Connection, request: DocumentsRequest = _EVERY) -> int:
+    """Return the number of items that a list has without a limit."""
+    marks = _marks(connection, request)
+    if _is_processing(request):
+        return len(list_items(connection, replace(request, limit=None, offset=0)))
+    counted = 0
+    for scope in _scopes(connection, replace(request, sort="title"), marks, None):
+        counted += next(iter(connection.execute(_of_chosen("count_items"), scope)))[0]
+    if _has_sources(request):
+        counted += len(connection.execute(queries["unlisted_sources"], _of_sources(request)).fetchall())
+    return counted
+
+
+def _of_chosen(name: Literal["items", "count_items", "place_of_item"]) -> sql.Composed:
+    return queries[name].format(chosen_items=queries["chosen_items"])
+
+
+def _scopes(
+    connection: Connection, request: DocumentsRequest, marks: _Marks, after: tuple[str, str] | None
+) -> Iterator[dict[str, Any]]:
+    """Yield the parameters of the statements that read a list: one for each collection, or one for all of them."""
+    is_processing, is_failed = _is_processing(request), request.failed or request.failure is not None
+    chosen = {
+        "states": [] if is_processing else list(request.states),
+        "kinds": list(request.kinds),
+        "types": list(request.types),
+        "tags": list(request.tags),
+        "texts": _texts(request.text),
+        "failed": is_failed,
+        "failure_class": request.failure,
+        "removed": request.removed or "removed" in request.states,
+        "sort": request.sort,
+    }
+    chosen |= dict.fromkeys(("uris", "after", "last", "after_place", "after_collection", "after_uri"))
+    names = sorted(set(request.collections or ()) or collection_names(connection))
+    by_uri = request.sort == "uri"
+    if after is not None and not by_uri:
+        at = chosen | {"collections": [after[0]], "uris": [after[1]], "failed": False, "removed": True}
+        at |= {name: [] for name in ("states", "kinds", "types", "tags", "texts")} | {"failure_class": None}
+        row = connection.execute(_of_chosen("place_of_item"), at).fetchone()
+        if row is None:
+            raise QueryError("the item that the page begins after is gone: begin with the first page again")
+        chosen |= {"after_place": row[0], "after_collection": after[0], "after_uri": after[1]}
+    for group in [[name] for name in names] if by_uri else [names] * bool(names):
+        if by_uri and after is not None and group[0] < after[0]:
+            continue
+        scope = {**chosen, "collections": group, "collection": group[0]}
+        if by_uri and after is not None and group[0] == after[0]:
+            scope["after"] = after[1]
+        if is_failed:
+            scope["uris"] = _problems(connection, group)
+        if is_processing:
+            scope["uris"] = [uri for collection, uri in marks if collection in group]
+        yield scope
+
+
+def _marks(connection: Connection, request: DocumentsRequest) -> _Marks:
+    check_collections(connection, request.collections or ())
+    found = processing_items(connection, list(request.collections or ()))
+    return {(mark.collection, mark.uri): mark for mark in found}
+
+
+def _is_processing(request: DocumentsRequest) -> bool:
+    return request.processing or request.states == ("processing",)
+
+
+def _is_plain(request: DocumentsRequest) -> bool:
+    """Return whether a list has every live item in the order of the URIs."""
+    conditions = (request.states, request.kinds, request.types, request.tags, request.text)
+    others = (request.failed, request.failure, request.processing)
+    return request.sort == "uri" and not any((*conditions, *others))
+
+
+def _has_sources(request: DocumentsRequest) -> bool:
+    """Return whether a list ends with the sources that cannot be listed."""
+    is_failed = request.failed or request.failure is not None
+    conditions = (request.kinds, request.states, request.types, request.tags)
+    return (is_failed and request.text is None and not any(conditions)) or "source" in request.kinds
+
+
+def _of_sources(request: DocumentsRequest) -> dict[str, Any]:
+    return {"collections": list(request.collections or ()), "failure_class": request.failure}
+
+
+def _tokens(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> dict[int, int]:
+    """Return the tokens of the searchable passages of the documents among rows."""
+    found = [row for row in rows if row["chunks"] and row["document_id"] is not None]
+    scope = {
+        "generations": sorted({row["active_generation_id"] for row in found}),
+        "documents": [row["document_id"] for row in found],
+    }
+    return dict(connection.execute(queries["item_tokens"], scope).fetchall()) if found else {}
 
 
 def _problems(connection: Connection, collections: Sequence[str]) -> list[str]:
@@ -123,8 +186,7 @@ def find_document(
     found: list[dict[str, Any]] = []
     for scope in [{"id": int(document), "uri": None}] if is_id else _keys(connection, document, collection):
         with connection.cursor(row_factory=dict_row) as cursor:
-            rows = cursor.execute(queries["find_documents"], scope).fetchall()
-        rows = [row for row in rows if collection in {None, row["collection"]}]
+            rows = cursor.execute(queries["find_documents"], {**scope, "collection": collection}).fetchall()
         live = [row for row in rows if row["state"] != "removed"]
         live = [row for row in live if row["taken_from"] is None] or live  # its own before a taken one
         found = live or found or rows
@@ -202,7 +264,7 @@ def _document(connection: Connection, row: dict[str, Any]) -> Document:
     with connection.cursor(row_factory=class_row(Passage)) as cursor:
         passages = cursor.execute(queries["document_chunks"], {"document_id": row["document_id"]}).fetchall()
     marks = {(mark.collection, mark.uri): mark for mark in processing_items(connection, [row["collection"]])}
-    item = _marked(_item(row, len(passages)), marks)
+    item = _marked(_item(row, len(passages), sum(passage.token_count for passage in passages)), marks)
     return Document(
         item,
         row["text"] or "",
@@ -211,15 +273,17 @@ def _document(connection: Connection, row: dict[str, Any]) -> Document:
         tuple(passages),
         row["given_tags"] or [],
         row["given_metadata"] or {},
+        row["given_title"],
     )
 
 
-def _item(row: dict[str, Any], chunks: int) -> Item:
+def _item(row: dict[str, Any], chunks: int, tokens: int) -> Item:
     left_out = {str(kind): number for kind, number in left_out_counts({"left_out": row["left_out"]}).items()}
-    return Item(**{name: row[name] for name in _COLUMNS if name in row}, chunks=chunks, left_out=left_out)
+    held = {name: row[name] for name in _COLUMNS if name in row}
+    return Item(**held, chunks=chunks, tokens=tokens, tags=tuple(row["tags"]), left_out=left_out)
 
 
-def _marked(item: Item, marks: Mapping[tuple[str, str], ProcessingItem]) -> Item:
+def _marked(item: Item, marks: _Marks) -> Item:
     """Return an item in the state `processing` where a process works on it."""
     mark = marks.get((item.collection, item.uri))
     if mark is None:

@@ -10,20 +10,22 @@ from psycopg import Connection
 
 from sourcebook.database.queries import queries
 from sourcebook.database.redacted_titles import redacted_titles
+from sourcebook.redaction.for_models import redactions_in_force
 
 if TYPE_CHECKING:
     from sourcebook.model.transcript import Segment
     from sourcebook.redaction.documents import DocumentRedaction
 
 
-def collection_redactions(connection: Connection, collections: Sequence[str] = ()) -> dict[str, Mapping[str, Any]]:
-    """Return the settings of redaction by the names of the collections that have any.
+def collection_redactions(connection: Connection, collections: Sequence[str]) -> dict[str, Mapping[str, Any]]:
+    """Return the settings of redaction for the reader, by the names of the collections that redact anything.
 
     Args:
         connection: to the knowledge base.
-        collections: names; every collection where empty.
+        collections: names.
     """
-    return dict(connection.execute(queries["collection_redactions"], {"collections": list(collections)}).fetchall())
+    rows = connection.execute(queries["collection_redactions"], {"collections": list(collections)})
+    return redactions_in_force(dict.fromkeys(collections) | dict(rows.fetchall()))
 
 
 def document_redaction(connection: Connection, collection: str, text: str) -> DocumentRedaction | None:
@@ -53,6 +55,7 @@ def redact_shown(connection: Connection, document: Any) -> Any:
         text=redaction.redacted.text,
         metadata=redaction.values(document.metadata),
         given_metadata=redaction.values(document.given_metadata),
+        given_title=document.given_title and redaction.words(document.given_title),
         passages=tuple(replace(each, **redaction.fields(document.text, each)) for each in document.passages),
     )
 

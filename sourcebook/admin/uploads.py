@@ -13,6 +13,7 @@ from typing import Any, Final
 from psycopg import Connection
 from psycopg.rows import dict_row
 
+from sourcebook.admin.announced_documents import announce_document, withdraw_document
 from sourcebook.admin.audit import record_event
 from sourcebook.admin.collections import check_collections
 from sourcebook.config.collection import FilesSource
@@ -39,6 +40,8 @@ class NewUpload:
     incoming: IncomingBytes
     tags: tuple[str, ...] = ()
     """Tags of the document; where empty, those of the version before."""
+    title: str | None = None
+    """Title of the document in place of its own; None leaves the one that was given before."""
 
 
 def add_uploads(connection: Connection, collection: str, new: Sequence[NewUpload], *, actor: str) -> list[Upload]:
@@ -109,6 +112,7 @@ def remove_upload(connection: Connection, collection: str, name: str, *, actor: 
         connection.execute(queries["end_upload"], place)
         record_event(connection, actor, "upload.remove", f"collection {collection}", {"name": place["name"]})
         (removed, *_) = _versions(connection, place)
+        withdraw_document(connection, collection, removed.uri)
         return replace(removed, changed=True)
 
 
@@ -165,7 +169,7 @@ def _add(connection: Connection, collection: str, new: NewUpload, actor: str) ->
     details = {"name": new.name, "sha256": digest.hex(), "bytes": new.incoming.size, "tags": tags}
     if present is not None and present.sha256 == digest.hex():
         if tags == list(present.tags):
-            return present
+            return replace(present, document_id=_announced(connection, present, new.title))
         connection.execute(queries["tag_upload"], {**place, "tags": tags})
         record_event(connection, actor, "upload.tag", f"collection {collection}", details)
     else:
@@ -173,7 +177,13 @@ def _add(connection: Connection, collection: str, new: NewUpload, actor: str) ->
         connection.execute(queries["add_upload"], {**place, "sha256": digest, "tags": tags, "actor": actor})
         record_event(connection, actor, "upload.add", f"collection {collection}", details)
     (added,) = _versions(connection, place, is_live=True)
-    return replace(added, changed=True)
+    return replace(added, document_id=_announced(connection, added, new.title), changed=True)
+
+
+def _announced(connection: Connection, upload: Upload, title: str | None) -> int | None:
+    """Return the id of the document of an upload."""
+    location = upload.uri.removesuffix(upload_uri("", upload.name))
+    return announce_document(connection, upload.collection, location, upload.uri, tags=upload.tags, title=title)
 
 
 def _versions(connection: Connection, place: Mapping[str, str], *, is_live: bool = False) -> list[Upload]:
@@ -183,6 +193,12 @@ def _versions(connection: Connection, place: Mapping[str, str], *, is_live: bool
 def _read(connection: Connection, query: str, values: dict[str, Any]) -> list[Upload]:
     with connection.cursor(row_factory=dict_row) as cursor:
         rows = cursor.execute(queries[query], values).fetchall()
+    places = [(row["collection"], upload_uri(row.pop("location"), row["name"])) for row in rows]
+    asked = {"collections": list({name for name, _ in places}), "uris": list({uri for _, uri in places})}
+    known = {
+        (name, uri): number for name, uri, number in connection.execute(queries["ids_of_documents"], asked).fetchall()
+    }
     return [
-        Upload(uri=upload_uri(row.pop("location"), row["name"]), tags=tuple(row.pop("tags")), **row) for row in rows
+        Upload(uri=place[1], document_id=known.get(place), tags=tuple(row.pop("tags")), **row)
+        for place, row in zip(places, rows, strict=True)
     ]

@@ -16,13 +16,15 @@ from psycopg.types.json import Jsonb
 
 from sourcebook.admin.audit import record_event
 from sourcebook.admin.collections import check_collections
-from sourcebook.contract.work import WorkRequest, WorkState
+from sourcebook.contract.work import UnreadDocument, WorkRequest, WorkState
 from sourcebook.database.queries import queries
-from sourcebook.errors import QueryError
+from sourcebook.errors import QueryError, TooMuchWorkError
 
 STATES: Final[tuple[WorkState, ...]] = get_args(WorkState)
 SYNC: Final = "sync"
 """Kind of the requests that bring a collection, or a part of it, up to date."""
+MOST_WAITING: Final = 1_000
+"""Requests of one key that wait at once, at most."""
 _LONGEST_KEY: Final = 200
 _MOST: Final = 1_000
 """Requests of one list, at most."""
@@ -39,16 +41,6 @@ class WaitingWork:
     collection: str
     arguments: dict[str, Any]
     """Those of the oldest one, with the documents of all."""
-
-
-def documents_of_types(connection: Connection, collection: str, types: Sequence[str]) -> list[str]:
-    """Return the URIs of the live documents of some types."""
-    check_collections(connection, [collection])
-    scope = {"collection": collection, "types": list(types)}
-    found = [uri for (uri,) in connection.execute(queries["documents_of_types"], scope)]
-    if not found:
-        raise QueryError(f"{collection} has no document of the type {', '.join(types)}; see `types` in its settings")
-    return found
 
 
 def ask_for_work(
@@ -77,6 +69,7 @@ def ask_for_work(
     with connection.transaction(), connection.cursor(row_factory=class_row(WorkRequest)) as cursor:
         request = cursor.execute(queries["ask_for_work"], values).fetchone()
         if request is not None:
+            check_waiting(connection, asked_by)  # which undoes the request
             record_event(connection, asked_by, f"work.{kind}", f"collection {collection}", given)
             return request
         request = cursor.execute(queries["repeated_work_request"], values).fetchone()
@@ -85,9 +78,30 @@ def ask_for_work(
         return request
 
 
+def check_waiting(connection: Connection, asked_by: str, more: int = 0) -> None:
+    """Check that not too many requests of a key wait, with some more that it is about to make; accounts may make any.
+
+    Raises:
+        TooMuchWorkError: too many wait.
+    """
+    if not asked_by.startswith("key "):
+        return
+    row = connection.execute(queries["waiting_of_asker"], {"asked_by": asked_by}).fetchone()
+    if row is not None and row[0] + more > MOST_WAITING:
+        raise TooMuchWorkError(
+            f"{MOST_WAITING:,} requests for work of this key wait already: ask again when some are done, or cancel some"
+        )
+
+
 def find_work(connection: Connection, number: int) -> WorkRequest | None:
-    """Return a request by its id; None where there is none."""
-    return _one(connection, "work_request", {"id": number})
+    """Return a request by its id, with what it could not read; None where there is none."""
+    found = _one(connection, "work_request", {"id": number})
+    documents = found.arguments.get("documents") if found is not None and found.has_ended else None
+    if found is None or not documents:
+        return found
+    asked = {"collection": found.collection, "uris": documents}
+    with connection.cursor(row_factory=class_row(UnreadDocument)) as cursor:
+        return replace(found, unread=tuple(cursor.execute(queries["unread_documents"], asked)))
 
 
 def list_work(

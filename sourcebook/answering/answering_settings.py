@@ -46,13 +46,14 @@ def asked_collections(
         raise QueryError(f"the collection {missing[0]} is sent to no language model: {_SET}")
     if not found:
         raise QueryError(f"no collection names a language model that may answer from it: {_SET}")
-    first, settings = found[0]
-    for name, other in found[1:]:
+    settings_of = {name: AnsweringSettings.model_validate(settings) for name, settings in found}
+    first, settings = next(iter(settings_of.items()))
+    for name, other in settings_of.items():
         if other != settings:
             raise QueryError(
                 f"the collections {first} and {name} have different settings of answering: name those to ask"
             )
-    return _asked(connection, [name for name, _ in found], AnsweringSettings.model_validate(settings))
+    return _asked(connection, list(settings_of), settings)
 
 
 def answering_names(connection: Connection) -> list[str]:

@@ -9,13 +9,14 @@ from typing import Any, Final
 
 from psycopg import Connection
 
-from sourcebook.answering.session import Call
+from sourcebook.answering.turn import Call
 from sourcebook.database.queries import queries
 from sourcebook.errors import DatabaseError
 from sourcebook.redaction.redactor import RedactionMemory, Redactor
 
 ASK: Final = "ask"
 IMPORT: Final = "import"
+PROGRAM: Final = "program"
 MOST_CHARACTERS: Final = 1_000_000
 """Characters of a prompt or an answer that the log keeps."""
 _log = logging.getLogger("sourcebook.answering")
@@ -53,6 +54,7 @@ class DatabaseCallLog:
     model: str
     retention: timedelta
     texts: RedactedTexts
+    _conversation: list[Any] = field(default_factory=list)
     _written: int = field(default=0)
     """Messages of the conversation that stand in the log."""
 
@@ -60,6 +62,8 @@ class DatabaseCallLog:
         """Write a call, and delete those that are older than the log keeps them."""
         self.texts.reset()
         now = datetime.now(UTC)
+        if call.messages is not self._conversation:  # the question was rewritten before
+            self._conversation, self._written = call.messages, 0
         new, self._written = call.messages[self._written :], len(call.messages)
         prompt = self.texts.of("\n\n".join(f"{each['role']}: {_content(each)}" for each in new))
         asked = [f"{each.name}({each.arguments})" for each in call.calls]

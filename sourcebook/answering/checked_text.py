@@ -170,35 +170,42 @@ class CheckedText:
         return [each.number for each in kept]
 
     def _without_links(self, text: str) -> str:
-        if not any(sign in text for sign in ("](", "<", ":", "//", "www.", "WWW.", "![")):
-            return text
-        count = 0
-        for _ in range(_ROUNDS):
-            former = count
-            for pattern, replacement in _REPLACED:
-                text, number = pattern.subn(replacement, text)
-                count += number
-            if count == former:
-                break
-        else:
-            text = text.replace("<", " ").replace("](", "] (")
-        text, number = self._without_foreign_urls(text)
-        self.removed_links += count + number
+        text, count = without_links(text, self.sources)
+        self.removed_links += count
         return text
 
-    def _without_foreign_urls(self, text: str) -> tuple[str, int]:
-        """Take out URLs that no source holds, character by character: a model may have put anything into them."""
-        count = 0
 
-        def replace(found: re.Match[str]) -> str:
-            nonlocal count
-            url = found[0].rstrip(".,;:!?*_")
-            if any(url in source.text or url == source.uri for source in self.sources.all):
-                return found[0]
-            count += 1
-            return _LEFT_OUT + found[0][len(url) :]
+def without_links(text: str, sources: Sources) -> tuple[str, int]:
+    """Return a text without links, pictures, tags and addresses that no source holds, and the number of them."""
+    if not any(sign in text for sign in ("](", "<", ":", "//", "www.", "WWW.", "![")):
+        return text, 0
+    count = 0
+    for _ in range(_ROUNDS):
+        former = count
+        for pattern, replacement in _REPLACED:
+            text, number = pattern.subn(replacement, text)
+            count += number
+        if count == former:
+            break
+    else:
+        text = text.replace("<", " ").replace("](", "] (")
+    text, number = _without_foreign_urls(text, sources)
+    return text, count + number
 
-        return _ADDRESS.sub(replace, text), count
+
+def _without_foreign_urls(text: str, sources: Sources) -> tuple[str, int]:
+    """Take out URLs that no source holds, character by character: a model may have put anything into them."""
+    count = 0
+
+    def replace(found: re.Match[str]) -> str:
+        nonlocal count
+        url = found[0].rstrip(".,;:!?*_")
+        if any(url in source.text or url == source.uri for source in sources.all):
+            return found[0]
+        count += 1
+        return _LEFT_OUT + found[0][len(url) :]
+
+    return _ADDRESS.sub(replace, text), count
 
 
 class WithoutReasoning:

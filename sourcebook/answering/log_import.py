@@ -1,6 +1,7 @@
-"""Import of another log of language models: `logs.db` of the command llm, with a reason for every rejected row.
+"""Import of another log of language models, with a reason for every rejected row.
 
-Older versions of llm wrote the table `responses`; later ones, such as 0.36, write `turns` and keep the other as it is.
+`logs.db` of the command llm: older versions wrote the table `responses`; later ones, such as 0.36, write `turns` and
+keep the other as it is. Or a log that a program keeps itself: tables of SQLite, CSV, or JSON lines.
 """
 
 import sqlite3
@@ -11,9 +12,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from psycopg import Connection
+from psycopg import Connection, sql
 
 from sourcebook.answering.call_log import IMPORT, MOST_CHARACTERS, RedactedTexts
+from sourcebook.answering.log_columns import FILES, NEEDED, columns_of, file_rows, usual_row
 from sourcebook.database.queries import queries
 from sourcebook.embedding.prices import chat_cost
 from sourcebook.errors import ConfigurationError
@@ -26,6 +28,8 @@ _FIRST_YEAR: Final = 2020
 _MOST_TOKENS: Final = 1 << 31
 _MOST_SECONDS: Final = 7 * 86_400.0
 _LONGEST_NAME: Final = 200
+_MOST_COST: Final = 1e9
+"""US dollars of a call, below which its cost is believed."""
 _OWN: Final = "openai"
 """Service of the models that llm has without a plugin; others are named like `anthropic/claude-sonnet-4-5`."""
 _TABLES: Final = {"responses": "llm_responses", "turns": "llm_turns"}
@@ -60,10 +64,10 @@ def import_log(connection: Connection, file: Path) -> ImportedLog:
 
     Args:
         connection: to the knowledge base.
-        file: a SQLite database, which is only read.
+        file: a SQLite database, which is only read; or a file `.csv` or `.jsonl`.
 
     Raises:
-        ConfigurationError: there is no such file, it is no SQLite database, or it has no log.
+        ConfigurationError: there is no such file, it is of another kind, or it has no log.
         MissingDependencyError: the packages of the extra `server` are not installed.
     """
     texts = RedactedTexts([Redactor()])
@@ -74,7 +78,7 @@ def import_log(connection: Connection, file: Path) -> ImportedLog:
     with connection.transaction():
         for table, place, row in _rows(file):
             try:
-                values = _values(row, texts)
+                values = _values(row, texts, table)
             except _RejectedError as error:
                 rejected.append(RejectedRow(place, str(error)))
                 continue
@@ -103,6 +107,9 @@ def _rows(file: Path) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
     path = file.expanduser()
     if not path.is_file():
         raise ConfigurationError(f"{path}: there is no such file")
+    if path.suffix.lower() in FILES:
+        yield from ((path.name, place, row) for place, row in file_rows(path))
+        return
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as held:
             held.row_factory = sqlite3.Row
@@ -110,7 +117,8 @@ def _rows(file: Path) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
             found = {name.decode() for (name,) in held.execute(_text("llm_tables")).fetchall()}
             tables = [name for name in _TABLES if name in found]
             if not tables:
-                raise ConfigurationError(f"{path}: it has no table responses or turns, as the command llm writes them")
+                yield from _own_rows(path, held, sorted(found))
+                return
             for table in tables:
                 for number, row in enumerate(held.execute(_text(_TABLES[table])), start=1):
                     values = {name: row[name] for name in row.keys()}  # noqa: SIM118 - a row iterates over its values
@@ -121,11 +129,27 @@ def _rows(file: Path) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
         raise ConfigurationError(f"{path}: it cannot be read as a log of the command llm: {error}") from None
 
 
+def _own_rows(path: Path, held: sqlite3.Connection, names: list[str]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """Yield the rows of the tables that are logs by their columns."""
+    has_log = False
+    for table in names:
+        rows = held.execute(queries["llm_table"].format(table=sql.Identifier(table)).as_string(None))
+        columns = columns_of(name for name, *_ in rows.description)
+        if columns is None:
+            continue
+        has_log = True
+        for number, row in enumerate(rows, start=1):
+            values = {name: row[name] for name in row.keys()}  # noqa: SIM118 - a row iterates over its values
+            yield table, f"{table} {number}", usual_row(values, columns, f"{table} {number}")
+    if not has_log:
+        raise ConfigurationError(f"{path}: it has no table of the command llm, and none with {NEEDED}")
+
+
 def _text(name: str) -> str:
     return queries[name].as_string(None)
 
 
-def _values(row: Mapping[str, Any], texts: RedactedTexts) -> dict[str, Any]:
+def _values(row: Mapping[str, Any], texts: RedactedTexts, table: str) -> dict[str, Any]:
     """Return the values of a call in the ledger's log.
 
     Raises:
@@ -139,30 +163,35 @@ def _values(row: Mapping[str, Any], texts: RedactedTexts) -> dict[str, Any]:
     if not model:
         raise _RejectedError("it names no model")
     prompt, system, answer = (_words(row, name, most=MOST_CHARACTERS) for name in ("prompt", "system", "response"))
+    error = _words(row, "error", most=MOST_CHARACTERS)
     if not (prompt or system or answer):
         raise _RejectedError("it has neither a prompt nor a response")
     asked_at = _time(_words(row, "datetime_utc", most=100))
     read, written = _count(row, "input_tokens", _MOST_TOKENS), _count(row, "output_tokens", _MOST_TOKENS)
-    took = _count(row, "duration_ms", _MOST_SECONDS * 1_000)
+    took = _amount(row, "duration_ms", _MOST_SECONDS * 1_000)
     told = "\n\n".join([*([f"system: {system}"] if system else []), *([f"user: {prompt}"] if prompt else [])])
     shown, said = texts.of(told), texts.of(answer)
     service, _, bare = model.rpartition("/")
-    cost = chat_cost(service or _OWN, bare, read, written, None, asked_at.date())
+    named = _words(row, "provider", most=_LONGEST_NAME)
+    service = named.lower() or service or _OWN
+    cost = chat_cost(service, bare, read, written, None, asked_at.date())
+    told_cost = _amount(row, "cost", _MOST_COST)
+    failure = error or (None if said else "There is no response in the imported log.")
     return {
         "session": _words(row, "conversation_id", most=_LONGEST_NAME) or number,
         "turn": 1,
         "origin": IMPORT,
-        "imported_id": number,
+        "imported_id": number if table in _TABLES else f"{table} {number} {asked_at.isoformat()}",
         "collections": [],
-        "provider": (service or _OWN) if cost is not None else UNKNOWN_PROVIDER,
+        "provider": service if named or cost is not None else UNKNOWN_PROVIDER,
         "model": model,
         "prompt": shown,
         "answer": said,
         "prompt_tokens": read,
         "answer_tokens": written,
-        "cost": cost,
-        "ok": bool(said),
-        "failure": None if said else "There is no response in the imported log.",
+        "cost": cost if told_cost is None else told_cost,
+        "ok": failure is None,
+        "failure": None if failure is None else texts.of(failure),
         "redacted": texts.found,
         "seconds": None if took is None else took / 1_000,
         "asked_at": asked_at,
@@ -192,6 +221,13 @@ def _count(row: Mapping[str, Any], name: str, most: float) -> int | None:
     if value is None:
         return None
     if not isinstance(value, int) or not 0 <= value < most:
+        raise _RejectedError(f"{name} is no count")
+    return value
+
+
+def _amount(row: Mapping[str, Any], name: str, most: float) -> float | None:
+    value = row.get(name)
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < most):
         raise _RejectedError(f"{name} is no count")
     return value
 

@@ -6,12 +6,12 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from sourcebook.answering.completion import Completion, read_completion
-from sourcebook.answering.tools import tool_schemas
 from sourcebook.config.answering import AnsweringSettings
-from sourcebook.config.provider import OPENAI_URL
+from sourcebook.config.provider import AZURE, OPENAI_URL
 from sourcebook.context.token_bound import token_bound
 from sourcebook.model.closing import Closing
 from sourcebook.model.usage import UNKNOWN_PROVIDER
+from sourcebook.providers.azure import AzureApi
 from sourcebook.providers.client import Patience, ProviderClient, Result
 from sourcebook.providers.streamed_answer import StreamedAnswer
 
@@ -22,6 +22,9 @@ _TOKENS_A_MESSAGE: Final = 8
 """Tokens that a template puts around a message, at most."""
 _CHARACTERS_A_TOKEN: Final = 32
 """Characters of an answer for each token that it may have, beyond which it is cut off."""
+
+_TOKENS_TOLD: Final = "2024-09-01"
+"""Version of Azure's API from which it tells the tokens of a stream, and takes OpenAI's newer name of their limit."""
 
 Message = dict[str, Any]
 
@@ -39,7 +42,8 @@ class ModelClient(Closing):
         self._settings = settings
         seconds = settings.timeout.total_seconds()
         patience = Patience(_ATTEMPTS, seconds, min(seconds, _SILENCE), waits_for_breaker=False)
-        self._client = ProviderClient(settings.url, settings.key_variable, patience)
+        azure = AzureApi(settings.api_version) if settings.provider == AZURE else None
+        self._client = ProviderClient(settings.url, settings.key_variable, patience, azure=azure)
 
     @property
     def provider(self) -> str:
@@ -50,7 +54,7 @@ class ModelClient(Closing):
         self,
         messages: Sequence[Message],
         answer_tokens: int,
-        tools: str | None,
+        offered: Mapping[str, Any],
         read: Callable[[Iterator[str | Completion]], Iterator[Result]],
     ) -> Iterator[Result]:
         """Ask for a completion and yield what is read of it while it comes.
@@ -58,22 +62,23 @@ class ModelClient(Closing):
         Args:
             messages: the conversation.
             answer_tokens: tokens of the completion, at most.
-            tools: `auto` where the model may call tools, `none` where it may no longer; None offers none.
+            offered: other fields of the request, such as tools and the form of the answer.
             read: yields results of the pieces of a completion; called once more where an attempt is made again.
 
         Raises:
             ProviderError: see `ProviderClient.stream`.
         """
-        limit = "max_completion_tokens" if self._settings.url == OPENAI_URL else "max_tokens"
+        is_older = self._settings.provider == AZURE and (self._settings.api_version or _TOKENS_TOLD) < _TOKENS_TOLD
+        is_openai = self._settings.url == OPENAI_URL or self._settings.provider == AZURE
         body: dict[str, Any] = {
             "model": self._settings.model,
             "messages": list(messages),
-            limit: answer_tokens,
+            "max_completion_tokens" if is_openai and not is_older else "max_tokens": answer_tokens,
             "stream": True,
-            "stream_options": {"include_usage": True},
+            **offered,
         }
-        if tools is not None:
-            body |= {"tools": tool_schemas(), "tool_choice": tools}
+        if not is_older:
+            body["stream_options"] = {"include_usage": True}
         most = answer_tokens * _CHARACTERS_A_TOKEN
 
         def parts(answer: StreamedAnswer) -> Iterator[Result]:
@@ -92,14 +97,15 @@ class ModelClient(Closing):
 
 def provider_of(settings: AnsweringSettings) -> str:
     """Return the name or the host of the service of settings."""
+    if settings.provider == AZURE:
+        return AZURE
     return "openai" if settings.url == OPENAI_URL else urlsplit(settings.url).hostname or UNKNOWN_PROVIDER
 
 
-def most_tokens(messages: Sequence[Message], *, has_tools: bool) -> int:
-    """Return how many tokens a request has at most."""
+def most_tokens(messages: Sequence[Message], offered: Mapping[str, Any]) -> int:
+    """Return how many tokens a request has at most, with what it offers beside its messages."""
     texts = [json.dumps(each, ensure_ascii=False) for each in messages]
-    schemas = json.dumps(tool_schemas()) if has_tools else ""
-    return sum(map(token_bound, texts)) + _TOKENS_A_MESSAGE * len(messages) + token_bound(schemas)
+    return sum(map(token_bound, texts)) + _TOKENS_A_MESSAGE * len(messages) + token_bound(json.dumps(offered))
 
 
 def without_loss(message: Mapping[str, Any]) -> Message:

@@ -2,13 +2,16 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from psycopg import Connection
 
 from sourcebook.answering.answering_settings import AskedCollections
-from sourcebook.answering.session import Call, CallLog, Session
+from sourcebook.answering.conversation import redacted_turns
+from sourcebook.answering.session import Session
+from sourcebook.answering.task import Task
 from sourcebook.answering.tools import Reach
+from sourcebook.answering.turn import Call, CallLog
 from sourcebook.database.usage_log import UsageLog
 from sourcebook.model.usage import ANSWER, Use
 
@@ -17,14 +20,28 @@ Connecting = Callable[[], AbstractContextManager[Connection]]
 
 
 def session_of(
-    question: str, asked: AskedCollections, reach: Reach, connecting: Connecting, usage: UsageLog
+    question: str,
+    asked: AskedCollections,
+    reach: Reach,
+    connecting: Connecting,
+    usage: UsageLog,
+    task: Task | None = None,
 ) -> Session:
     """Return the session of a question, which has not begun."""
-    sent = question
-    for redactor in asked.redactors:
-        sent = redactor.redact(sent).text
+
+    def redact(text: str) -> str:
+        for redactor in asked.redactors:
+            text = redactor.redact(text).text
+        return text
+
+    given = task or Task()
+    sent = replace(
+        given,
+        instructions=given.instructions and redact(given.instructions),
+        history=redacted_turns(given.history, redact),
+    )
     calls = CountedCalls(usage, asked.names[0] if asked.names else "", asked.settings.model, _log_of(asked, connecting))
-    return Session(question, sent, asked.settings, reach, calls)
+    return Session(question, redact(question), asked.settings, reach, calls, sent)
 
 
 def _log_of(asked: AskedCollections, connecting: Connecting) -> CallLog | None:

@@ -3,16 +3,19 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, get_args
+from functools import cache
+from typing import Annotated, Any, Final, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, ValidationError, create_model
 
 from sourcebook.answering.completion import ToolCall
 from sourcebook.answering.prompt import shown
 from sourcebook.answering.sources import Sources
 from sourcebook.contract.answers import Source, ToolUse
+from sourcebook.contract.asking import ToolOption
 from sourcebook.contract.documents import Document
-from sourcebook.contract.filters import Filters
+from sourcebook.contract.filters import FILTER_NAMES, Filters
+from sourcebook.contract.narrowing import narrowed
 from sourcebook.contract.search_results import SearchResults
 from sourcebook.errors import QueryError, UnknownDocumentError
 from sourcebook.search.ranking.relevance import DECIDING
@@ -20,6 +23,7 @@ from sourcebook.search.ranking.relevance import DECIDING
 FETCHED: Final = 4_000
 """Characters of a document that one call fetches, at most."""
 _LARGEST_ID: Final = (1 << 63) - 1
+_NO_QUERY: Final = "This cannot be searched for: ask in a plain sentence."
 CLEAR_FROM: Final = 0.15
 """Relevance of a search's best passage from which something is clearly relevant. Chosen on the half of the questions
 that nothing is reported on: 96 % of those of other sets find no such passage, and .7 % of the answerable ones."""
@@ -36,6 +40,27 @@ class SearchCall(BaseModel):
     limit: StrictInt = Field(default=5, ge=1, le=10, description="Passages, at most.")
 
 
+SEARCH_OPTIONS: Final[Mapping[ToolOption, Any]] = {
+    "tags": (
+        Annotated[list[Annotated[str, Field(max_length=200)]], Field(max_length=20)],
+        Field(default=[], description="Only documents with one of these tags."),
+    ),
+    "filters": (
+        dict[str, Any],
+        Field(
+            default={},
+            description=f'Only documents that match, such as {{"languages": "en"}}: {", ".join(FILTER_NAMES)}.',
+        ),
+    ),
+    "neighbours": (
+        Annotated[StrictInt, Field(ge=0, le=3)],
+        Field(default=0, description="Passages before and after each, too."),
+    ),
+}
+"""Arguments of a search that a program may allow a model, beside those that every search has."""
+TOOL_OPTIONS: Final[tuple[ToolOption, ...]] = get_args(ToolOption)
+
+
 class FetchCall(BaseModel):
     """Read a part of a document that a search has found, from a character of its text on."""
 
@@ -45,18 +70,29 @@ class FetchCall(BaseModel):
     start: StrictInt = Field(default=0, ge=0, le=_LARGEST_ID, description="Character to begin with, counted from 0.")
 
 
-TOOLS: Final[Mapping[str, type[BaseModel]]] = {"search": SearchCall, "fetch": FetchCall}
+@cache
+def tool_arguments(options: tuple[ToolOption, ...] = ()) -> Mapping[str, type[BaseModel]]:
+    """Return the types of the arguments of each tool, by its name."""
+    allowed = {name: made for name, made in SEARCH_OPTIONS.items() if name in options}
+    search = create_model("SearchCall", __base__=SearchCall, __doc__=SearchCall.__doc__, **allowed)
+    return {"search": search, "fetch": FetchCall}
 
 
 ToolFormat = Literal["openai", "responses", "anthropic"]
 
 
-def tool_schemas(format: ToolFormat = "openai") -> list[dict[str, Any]]:  # noqa: A002 - as the contexts' option
+def tool_schemas(
+    format: ToolFormat = "openai",  # noqa: A002 - as the contexts' option
+    tool_options: Sequence[ToolOption] = TOOL_OPTIONS,
+) -> list[dict[str, Any]]:
     """Return the tools as a protocol describes functions."""
     if format not in get_args(ToolFormat):
         raise QueryError(f"the format is {format!r}; it must be one of {', '.join(get_args(ToolFormat))}")
+    unknown = next((each for each in tool_options if each not in TOOL_OPTIONS), None)
+    if unknown is not None:
+        raise QueryError(f"tool_options have {unknown!r}; there are {', '.join(TOOL_OPTIONS)}")
     made = []
-    for name, arguments in TOOLS.items():
+    for name, arguments in tool_arguments(tuple(tool_options)).items():
         told = {"name": name, "description": arguments.__doc__}
         if format == "anthropic":
             made.append({**told, "input_schema": _schema(arguments)})
@@ -96,30 +132,42 @@ class Reach:
 class Tools:
     """Runs the calls of one session. Whatever a call asks for, it reads, and it reads within its reach."""
 
-    def __init__(self, reach: Reach, sources: Sources) -> None:
+    def __init__(self, reach: Reach, sources: Sources, options: tuple[ToolOption, ...] = ()) -> None:
         self._reach = reach
         self._sources = sources
+        self._arguments = tool_arguments(options)
+        self._run: set[str] = set()
         self.searches: list[str] = []
         self.is_doubtful = True
         """Whether no search has found anything that is clearly relevant."""
 
-    def find(self, query: str, limit: int) -> tuple[list[Source], bool]:
+    def find(
+        self,
+        query: str,
+        limit: int,
+        tags: Sequence[str] = (),
+        filters: Mapping[str, Any] | None = None,
+        neighbours: int = 0,
+    ) -> tuple[list[Source], bool]:
         """Search; return the passages that are new to the model, and whether anything relevant was found.
 
         Raises:
             SourcebookError: see `KnowledgeBase.search`.
         """
+        within = narrowed(self._reach.filters, tags, filters)
         self.searches.append(query)
-        found = self._reach.search(query, self._reach.collections, limit, filters=self._reach.filters, log=False)
+        found = self._reach.search(
+            query, self._reach.collections, limit, filters=within, neighbours=neighbours, log=False
+        )
         if found.nothing_relevant:
             return [], False
         self.is_doubtful &= not any(each.relevance >= CLEAR_FROM for each in found[:DECIDING])
-        added = [self._sources.add_result(each) for each in found]
+        added = [source for each in found for source in self._sources.add_result(each)]
         return [source for source, is_new in added if is_new], len(found) > 0
 
     def run(self, call: ToolCall) -> tuple[str, ToolUse | None]:
         """Run a call of the model's; return the text of its result, and what was done where something was."""
-        kind = TOOLS.get(call.name)
+        kind = self._arguments.get(call.name)
         if kind is None:
             return "There is no such tool: there is search, and there is fetch.", None
         try:
@@ -132,12 +180,16 @@ class Tools:
         return self._search(arguments)
 
     def _search(self, call: SearchCall) -> tuple[str, ToolUse | None]:
-        if call.query in self.searches:
+        options = call.model_dump(exclude={"query", "limit"}, exclude_defaults=True)
+        asked = json.dumps([call.query, options], sort_keys=True)
+        if asked in self._run or (not options and call.query in self.searches):
             return "This was searched for before.", None
         try:
-            new, _ = self.find(call.query, call.limit)
-        except QueryError:
-            return "This cannot be searched for: ask in a plain sentence.", None
+            new, _ = self.find(call.query, call.limit, **options)
+        except QueryError as error:
+            # Without options, what is wrong is the query, and the error's advice is for people.
+            return f"This cannot be searched for: {error}" if options else _NO_QUERY, None
+        self._run.add(asked)
         use = ToolUse("search", call.query, None, len(new))
         return shown(new) if new else "Nothing more was found.", use
 

@@ -1,16 +1,19 @@
 """Arguments and options of a command from the fields of a request, which `contract.search` declares once."""
 
 import inspect
+import json
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import MISSING
 from enum import StrEnum
 from functools import wraps
+from pathlib import Path
 from typing import Annotated, Any, Final, TypeAlias, get_args, get_origin
 
 import typer
 
 from sourcebook.cli.filter_options import parse_filters
 from sourcebook.cli.options import Collections, as_text
+from sourcebook.contract.asking import HistoryField, SchemaField
 from sourcebook.contract.fields import (
     Choice,
     Choices,
@@ -128,6 +131,10 @@ def _value(each: Declared, given: Any) -> Any:
     match each.field, given:
         case Text(), _:
             return as_text(" ".join(given))
+        case SchemaField() | HistoryField(), str():
+            return _json_of(each, given)
+        case HistoryField(), None:
+            return ()
         case FilterField(), _:
             return parse_filters(map(as_text, given or ()))
         case Names(), _:
@@ -137,3 +144,16 @@ def _value(each: Declared, given: Any) -> Any:
         case _, str():
             return as_text(given)
     return given
+
+
+def _json_of(each: Declared, given: str) -> Any:
+    """Return the JSON of a file, or of a value that is JSON itself."""
+    text = given
+    try:
+        if not given.lstrip().startswith(("{", "[")):
+            text = Path(given).read_text("utf-8")
+        return json.loads(text)
+    except OSError as error:
+        raise typer.BadParameter(f"--{each.name.replace('_', '-')}: {given}: {error.strerror}") from None
+    except (ValueError, RecursionError):
+        raise typer.BadParameter(f"--{each.name.replace('_', '-')} must be JSON, or a file of JSON") from None

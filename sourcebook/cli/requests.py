@@ -30,7 +30,7 @@ def show_requests(requests: "Sequence[WorkRequest]", *, none: str = "There is no
         none: sentence where there are none.
     """
     if requests:
-        show_table(COLUMNS, [_row(each) for each in requests], names_below=("error",))
+        show_table(COLUMNS, [_row(each) for each in requests], names_below=("error", "failed", "skipped"))
     else:
         say(none)
 
@@ -67,5 +67,6 @@ def _row(request: "WorkRequest") -> Row:
         request.asked_by,
         f"{request.asked_at.astimezone():%Y-%m-%d %H:%M}",
     )
-    below = (("error", request.error),) if request.error else ()
-    return Row(cells, styles={3: _STYLES.get(request.state, "")}, below=below)
+    below = [("error", request.error)] if request.error else []
+    below += [(each.state, f"{each.uri}: {each.reason}") for each in request.unread]
+    return Row(cells, styles={3: _STYLES.get(request.state, "")}, below=tuple(below))

@@ -10,7 +10,7 @@ from sourcebook.client.problems import error_of
 from sourcebook.client.server_connection import ServerConnection
 from sourcebook.contract.answers import Answer, AnswerText, AskEvent, ToolUse
 from sourcebook.contract.ask_events import AskEvents
-from sourcebook.contract.search import AskRequest
+from sourcebook.contract.asking import AskRequest
 from sourcebook.errors import DatabaseUnavailableError, QueryError
 
 _KINDS: Mapping[str, type[AskEvent]] = {"tool_use": ToolUse, "text": AnswerText, "answer": Answer}

@@ -62,6 +62,8 @@ def sent(
         named = {name: value for name, value in given if name != "options"} | bound.arguments.get("options", {})
         if named.pop("actor", None) is not None:
             raise QueryError("a server records the name of the key as the actor: leave actor out")
+        if named.pop("owner", None) is not None:
+            raise QueryError("a conversation behind a server belongs to the key: leave owner out")
         named = {name: value for name, value in named.items() if value is not None or name not in absent}
         answer: Answer = way(knowledge.server, named)
         return answer

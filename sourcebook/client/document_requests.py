@@ -34,6 +34,7 @@ class ItemPage:
 
     documents: list[Item]
     next_cursor: str | None
+    total: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ def documents(server: ServerConnection, given: Arguments) -> list[Item]:
     if after is not None:
         asked["cursor"] = cursor_of(*after)
     # The sources among failed items come behind all items: no place in their order says where a page ended.
-    by_offset = bool(options["failed"] or options.get("failure") or options["processing"] or options["sort"] != "uri")
+    by_offset = bool(options["failed"] or options.get("failure") or options["processing"])
     return list(_items(server, asked, limit, offset, by_offset=by_offset or "source" in options["kinds"]))
 
 
@@ -80,6 +81,12 @@ def _items(
             return
 
 
+def count_documents(server: ServerConnection, given: Arguments) -> int:
+    """Return the number of items of a list, which the server tells with its first page."""
+    DocumentsRequest.of(**given)
+    return read(ItemPage, server.get("/v1/documents", {**in_query(given), "limit": 1})).total or 0
+
+
 def show(server: ServerConnection, given: Arguments) -> Document:
     """Return one document; the server looks its name up."""
     document = given["document"]
@@ -93,6 +100,7 @@ def change_document(server: ServerConnection, given: Arguments) -> Document:
     number = document_number(server, given["document"], given.get("collection"))
     body: dict[str, Any] = {"tags": list(given["tags"])} if "tags" in given else {}
     body |= {"metadata": dict(given["metadata"])} if "metadata" in given else {}
+    body |= {"title": given["title"]} if "title" in given else {}
     server.change("PATCH", f"/v1/documents/{number}", body)
     return show(server, {"document": number, "unredacted": False})
 
@@ -104,6 +112,7 @@ def relabel(server: ServerConnection, given: Arguments) -> Document:
         tag = server.exchange("GET", f"/v1/documents/{number}", repeatable=True).headers["ETag"]
         tags, metadata = given["labels"](show(server, {"document": number, "unredacted": False}))
         body = {"tags": None if tags is None else list(tags), "metadata": None if metadata is None else dict(metadata)}
+        body |= {"title": given["title"]} if "title" in given else {}
         try:
             server.change("PATCH", f"/v1/documents/{number}", body, headers={"If-Match": tag})
             break

@@ -55,7 +55,7 @@ def tool_schemas(server: ServerConnection, given: Arguments) -> list[dict[str, A
     """Return the tools, which no server needs to be asked for."""
     from sourcebook.answering.tools import tool_schemas
 
-    return tool_schemas(given["format"])
+    return tool_schemas(**given)
 
 
 def prewarm(server: ServerConnection, given: Arguments) -> None:

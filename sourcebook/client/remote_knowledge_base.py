@@ -25,6 +25,7 @@ _BY_HAND: Final = {
         ask_requests.ask,
         document_requests.relabel,
         document_requests.documents,
+        document_requests.count_documents,
         document_requests.show,
         document_requests.change_document,
         document_requests.original,

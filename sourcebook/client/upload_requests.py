@@ -24,7 +24,7 @@ def upload(server: ServerConnection, given: Arguments) -> Upload:
     response = server.exchange(
         "PUT",
         _path(given["collection"], given["name"]),
-        parameters={"tag": list(given["tags"])},
+        parameters={"tag": list(given["tags"]), "title": given.get("title")},
         content=content if isinstance(content, bytes) else _pieces(content),
         headers={"Content-Type": "application/octet-stream"},
         repeatable=isinstance(content, bytes),

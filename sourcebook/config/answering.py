@@ -7,7 +7,16 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from sourcebook.config.field_types import Duration, Settings, Text
-from sourcebook.config.provider import OPENAI_KEY, OPENAI_URL, ServerUrl, VariableName
+from sourcebook.config.provider import (
+    API_VERSION,
+    OPENAI_URL,
+    ApiVersion,
+    Provider,
+    ServerUrl,
+    VariableName,
+    check_azure,
+    key_of,
+)
 
 Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 """US dollars per million tokens."""
@@ -36,7 +45,11 @@ class AnsweringSettings(Settings):
     """The language model that answers questions from a collection, and the limits of one question."""
 
     model: Text = Field(description="the server's name of a model, such as gpt-4o-mini")
+    provider: Provider = Field(
+        default="openai", description="openai, for any server with OpenAI's protocol of chat completions; or azure"
+    )
     base_url: ServerUrl | None = Field(default=None, description="a URL such as https://api.openai.com/v1")
+    api_version: ApiVersion = Field(default=None, description=API_VERSION)
     api_key_env: VariableName | None = Field(
         default=None, description="the name of the environment's variable with the key, such as OPENAI_API_KEY"
     )
@@ -54,6 +67,7 @@ class AnsweringSettings(Settings):
     timeout: Duration = Field(default=timedelta(seconds=120), description="a duration such as 120s")
     log: bool = Field(default=False, strict=True, description="true or false: whether calls of the model are logged")
     retention: Duration = Field(default=timedelta(days=30), description="a duration such as 30d")
+    sessions: Duration | None = Field(default=None, description="a duration such as 7d")
 
     @property
     def url(self) -> str:
@@ -62,11 +76,12 @@ class AnsweringSettings(Settings):
 
     @property
     def key_variable(self) -> str | None:
-        """Variable of the environment with the key; OpenAI's own where its server is asked, else none by default."""
-        return self.api_key_env or (OPENAI_KEY if self.base_url is None else None)
+        """Variable of the environment with the key; see `key_of`."""
+        return key_of(self.provider, self.base_url, self.api_key_env)
 
     @model_validator(mode="after")
     def _an_answer_fits(self) -> Self:
+        check_azure(self.provider, self.base_url, self.api_version)
         if self.answer_tokens > self.max_tokens:
             raise PydanticCustomError("provider", "this is more than max_tokens", {"inside": ("answer_tokens",)})
         return self

@@ -5,6 +5,7 @@ private network or its logins are left to `sourcebook.yaml`. A setting that is n
 its default, so that a later one is thought about before the API takes it.
 """
 
+import dataclasses
 import math
 import os
 import re
@@ -17,7 +18,7 @@ from urllib.parse import urlsplit
 
 from pydantic import ValidationError, model_validator
 
-from sourcebook.config.answering import UsageSettings
+from sourcebook.config.answering import AnsweringSettings, UsageSettings
 from sourcebook.config.browser import BrowserSettings, ClickSettings
 from sourcebook.config.collection import (
     ChunkingSettings,
@@ -100,7 +101,7 @@ class ApiCollectionSettings(CollectionSettings):
         return self
 
 
-_ALLOWED[ApiCollectionSettings] = frozenset(CollectionSettings.model_fields) - {"answering", "evaluation", "records"}
+_ALLOWED[ApiCollectionSettings] = frozenset(CollectionSettings.model_fields) - {"evaluation", "records"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +116,8 @@ class ApiLimits:
     """Hosts whose repositories they may read, without a login."""
     models: frozenset[str] = frozenset()
     """Names of embedding models, beside `auto`."""
+    answering: Mapping[str, AnsweringSettings] = dataclasses.field(default_factory=dict)
+    """Settings of answering of the file's collections by their models: a collection of the API names one of these."""
     is_owners: bool = False
     """Whether the caller is who runs the server: without `folders` every folder of theirs is allowed."""
     private_hosts: bool = False
@@ -141,7 +144,9 @@ def read_settings(written: Mapping[str, Any], limits: ApiLimits) -> ApiCollectio
     refused = list(_refusals(settings, "", limits))
     if refused:
         raise SettingsError("; ".join(refused[:20]))
-    return settings
+    if settings.answering is None:
+        return settings
+    return settings.model_copy(update={"answering": limits.answering[settings.answering.model]})
 
 
 def _check_plain(written: Mapping[str, Any]) -> None:
@@ -192,6 +197,12 @@ def _refusals(settings: Settings, at: str, limits: ApiLimits) -> Iterator[str]:
         if name not in allowed:
             if value != field.get_default(call_default_factory=True):
                 yield f"{place}: the API does not take this setting, which {_IN_FILE}"
+        elif isinstance(value, AnsweringSettings):
+            if value.model not in limits.answering or value.model_fields_set != {"model"}:
+                yield (
+                    f"{place}: allowed is {{model: …}} with a model that answers for a collection of sourcebook.yaml, "
+                    "whose server, key and limits it has then"
+                )
         elif isinstance(value, Settings):
             yield from _refusals(value, f"{place}.", limits)
         elif isinstance(value, tuple):

@@ -5,7 +5,15 @@ import re
 from pathlib import Path
 from typing import Annotated, Any, Final, Self
 
-from pydantic import BeforeValidator, Field, PrivateAttr, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    BeforeValidator,
+    Field,
+    PrivateAttr,
+    StringConstraints,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from sourcebook.config.answering import AnsweringSettings, UsageSettings
@@ -201,6 +209,10 @@ class CollectionSettings(Settings):
     synonyms: SynonymSettings = Field(
         default=SynonymSettings(),
         description="a mapping such as {groups: [[car, automobile]], one_way: {laptop: [ThinkPad]}}",
+    )
+
+    description: Annotated[Text, StringConstraints(max_length=1_000)] | None = Field(
+        default=None, description="a text of at most 1000 characters that says what is in it, by which agents choose"
     )
 
     @field_validator("files", "sites", "repositories", "records")

@@ -19,7 +19,7 @@ _TOLD = frozenset(
     {"same_source", "pattern", "overlap", "site_url", "header", "network", "membership", "basic", "login"}
     | {"proxy", "browser", "selector", "viewport", "locale"}
     | {"git_url", "git_path", "revision", "web", "match", "target", "synonym"}
-    | {"server_url", "variable", "provider", "record_origin", "record_text", "record_table"}
+    | {"server_url", "variable", "provider", "time_zone", "record_origin", "record_text", "record_table"}
 )
 """Types of errors whose message is part of the explanation."""
 _ACCOUNT = re.compile(r"//[^/\s]*@")

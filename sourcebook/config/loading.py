@@ -1,15 +1,16 @@
 """Loading of `sourcebook.yaml`: where the file and the state folder are, and reading it into typed settings."""
 
 from pathlib import Path
-from typing import Self
+from typing import Final, Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
 from sourcebook.config.collection import CollectionSettings
 from sourcebook.config.field_types import CollectionName, Settings
 from sourcebook.config.membership import check_rules
 from sourcebook.config.paths import configuration_path as configuration_path
 from sourcebook.config.paths import sourcebook_home as sourcebook_home
+from sourcebook.config.time_zones import TimeZone
 from sourcebook.errors import ConfigurationError
 
 EXAMPLE = """\
@@ -19,6 +20,8 @@ collections:
       - root: ./docs
 """
 """The smallest configuration, quoted in error messages."""
+UTC: Final = "UTC"
+"""The time zone of schedules where the configuration names none."""
 
 
 class ConfigurationFile(Settings):
@@ -26,6 +29,9 @@ class ConfigurationFile(Settings):
 
     collections: dict[CollectionName, CollectionSettings] = Field(
         min_length=1, description="a mapping from each collection's name to its settings, at least one"
+    )
+    time_zone: TimeZone = Field(
+        default=UTC, description="a name of the IANA database such as Europe/Berlin, Asia/Tokyo or UTC"
     )
 
     @property
@@ -86,4 +92,22 @@ def load_configuration(path: Path | None = None, *, folder: Path | None = None) 
         file = ConfigurationFile.model_validate(text.content, context={"folder": folder or path.parent})
     except ValidationError as error:
         raise ConfigurationError(explain(error, text, ConfigurationFile)) from None
-    return Configuration(path=path, collections=file.collections)
+    return Configuration(path=path, collections=file.collections, time_zone=file.time_zone)
+
+
+def configured_time_zone(path: Path | None = None) -> str:
+    """Return the time zone of schedules by the file at `configuration_path(path)`, whatever else is wrong with it.
+
+    It is UTC where the file is missing or names no zone that there is; `load_configuration` tells of the mistake.
+    """
+    from sourcebook.config.yaml_file import read_configuration_text
+
+    path = configuration_path(path)
+    try:
+        content = read_configuration_text(path).content if path.exists() else None
+        return _ZONE.validate_python(content.get("time_zone", UTC) if isinstance(content, dict) else UTC)
+    except (ConfigurationError, ValidationError):
+        return UTC
+
+
+_ZONE: Final = TypeAdapter(TimeZone)

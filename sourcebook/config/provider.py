@@ -22,6 +22,10 @@ AUTO_MODEL: Final = "auto"
 OPENAI_URL: Final = "https://api.openai.com/v1"
 OPENAI_KEY: Final = "OPENAI_API_KEY"
 """Variable of the environment with the key of OpenAI's own server."""
+AZURE: Final = "azure"
+AZURE_KEY: Final = "AZURE_OPENAI_API_KEY"
+Provider = Literal["openai", "azure"]
+API_VERSION: Final = "the version of Azure's API, such as 2024-10-21; its API v1 where unset"
 MOST_DIMENSIONS: Final = 4_000
 """Dimensions of a vector, at most: an HNSW index over pgvector's halfvec takes no more."""
 DEFAULT_MAX_TOKENS: Final = 8_192
@@ -58,8 +62,31 @@ def variable_name(name: str) -> str:
     return name
 
 
+def key_of(provider: str | None, base_url: str | None, named: str | None) -> str | None:
+    """Return the variable of the environment with a key: the named one, or that of OpenAI's own server or of Azure."""
+    return named or (AZURE_KEY if provider == AZURE else OPENAI_KEY if base_url is None else None)
+
+
+def check_azure(provider: str, base_url: str | None, version: str | None) -> None:
+    """Refuse an address or a version that do not fit the provider.
+
+    Raises:
+        PydanticCustomError: the address of Azure's resource is missing or names more, or a version is not of Azure.
+    """
+    if provider != AZURE:
+        if version is not None:
+            raise PydanticCustomError("provider", "it needs provider: azure beside it", {"inside": ("api_version",)})
+    elif base_url is None or "/openai" in urlsplit(base_url).path:
+        raise PydanticCustomError(
+            "provider",
+            "azure needs the address of the resource alone, such as https://NAME.openai.azure.com",
+            {"inside": ("provider" if base_url is None else "base_url",)},
+        )
+
+
 ServerUrl = Annotated[Text, AfterValidator(server_url)]
 VariableName = Annotated[Text, AfterValidator(variable_name)]
+ApiVersion = Annotated[Text, StringConstraints(pattern=r"^[0-9A-Za-z.-]{1,40}$")] | None
 Prefix = Annotated[str, StringConstraints(max_length=1000)]
 """Text before another one, whose spaces count."""
 _Rate = Annotated[int, Field(strict=True, ge=1)]
@@ -68,10 +95,11 @@ _Rate = Annotated[int, Field(strict=True, ge=1)]
 class ProviderSettings(Settings):
     """The part of a collection's embedding settings that a provider needs."""
 
-    provider: Literal["openai"] | None = Field(
-        default=None, description="openai, for any server with OpenAI's protocol of embeddings"
+    provider: Provider | None = Field(
+        default=None, description="openai, for any server with OpenAI's protocol of embeddings; or azure"
     )
     base_url: ServerUrl | None = Field(default=None, description="a URL such as https://api.openai.com/v1")
+    api_version: ApiVersion = Field(default=None, description=API_VERSION)
     api_key_env: VariableName | None = Field(
         default=None,
         description="the name of the environment's variable with the key, such as OPENAI_API_KEY",
@@ -99,8 +127,8 @@ class ProviderSettings(Settings):
 
     @property
     def key_variable(self) -> str | None:
-        """Variable of the environment with the key; OpenAI's own where its server is asked, else none by default."""
-        return self.api_key_env or (OPENAI_KEY if self.base_url is None else None)
+        """Variable of the environment with the key; see `key_of`."""
+        return key_of(self.provider, self.base_url, self.api_key_env)
 
     @property
     def connection(self) -> dict[str, Any]:
@@ -118,6 +146,7 @@ class ProviderSettings(Settings):
     @model_validator(mode="after")
     def _with_a_provider(self) -> Self:
         if self.provider is not None:
+            check_azure(self.provider, self.base_url, self.api_version)
             return self
         for name, field in ProviderSettings.model_fields.items():
             if getattr(self, name) != field.default:
@@ -129,6 +158,7 @@ class ProviderSettings(Settings):
 
 CONNECTION: Final = (
     "base_url",
+    "api_version",
     "api_key_env",
     "requests_per_minute",
     "tokens_per_minute",

@@ -1,12 +1,13 @@
 """Settings of redaction."""
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from sourcebook.config.field_types import FilePath, Settings, Text
-from sourcebook.redaction.categories import DEFAULT_CATEGORIES, KNOWN_CATEGORIES
+from sourcebook.redaction.categories import CATEGORIES, DEFAULT_CATEGORIES, KNOWN_CATEGORIES
+from sourcebook.redaction.for_models import AT_MODELS
 
 _REGION_LENGTH: Final = 2
 
@@ -26,9 +27,10 @@ def _region(code: str) -> str:
 class RedactionSettings(Settings):
     """Personal data and secrets that are replaced wherever content of the collection is shown, or is stored."""
 
-    at: Literal["output", "ingest"] = Field(
+    at: Literal["output", "ingest", "models"] = Field(
         default="output",
-        description="output: what is stored stays whole, and what leaves it is redacted; ingest: it is stored redacted",
+        description="output: what is stored stays whole, and what leaves it is redacted; ingest: it is stored redacted"
+        "; models: what language models read is redacted, and people see all",
     )
     categories: tuple[Annotated[str, AfterValidator(_category)], ...] = Field(
         default=DEFAULT_CATEGORIES, description="a list such as [email, phone, card, token]"
@@ -39,3 +41,11 @@ class RedactionSettings(Settings):
     region: tuple[Annotated[Text, AfterValidator(_region)], ...] = Field(
         default=(), description="a list of countries whose phone numbers are known without a country code, such as [DE]"
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_categories_of_models(cls, given: Any) -> Any:
+        """Take every category of the rules where models alone read redacted texts and none is named."""
+        if isinstance(given, dict) and given.get("at") == AT_MODELS:
+            return {"categories": CATEGORIES, **given}
+        return given

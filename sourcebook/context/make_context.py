@@ -14,6 +14,7 @@ from sourcebook.contract.filters import Filters
 from sourcebook.contract.search import MOST_RESULTS, ContextRequest, SearchRequest
 from sourcebook.contract.search_results import SearchResults
 from sourcebook.database.queries import queries
+from sourcebook.redaction.for_models import NO_RULES, SECRETS_ALONE, has_rules
 from sourcebook.search.query_redaction import redacted
 from sourcebook.search.ranking.state import SearchResources
 from sourcebook.search.run import run_search
@@ -98,6 +99,8 @@ class _Making:
         notes = [*results.notes, *made.notes]
         if not results.results:
             notes.append(results.why_empty[:-1])
+        elif not (has_rules() or self.request.search.unredacted):
+            notes.append(NO_RULES)
         form = self.request.format
         return ContextResult(
             form,
@@ -148,7 +151,11 @@ class _Making:
             redacted_ids = state.redacted_ids
             if not set(results.generations) <= state.ids:  # another generation became active meanwhile
                 scope = find_scope(held.connection, None, results.generations)
-                redacted_ids |= {each.id for each in scope.generations if each.collection in scope.redactions}
+                redacted_ids |= {
+                    each.id
+                    for each in scope.generations
+                    if scope.redactions.get(each.collection, SECRETS_ALONE) is not SECRETS_ALONE
+                }
             wanted = [each for each in shown if each[0] not in redacted_ids]
             documents = {"generations": [each[0] for each in wanted], "documents": [each[1] for each in wanted]}
             rows = held.connection.execute(queries["published_hashes"], documents)

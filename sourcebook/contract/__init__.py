@@ -7,6 +7,8 @@ _NAMES: Final = """
 access AccessKey
 answers Answer AnswerText Citation RemovedCitation Source ToolUse
 ask_events AskEvents
+ask_sessions AskSession AskTurn
+asking AskRequest EarlierTurn
 collections CollectionDeclaration CollectionSources CollectionStatistics CollectionSummary
 context_results ContextResult
 differences DiffRequest DocumentDifferences
@@ -16,13 +18,13 @@ fusion Fusion
 generations GenerationState
 judgments RecordedJudgment
 listing DocumentsRequest
-llm_log CallStatistics LoggedCall
+llm_log CallStatistics LlmCallRequest LoggedCall
 originals Original
 plans CollectionPlan PlannedItem
 query_log LoggedQuery
 relations RelatedDocument
 reranking Reranking
-search AskRequest ContextRequest SearchRequest
+search ContextRequest SearchRequest
 search_results LinkedDocument SearchResult SearchResults
 similar SimilarRequest
 status CollectionStatus

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sourcebook.model.access import Grant, Scope
+from sourcebook.model.plain_values import PlainValues
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,3 +49,20 @@ class AccessKey:
     def as_dict(self) -> dict[str, Any]:
         """Return plain values, the state among them."""
         return {**asdict(self), "state": self.state}
+
+
+@dataclass(frozen=True, slots=True)
+class PageSession(PlainValues):
+    """A browser that somebody has signed in with a key."""
+
+    id: int
+    key_id: int
+    key: str
+    """Name of the key."""
+    browser: str
+    """The browser's own name of itself."""
+    began_at: datetime
+    used_at: datetime
+    """Last use, to the minute."""
+    ends_at: datetime
+    """The time when it ends by itself, unless it is used before."""

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from sourcebook.model.plain_values import PlainValues
 
@@ -25,6 +25,8 @@ class Citation:
     start_char: int | None
     """Start of the quote in the document's Markdown, in characters; None in context that the passage repeats."""
     end_char: int | None
+    path: str | None = None
+    """JSON pointer of the part of the answer's value that the citation bears out, such as `/total`; None without."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +71,15 @@ class Source:
         return (start + shift, end + shift) if start + shift >= self.start_char else None
 
 
-Refusal = Literal["nothing_relevant", "no_answer", "uncited", "limit", "content_filter"]
-"""Reason of a refusal: no passage is relevant; the model finds no answer in them, or cites none that holds; a limit of
-turns, tokens or cost was reached; the server withholds what the model wrote."""
+Refusal = Literal["nothing_relevant", "no_answer", "uncited", "schema", "limit", "content_filter"]
+"""Reason of a refusal: no passage is relevant; the model finds no answer in them, or cites none that holds; its answer
+does not keep to the schema; a limit of turns, tokens or cost was reached; the server withholds what the model wrote."""
 REFUSALS: Final[Mapping[Refusal, str]] = MappingProxyType(
     {
-        "nothing_relevant": "Nothing relevant was found, so no model was asked.",
+        "nothing_relevant": "Nothing relevant was found, so no model was asked for an answer.",
         "no_answer": "The documents that were found do not answer this.",
         "uncited": "The model gave no answer that the documents bear out.",
+        "schema": "The model gave no answer that keeps to the schema.",
         "limit": "The limit of turns, tokens or cost was reached before there was an answer.",
         "content_filter": "The server of the model withheld its answer.",
     }
@@ -108,7 +111,7 @@ class Answer(PlainValues):
     turns: int
     """Requests to the model."""
     session: str
-    """Name of the session in the log of calls."""
+    """Name of the conversation, or one of this question; the log of calls has it."""
     model: str
     provider: str
     """Name or host of the service."""
@@ -118,6 +121,8 @@ class Answer(PlainValues):
     cost: float | None
     """US dollars; None where the price or a number of tokens is unknown."""
     took_ms: float
+    value: Any = None
+    """The answer by a schema, of which `text` is the JSON; None without a schema and in a refusal."""
 
     def __str__(self) -> str:
         """Return the text with its sources, for `print`."""

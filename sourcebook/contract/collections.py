@@ -1,6 +1,7 @@
 """Collections: what they hold, where it comes from, and how they were declared."""
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Literal
 
 from sourcebook.contract.filling import Filling
@@ -29,6 +30,14 @@ class CollectionSummary(PlainValues):
     """`file`: `sourcebook.yaml`; `api`: made over the API."""
     filling: Filling | None = None
     """Share that is searchable while documents are being taken in; None otherwise."""
+    description: str | None = None
+    """Sentence of its settings that says what is in it."""
+    created_at: datetime | None = None
+    """Time at which it was made, or declared for the first time."""
+
+    def is_called(self, text: str) -> bool:
+        """Return whether the name or the description has a text in it, in any case."""
+        return text.casefold() in f"{self.name}\n{self.description or ''}".casefold()
 
 
 @dataclass(frozen=True, slots=True)

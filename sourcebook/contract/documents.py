@@ -41,6 +41,18 @@ class Item(PlainValues):
     """Collection whose document it is, which a membership rule takes; None for a collection's own item."""
     link: str | None = None
     """Address of its file in the web view of a Git repository; None elsewhere, and in lists."""
+    bytes: int | None = None
+    """Size of the file or page; None where it is not known."""
+    tokens: int = 0
+    """Tokens of its searchable passages, whose number is `chunks`."""
+    tags: tuple[str, ...] = ()
+    """Tags of its source, its own, and those given by hand."""
+    created_at: datetime | None = None
+    """Time at which the document came; None for what is no document."""
+    updated_at: datetime | None = None
+    """Time of the last change of its content, its metadata or its state."""
+    indexed_at: datetime | None = None
+    """Time since which its present passages are found; None where none are."""
     left_out: dict[str, int] = field(default_factory=dict)
     """Counts of what the document holds and its text does not, by kind, such as `{"pictures": 3}`."""
 
@@ -65,6 +77,8 @@ class Passage:
     start_char: int
     end_char: int
     token_count: int
+    passage_id: str = ""
+    """Its lasting name, as `SearchResult.passage_id`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +95,14 @@ class Document:
     """Tags among `tags` that were given by hand."""
     given_metadata: dict[str, Any] = field(default_factory=dict)
     """Metadata among `metadata` that were given by hand."""
+    given_title: str | None = None
+    """Title that was given by hand in place of the document's own; None where none was."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the plain values that `sourcebook show --json` prints."""
-        content = {"text": self.text, "metadata": self.metadata, "tags": self.tags}
+        content: dict[str, Any] = {"text": self.text, "metadata": self.metadata, "tags": self.tags}
         content |= {"given_tags": self.given_tags, "given_metadata": self.given_metadata}
+        content |= {"given_title": self.given_title}
         return {**self.item.as_dict(), **content, "chunks": [asdict(passage) for passage in self.passages]}
 
 

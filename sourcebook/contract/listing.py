@@ -1,7 +1,8 @@
 """Request for a list of documents."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypedDict
 
 from sourcebook.contract.fields import Choice, Choices, Phrase, Request, Switch, Texts, Whole
 from sourcebook.contract.search import ChosenCollections
@@ -9,7 +10,19 @@ from sourcebook.errors import FailureClass
 
 ItemState = Literal["ready", "processing", "pending", "failed", "skipped", "removed"]
 ItemKind = Literal["file", "page", "recording", "source"]
-ItemOrder = Literal["uri", "title", "-title", "created", "-created", "updated", "-updated"]
+ItemOrder = Literal[
+    "uri",
+    "title",
+    "-title",
+    "created",
+    "-created",
+    "updated",
+    "-updated",
+    "indexed",
+    "-indexed",
+    "size",
+    "-size",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,3 +51,17 @@ class DocumentsRequest(Request):
     ] = None
     offset: Annotated[int, Whole("Number of items before the first one shown.", metavar="NUMBER")] = 0
     sort: Annotated[ItemOrder, Choice("Order of the items; - for the last or latest first.", bare=True)] = "uri"
+
+
+class DocumentsOptions(TypedDict, total=False):
+    """Conditions of a list of documents, as keyword arguments."""
+
+    states: Sequence[str]
+    kinds: Sequence[str]
+    types: Sequence[str]
+    tags: Sequence[str]
+    text: str | None
+    failed: bool
+    removed: bool
+    failure: str | None
+    processing: bool

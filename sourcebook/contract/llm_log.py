@@ -2,7 +2,40 @@
 
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any, Final
+
+from sourcebook.contract.fields import Amount, Names, Phrase, Request, Text, Whole
+
+_LONGEST: Final = 1_000_000
+_LONGEST_NAME: Final = 200
+_MOST_DAYS: Final = 36_500
+
+
+@dataclass(frozen=True, slots=True)
+class LlmCallRequest(Request):
+    """A call of a program's own to a language model, for the log."""
+
+    model: Annotated[str, Text("Name of the model.", most=_LONGEST_NAME, example="gpt-4o-mini")]
+    prompt: Annotated[str, Phrase("What the model read.", most=_LONGEST, example="Summarise the lease.")]
+    answer: Annotated[str, Phrase("What it wrote.", most=_LONGEST)] = ""
+    failure: Annotated[str | None, Phrase("A sentence, where there was no answer.", most=_LONGEST)] = None
+    session: Annotated[
+        str | None, Phrase("Name of a conversation, whose calls are counted; a new one by default.", most=_LONGEST_NAME)
+    ] = None
+    provider: Annotated[
+        str | None, Phrase("Name or host of the service; unknown by default.", most=_LONGEST_NAME, example="openai")
+    ] = None
+    prompt_tokens: Annotated[int | None, Whole("Tokens that the model read.")] = None
+    answer_tokens: Annotated[int | None, Whole("Tokens that it wrote.")] = None
+    cost: Annotated[
+        float | None, Amount("US dollars; by default by the tokens, and by the price where it is known.")
+    ] = None
+    seconds: Annotated[float | None, Amount("Seconds that it took.")] = None
+    collections: Annotated[
+        tuple[str, ...] | None,
+        Names("Collections that the call was about: with them it goes, and their administrators see it."),
+    ] = None
+    days: Annotated[int, Whole("Days after which it is deleted.", least=1, most=_MOST_DAYS)] = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +48,7 @@ class LoggedCall:
     turn: int
     """Place in the session, counted from 1."""
     origin: str
-    """`ask`, or `import`."""
+    """`ask`, `program` or `import`."""
     collections: list[str]
     """Collections that were asked; none of an imported call."""
     provider: str

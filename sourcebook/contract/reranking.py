@@ -28,7 +28,8 @@ class Reranking:
 
     model: str
     """Any CrossEncoder of sentence-transformers: the path of its folder, or its name on the Hugging Face hub, such as
-    `cross-encoder/ms-marco-MiniLM-L6-v2`; or a provider's name of a model."""
+    `cross-encoder/ms-marco-MiniLM-L6-v2`; or a provider's name of a model. `cohere:rerank-v3.5` and `jina:…` are models
+    of their own servers."""
     top: Annotated[
         int, Whole("Candidates that are reranked; those behind them keep their order.", least=1, most=MOST_RERANKED)
     ] = 50
@@ -62,6 +63,7 @@ class Reranking:
         """Check every value."""
         if not isinstance(self.model, str) or not self.model.strip():  # type: ignore[redundant-expr] # not from all callers
             raise QueryError("reranking needs the name or the folder of a model")
+        self._take_provider()
         check_fields(self, "reranking")
         self._check_provider()
 
@@ -81,11 +83,20 @@ class Reranking:
         """
         values = asdict(self)
         own = [values.pop(name) for name in ("provider", "base_url", "api_key_env")]
+        if own[0] in OWN_SERVERS and own[1:] == [None, None]:
+            own, values["model"] = [], f"{self.provider}:{self.model}"
         if values.pop("device") != "auto" or any(value is not None for value in own):
             raise QueryError(
                 "a server chooses how its own models compute, and from whom it gets others: give a name alone"
             )
         return values
+
+    def _take_provider(self) -> None:
+        """Read `cohere:MODEL` as the model of a provider: the one form of it that a name alone has room for."""
+        provider, _, model = self.model.partition(":")
+        if self.provider is None and model and provider in OWN_SERVERS:
+            object.__setattr__(self, "provider", provider)
+            object.__setattr__(self, "model", model)
 
     def _check_provider(self) -> None:
         if self.provider is None:

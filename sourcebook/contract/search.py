@@ -1,4 +1,4 @@
-"""Requests of a search, of a context and of an answer: every option of theirs."""
+"""Requests of a search and of a context: every option of theirs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -332,16 +332,3 @@ class ContextRequest(Request):
 _TOKENS_A_PASSAGE: Final = 80
 """Tokens for which one passage is searched: passages have more, and some are duplicates."""
 _FEWEST_PASSAGES: Final = 20
-
-
-class AskOptions(TypedDict, total=False):
-    """Options of a question to a language model."""
-
-    filters: Filters | Mapping[str, Any] | None
-
-
-@dataclass(frozen=True, slots=True)
-class AskRequest(Request):
-    """A question to a language model whose options are checked."""
-
-    search: Annotated[SearchRequest, Contained(AskOptions)]

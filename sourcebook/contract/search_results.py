@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from html import escape
 from typing import Any, overload
 from urllib.parse import urlsplit
@@ -174,6 +175,19 @@ class SearchResult:
     """Number of these documents."""
     versions: tuple[OtherVersion, ...] = ()
     """Other versions of the result's document, the newest first, at most 10; `diff` compares two."""
+    passage_id: str = ""
+    """Lasting name of the passage: it stays as long as its text, its headings and its document do, also in another
+    generation with the same chunking."""
+    tokens: int = 0
+    """Tokens of the passage."""
+    total_chunks: int = 0
+    """Searchable passages of its document."""
+    created_at: datetime | None = None
+    """Time at which its document came."""
+    updated_at: datetime | None = None
+    """Time of the last change of its document's content, metadata or state."""
+    indexed_at: datetime | None = None
+    """Time since which the document's present passages are found."""
 
     @property
     def snippet_highlights(self) -> tuple[tuple[int, int], ...]:

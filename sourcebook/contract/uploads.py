@@ -24,6 +24,8 @@ class Upload:
     uploaded_at: datetime
     removed_at: datetime | None = None
     """When it was removed, or the next version came; None for the present version."""
+    document_id: int | None = None
+    """Id of its document, which waits for the next ingest at first; None where there is none any more."""
     changed: bool = False
     """Whether the call that returned it has made it, or changed its tags."""
 

@@ -4,6 +4,17 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Final, Literal
 
+
+@dataclass(frozen=True, slots=True)
+class UnreadDocument:
+    """A file or page that a request was for, and that became no document."""
+
+    uri: str
+    state: str
+    """`failed` or `skipped`."""
+    reason: str
+
+
 WorkState = Literal["waiting", "running", "succeeded", "failed", "cancelled"]
 OPEN: Final[tuple[WorkState, ...]] = ("waiting", "running")
 """States of a request that has not ended."""
@@ -44,6 +55,8 @@ class WorkRequest:
     ended_at: datetime | None
     attempts: int
     """Times that a worker has taken it; more than one where a worker was killed."""
+    unread: tuple[UnreadDocument, ...] = ()
+    """Those of its `documents` that failed or were skipped, once it has ended; empty in lists of requests."""
 
     @property
     def has_ended(self) -> bool:

@@ -7,8 +7,11 @@ from typing import Any, Final
 from psycopg import Connection
 
 from sourcebook.database.queries import queries
+from sourcebook.redaction.for_models import SECRETS_ALONE
 
 _PLACEHOLDER: Final = re.compile(r"\[[A-Z][A-Z0-9_]*_\d+\]")
+_SHORTEST_SECRET: Final = 6
+"""Letters of the shortest value that is looked for elsewhere in its document."""
 _AT_ONCE: Final = 64
 """Documents whose texts are read together."""
 
@@ -47,7 +50,7 @@ def redacted_titles(
         if document is not None
         and title
         and collection in redactors
-        and (has_digit(title) or title != titles[place][2])  # its document numbers the placeholders
+        and (title != titles[place][2] or may_hold(title, redactions[collection]))  # its document numbers the finds
     ]
     for start in range(0, len(unsure), _AT_ONCE):
         places = unsure[start : start + _AT_ONCE]
@@ -59,6 +62,13 @@ def redacted_titles(
             if text is not None and title:
                 shown[place] = redact_document(redactors[collection], text).words(title)
     return shown
+
+
+def may_hold(title: str, settings: Mapping[str, Any]) -> bool:
+    """Return whether a title may hold a value of its document; without a setting only a long word is taken for one."""
+    if settings is SECRETS_ALONE:
+        return any(len(word) >= _SHORTEST_SECRET and has_digit(word) for word in title.split())
+    return has_digit(title)
 
 
 def has_digit(title: str) -> bool:

@@ -12,6 +12,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
+from sourcebook.config.provider import AZURE
 from sourcebook.model.usage import LOCAL, UNKNOWN_PROVIDER, model_label
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def provider_of_settings(settings: EmbeddingSettings) -> str:
     if settings.provider is None:
         return LOCAL
     host = urlsplit(settings.url).hostname or UNKNOWN_PROVIDER
-    return settings.provider if host == _OPENAI else host
+    return settings.provider if host == _OPENAI or settings.provider == AZURE else host
 
 
 def meter_of(embedder: object) -> TokenMeter | None:

@@ -1,10 +1,13 @@
 """LangChain: a retriever, and a tool for agents."""
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from sourcebook.errors import MissingDependencyError
+from sourcebook.answering.tools import SEARCH_OPTIONS
+from sourcebook.contract.narrowing import narrowed
+from sourcebook.errors import MissingDependencyError, QueryError
 from sourcebook.frameworks.passages import Passage
 from sourcebook.frameworks.searching import Contexts, Knowledge, Searching, shown, sources_of
 from sourcebook.installation import install_command
@@ -84,11 +87,19 @@ class SourcebookRetriever(BaseRetriever):
 
 
 class ToolArguments(BaseModel):
-    """Arguments of the tool: what a model may say. Collections and filters are the program's."""
+    """Arguments of the tool: what a model may say in any case. Collections and filters are the program's."""
 
     model_config = ConfigDict(extra="forbid")
 
     query: str = Field(min_length=1, max_length=1_000, description="A question in full, or words to look for.")
+
+
+ToolArgument = Literal["tags", "filters", "neighbours", "limit"]
+"""Arguments that a program may allow a model beside the query."""
+_LIMIT: Any = (
+    Annotated[int, Field(strict=True, ge=1, le=50)] | None,
+    Field(default=None, description="Passages to look at, at most."),
+)
 
 
 class SourcebookTool(BaseTool):
@@ -112,6 +123,8 @@ class SourcebookTool(BaseTool):
     """Names, or one name; every collection where None."""
     filters: Any = None
     """Conditions on the documents: `Filters`, or a mapping such as `{"tags": ["policy"]}`."""
+    arguments: tuple[ToolArgument, ...] = ()
+    """Arguments that the model may give beside the query; its tags and filters hold beside `filters`."""
     max_tokens: int = 4_000
     """Tokens of a result, at most."""
     options: dict[str, Any] = Field(default_factory=dict)
@@ -121,20 +134,46 @@ class SourcebookTool(BaseTool):
         """Check the arguments before the first question comes."""
         super().model_post_init(context)
         self._contexts()
+        if self.arguments and self.args_schema is ToolArguments:
+            allowed = {"limit": _LIMIT} | {str(name): each for name, each in SEARCH_OPTIONS.items()}
+            chosen = {name: allowed[name] for name in self.arguments}
+            self.args_schema = create_model("ToolArguments", __base__=ToolArguments, **chosen)
 
-    def _run(self, query: str) -> tuple[str, dict[str, Any]]:
+    def _run(self, query: str, **asked: Any) -> tuple[str, dict[str, Any]]:
         """Return the passages as a text for the model, and their sources."""
-        context = self._contexts().context(query)
+        try:
+            context = self._contexts(**asked).context(query)
+        except QueryError as error:
+            return self._refused(error, asked)
         return shown(context), sources_of(context)
 
-    async def _arun(self, query: str) -> tuple[str, dict[str, Any]]:
+    async def _arun(self, query: str, **asked: Any) -> tuple[str, dict[str, Any]]:
         """Return the same without blocking the event loop."""
-        context = await self._contexts().context_async(query)
+        try:
+            context = await self._contexts(**asked).context_async(query)
+        except QueryError as error:
+            return self._refused(error, asked)
         return shown(context), sources_of(context)
 
-    def _contexts(self) -> Contexts:
+    def _contexts(
+        self, tags: Sequence[str] = (), filters: Any = None, neighbours: int = 0, limit: int | None = None
+    ) -> Contexts:
         named = {"collections": self.collections, "max_tokens": self.max_tokens, "filters": self.filters}
-        return Contexts(self.knowledge, {**named, **self.options})
+        given = {**named, **self.options}
+        if tags or filters:
+            given["filters"] = narrowed(given["filters"], tags, filters)
+        return Contexts(self.knowledge, given | _set(neighbours=neighbours, passages=limit))
+
+    def _refused(self, error: QueryError, asked: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+        """Return what is wrong with the arguments of a model, which can give others; raise what is the program's."""
+        if not any(asked.values()):
+            raise error
+        return f"This cannot be searched for: {error}", {}
+
+
+def _set(**options: Any) -> dict[str, Any]:
+    """Return options that a model has given."""
+    return {name: value for name, value in options.items() if value}
 
 
 def _with_limit(options: dict[str, Any]) -> dict[str, Any]:

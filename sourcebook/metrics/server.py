@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from prometheus_client import CollectorRegistry, GCCollector, PlatformCollector, ProcessCollector, start_http_server
 from prometheus_client.core import Metric
-from prometheus_client.metrics_core import GaugeMetricFamily
+from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 from psycopg import Connection
 
@@ -174,13 +174,18 @@ def read_ledger(connection: Connection) -> Iterator[Metric]:
     """Yield the metrics of a knowledge base: gauges of its state, and the totals that processes have stored."""
     states = "Documents by state: ready, pending, failed, skipped, removed."
     documents = _gauge("documents", states, "collection", "state")
-    queued = _gauge("queue_items", "Items that wait: documents, pages of crawls, retries.", "collection", "queue")
+    queued = _gauge(
+        "queue_items", "Items that wait: documents, recordings, pages of crawls, retries.", "collection", "queue"
+    )
     for collection, state, number in connection.execute(queries["document_states"]):
         documents.add_metric((collection, state), number)
         if state == "pending":
             queued.add_metric((collection, "documents"), number)
     for collection, queue, number in connection.execute(queries["queues"]):
         queued.add_metric((collection, queue), number)
+    work = _gauge("work_requests", "Requests for work that wait or run.", "collection", "state")
+    for collection, state, number in connection.execute(queries["open_work"]):
+        work.add_metric((collection, state), number)
     chunks = _gauge("chunks", "Searchable passages.", "collection")
     for collection, number in connection.execute(queries["published_chunks"]):
         chunks.add_metric((collection,), number)
@@ -193,11 +198,24 @@ def read_ledger(connection: Connection) -> Iterator[Metric]:
         lag.add_metric((freshness.collection,), freshness.lag)
         if freshness.compared_ago is not None:
             compared.add_metric((freshness.collection,), freshness.compared_ago)
-    yield from (documents, queued, chunks, failures, lag, compared)
+    yield from (documents, queued, work, chunks, failures, lag, compared)
+    yield from model_families(connection)
     rows = connection.execute(queries["measurements"]).fetchall()
     yield from counter_families(
         {(name, tuple(labels.split("\t")) if labels else (), part): total for name, labels, part, total in rows}
     )
+
+
+def model_families(connection: Connection) -> Iterator[Metric]:
+    """Yield what models have done by operation, provider and model, as the ledger of their use has it."""
+    labels = ("operation", "provider", "model")
+    texts = CounterMetricFamily(PREFIX + "model_texts", "Texts that models have computed.", labels=labels)
+    tokens = CounterMetricFamily(PREFIX + "model_tokens", "Tokens that models have read and written.", labels=labels)
+    seconds = CounterMetricFamily(PREFIX + "model_seconds", "Seconds that models took.", labels=labels)
+    for *names, computed, read, took in connection.execute(queries["use_of_models"]):
+        for family, value in ((texts, computed), (tokens, read), (seconds, took)):
+            family.add_metric(names, value)
+    yield from (texts, tokens, seconds)
 
 
 def dagster_families(state: DagsterState) -> list[Metric]:

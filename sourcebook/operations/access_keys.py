@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sourcebook.admin.audit import AuditEvent
-    from sourcebook.contract.access import AccessKey
+    from sourcebook.contract.access import AccessKey, PageSession
     from sourcebook.model.access import Scope
     from sourcebook.operations.opened import Opened
 
@@ -29,16 +29,18 @@ def create_key(
     *,
     lasts: timedelta | None = None,
     limit: int | None = None,
+    seen: Sequence[str] | None = None,
     actor: str | None = None,
 ) -> tuple[AccessKey, str]:
     """Create a key; return it, and the text that is shown once and kept nowhere.
 
     Args:
-        name: what a person calls it; no other valid key has it.
+        name: what a person calls it; no other valid key that the maker sees has it.
         scopes: `read`, `write`, `admin`, of which each includes those before it; `unredacted` lifts redaction.
         collections: names of the only collections that it sees; every collection where None.
         lasts: time until it expires; None: never.
         limit: requests a minute; None: the limit of the server.
+        seen: names of the only collections that its maker sees; every collection where None.
         actor: who asks, for the audit.
 
     Raises:
@@ -49,7 +51,23 @@ def create_key(
     from sourcebook.admin.audit import account
 
     with knowledge.database.connection() as connection:
-        return create_key(connection, name, scopes, collections, lasts=lasts, limit=limit, actor=actor or account())
+        return create_key(
+            connection, name, scopes, collections, lasts=lasts, limit=limit, seen=seen, actor=actor or account()
+        )
+
+
+def create_first_key(knowledge: Opened, text: str) -> AccessKey | None:
+    """Create the first key of a knowledge base, with the scope `admin` and a given text; None where there was one.
+
+    Raises:
+        QueryError: the text cannot be a key.
+        DatabaseError: the database is out of reach.
+    """
+    from sourcebook.admin.access_keys import create_first_key
+    from sourcebook.admin.audit import account
+
+    with knowledge.database.connection() as connection:
+        return create_first_key(connection, text, actor=account())
 
 
 def revoke_key(knowledge: Opened, key: str | int, *, actor: str | None = None) -> AccessKey:
@@ -78,6 +96,56 @@ def valid_key(knowledge: Opened, text: str) -> AccessKey | None:
         return None
     with knowledge.database.short_connection() as connection:
         return find_key(connection, text)
+
+
+def sign_in(knowledge: Opened, text: str, browser: str) -> str | None:
+    """Begin a session of the page with a key; return its token, None where the text is no valid key."""
+    from sourcebook.admin.sessions import begin_session
+
+    key = valid_key(knowledge, text)
+    if key is None:
+        return None
+    with knowledge.database.connection() as connection:
+        return begin_session(connection, key, browser)
+
+
+def sign_out(knowledge: Opened, token: str) -> None:
+    """End the session of a browser by its token."""
+    from sourcebook.admin.sessions import sign_out
+
+    with knowledge.database.connection() as connection:
+        sign_out(connection, token)
+
+
+def key_of_session(knowledge: Opened, token: str) -> AccessKey | None:
+    """Return the key of a session of the page by its token; None where the session or the key has ended."""
+    from sourcebook.admin.sessions import key_of_session
+
+    with knowledge.database.short_connection() as connection:
+        return key_of_session(connection, token)
+
+
+def sessions(knowledge: Opened, keys: Sequence[int] | None = None) -> list[PageSession]:
+    """Return the browsers that are signed in, the newest first; with ids of keys, those of these keys."""
+    from sourcebook.admin.sessions import list_sessions
+
+    with knowledge.database.connection() as connection:
+        return list_sessions(connection, keys)
+
+
+def end_session(knowledge: Opened, number: int, keys: Sequence[int] | None = None, *, actor: str | None = None) -> bool:
+    """Sign a browser out by the id of its session; return whether there was one.
+
+    Args:
+        number: id of the session.
+        keys: ids of the only keys whose sessions may be ended; those of every key where None.
+        actor: who asks, for the audit.
+    """
+    from sourcebook.admin.audit import account
+    from sourcebook.admin.sessions import end_session
+
+    with knowledge.database.connection() as connection:
+        return end_session(connection, number, keys, actor=actor or account())
 
 
 def audit(knowledge: Opened, limit: int = 100, *, before: int | None = None) -> list[AuditEvent]:

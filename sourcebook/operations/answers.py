@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from sourcebook.contract.fields import checked_names
 from sourcebook.operations.contents import show
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sourcebook.config.answering import AnsweringSettings
     from sourcebook.contract.answers import Answer
     from sourcebook.contract.ask_events import AskEvents
-    from sourcebook.contract.filters import Filters
+    from sourcebook.contract.asking import AskOptions, ToolOption
     from sourcebook.contract.llm_log import CallStatistics, LoggedCall
     from sourcebook.operations.opened import Opened
 
@@ -26,28 +26,34 @@ def ask(
     question: str,
     collections: Sequence[str] | str | None = None,
     *,
-    filters: Filters | Mapping[str, Any] | None = None,
     answering: AnsweringSettings | Mapping[str, Any] | None = None,
+    owner: str | None = None,
+    **options: Unpack[AskOptions],
 ) -> Answer:
     """Return the answer of a language model from the passages that are found, with citations that were checked.
 
-    Where nothing relevant is found, no model is asked and the answer is a refusal.
+    Where nothing relevant is found, no model is asked and the answer is a refusal. With a document under work the model
+    reads it whole, or its `document_pages`, beside what is found; with an `answer_schema` the answer has a `value` that
+    keeps to it.
 
     Args:
-        question: the question, at most 10,000 characters.
+        question: the question, at most 100,000 characters.
         collections: names, or one name; every collection with settings of answering where None.
-        filters: conditions on the documents; see `search`.
         answering: settings of answering in place of those of the collections, such as
             `{"base_url": "http://127.0.0.1:8080/v1", "model": "smollm2"}`.
+        owner: whose conversation `session` names; the account of this process by default.
+        options: see `AskRequest`, such as `instructions`, `document`, `answer_schema`, `history` and `filters`.
 
     Raises:
-        QueryError: an argument is not allowed, or a collection does not exist or has no settings of answering.
+        QueryError: an argument is not allowed, a collection does not exist or has no settings of answering, or the
+            document does not fit into a request.
+        UnknownDocumentError: the collections that are asked have no such document.
         ModelError: the server of the model refuses, fails or stops halfway, or an embedding model cannot be loaded.
         DatabaseError: the database is out of reach.
     """
     from sourcebook.contract.answers import Answer
 
-    events = ask_stream(knowledge, question, collections, filters=filters, answering=answering)
+    events = ask_stream(knowledge, question, collections, answering=answering, owner=owner, **options)
     return next(event for event in events if isinstance(event, Answer))
 
 
@@ -64,42 +70,70 @@ def ask_stream(
     question: str,
     collections: Sequence[str] | str | None = None,
     *,
-    filters: Filters | Mapping[str, Any] | None = None,
     answering: AnsweringSettings | Mapping[str, Any] | None = None,
+    owner: str | None = None,
+    **options: Unpack[AskOptions],
 ) -> AskEvents:
     """Yield what happens on the way to an answer, its text sentence by sentence as it is checked, and the answer.
 
     Arguments and errors are those of `ask`. Closing the iterator ends the request to the model, also while another
     thread waits for it.
     """
+    from sourcebook.admin.audit import account
+    from sourcebook.answering.answer_schema import AnswerSchema
     from sourcebook.answering.answering_settings import asked_collections
+    from sourcebook.answering.document_parts import document_of
+    from sourcebook.answering.kept_sessions import KeptSession
     from sourcebook.answering.question import session_of
+    from sourcebook.answering.task import Task
     from sourcebook.answering.tools import Reach
     from sourcebook.contract.ask_events import AskEvents
-    from sourcebook.contract.search import AskRequest
+    from sourcebook.contract.asking import AskRequest
+    from sourcebook.redaction.for_models import for_model, read_by_model
 
-    request = AskRequest.of(question=question, collections=collections, filters=filters).search
-    names = checked_names(collections)
-    with knowledge.database.connection() as connection:
-        asked = asked_collections(connection, names, answering)
-    reach = Reach(partial(search, knowledge), partial(show, knowledge), list(asked.names) or None, request.filters)
+    request = AskRequest.of(question=question, collections=collections, **options)
+    search_request, schema, named = request.search, request.answer_schema, request.document
+    kept, history = None, request.history
+    with knowledge.database.connection() as connection, read_by_model():
+        asked = asked_collections(connection, search_request.collections, answering)
+        if request.session is not None:
+            kept = KeptSession.of(owner or account(), request.session, asked)
+            history = kept.history(connection)
+    searched, shown = for_model(partial(search, knowledge)), for_model(partial(show, knowledge))
+    task = Task(
+        request.instructions,
+        None if named is None else document_of(shown, named, asked.names),
+        request.document_pages,
+        None if schema is None else AnswerSchema.checked(schema),
+        history,
+        request.tool_options,
+    )
+    reach = Reach(searched, shown, list(asked.names) or None, search_request.filters)
     usage = knowledge._ready().usage
-    session = session_of(question, asked, reach, knowledge.database.connection, usage)
-    return AskEvents(session.events(), session.leave)
+    session = session_of(question, asked, reach, knowledge.database.connection, usage, task)
+    if kept is None:
+        return AskEvents(session.events(), session.leave)
+    session.id = kept.name
+    return AskEvents(kept.kept(session.events(), session.sent_question, knowledge.database.connection), session.leave)
 
 
-def tool_schemas(knowledge: Opened, format: ToolFormat = "openai") -> list[dict[str, Any]]:  # noqa: A002 - as in `context`
+def tool_schemas(
+    knowledge: Opened,
+    format: ToolFormat = "openai",  # noqa: A002 - as in `context`
+    tool_options: Sequence[ToolOption] = ("tags", "filters", "neighbours"),
+) -> list[dict[str, Any]]:
     """Return the tools `search` and `fetch` as a model's protocol describes functions, for agents of one's own.
 
     Args:
         format: `openai` for chat completions, `responses` for OpenAI's API of responses, `anthropic` for messages.
+        tool_options: what the model may set in a search, beside the query and the limit.
 
     Raises:
-        QueryError: there is no such format.
+        QueryError: there is no such format or option.
     """
     from sourcebook.answering.tools import tool_schemas
 
-    return tool_schemas(format)
+    return tool_schemas(format, tool_options)
 
 
 def llm_calls(
@@ -138,6 +172,63 @@ def llm_calls(
             before=before,
             limit=limit,
         )
+
+
+def record_llm_call(
+    knowledge: Opened,
+    model: str,
+    prompt: str,
+    answer: str = "",
+    *,
+    failure: str | None = None,
+    session: str | None = None,
+    provider: str | None = None,
+    prompt_tokens: int | None = None,
+    answer_tokens: int | None = None,
+    cost: float | None = None,
+    seconds: float | None = None,
+    collections: Sequence[str] | str | None = None,
+    days: int = 30,
+) -> LoggedCall:
+    """Add a call of the program's own to a language model to the log; return it as it stands there, redacted.
+
+    Args:
+        model: name of the model.
+        prompt: what it read.
+        answer: what it wrote.
+        failure: a sentence, where there was no answer.
+        session: name of a conversation, whose calls are counted; a new one where None.
+        provider: name or host of the service, such as `openai`.
+        prompt_tokens: tokens that the model read.
+        answer_tokens: tokens that it wrote.
+        cost: US dollars; by the tokens and the price, where that is known, where None.
+        seconds: seconds that it took, at most a week.
+        collections: names of the collections that it was about, or one name: it is deleted with them.
+        days: days after which it is deleted.
+
+    Raises:
+        QueryError: an argument is not allowed, or a collection does not exist.
+        DatabaseError: the database is out of reach.
+    """
+    from sourcebook.answering.recorded_calls import record_call
+    from sourcebook.contract.llm_log import LlmCallRequest
+
+    call = LlmCallRequest.of(
+        model=model,
+        prompt=prompt,
+        answer=answer,
+        failure=failure,
+        session=session,
+        provider=provider,
+        prompt_tokens=prompt_tokens,
+        answer_tokens=answer_tokens,
+        cost=cost,
+        seconds=seconds,
+        collections=collections,
+        days=days,
+    )
+    with knowledge.database.connection() as connection:
+        return record_call(connection, call)
 
 
 def llm_statistics(

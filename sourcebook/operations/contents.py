@@ -4,31 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from sourcebook.contract.fields import listed_names
+from sourcebook.errors import QueryError
 from sourcebook.installation import needing_extra
 
 if TYPE_CHECKING:
     from sourcebook.contract.collections import CollectionSources, CollectionStatistics, CollectionSummary
     from sourcebook.contract.documents import Document, Item
     from sourcebook.contract.generations import GenerationState
-    from sourcebook.contract.listing import ItemOrder
+    from sourcebook.contract.listing import DocumentsOptions, ItemOrder
     from sourcebook.contract.plans import CollectionPlan
     from sourcebook.contract.status import CollectionStatus
     from sourcebook.operations.opened import Opened
 
 
-def collections(knowledge: Opened) -> list[CollectionSummary]:
+def collections(
+    knowledge: Opened, *, text: str | None = None, limit: int | None = None, offset: int = 0
+) -> list[CollectionSummary]:
     """Return what each collection holds, in alphabetical order; see `status` for what is pending.
 
+    Args:
+        text: only collections with this in their name or their description, in any case.
+        limit: the most collections; all where None.
+        offset: number of collections before the first one.
+
     Raises:
+        QueryError: the limit or the offset is not allowed.
         DatabaseError: the database is out of reach.
     """
     from sourcebook.admin.summaries import collection_summaries
 
+    if (limit is not None and limit < 1) or offset < 0:
+        raise QueryError(f"the limit is {limit} and the offset {offset}; they must be 1 or more, and 0 or more")
     with knowledge.database.connection() as connection:
-        return collection_summaries(connection)
+        found = [each for each in collection_summaries(connection) if text is None or each.is_called(text)]
+    return found[offset:][:limit]
 
 
 def sources(knowledge: Opened, collections: Sequence[str] | str | None = None) -> list[CollectionSources]:
@@ -91,14 +103,15 @@ def documents(
         processing: only items that a process works on now.
         limit: the most items, the first ones; all where None.
         offset: number of items before the first one.
-        after: collection and URI of the item before the first one, such as the last of the page before.
+        after: collection and URI of the item before the first one, such as the last of the page before, in the same
+            order.
         states: only items in one of these states.
         kinds: only items of one of these kinds.
         text: only items with this text in their title or URI, in any case.
         types: only documents of one of these types, such as `adr`.
         tags: only documents with one of these tags.
-        sort: `uri` for the order by collection and URI, or `title`, `created` or `updated` for one across collections;
-            with `-` in front the other way round. `after` is for the first.
+        sort: `uri` for the order by collection and URI, or `title`, `created`, `updated`, `indexed` or `size` for one
+            across collections; with `-` in front the other way round. What has no such value comes last.
 
     Raises:
         QueryError: an argument is not allowed, or a collection does not exist.
@@ -123,23 +136,41 @@ def documents(
         sort=sort,
     )
     with knowledge.database.connection() as connection:
-        return list_items(
-            connection,
-            listed_names(request.collections),
-            failed=failed,
-            removed=removed,
-            failure_class=request.failure,
-            processing=processing,
-            limit=limit,
-            offset=offset,
-            after=after,
-            states=request.states,
-            kinds=request.kinds,
-            text=request.text,
-            types=request.types,
-            tags=request.tags,
-            sort=request.sort,
-        )
+        return list_items(connection, request, after)
+
+
+def count_documents(
+    knowledge: Opened, collections: Sequence[str] | str | None = None, **options: Unpack[DocumentsOptions]
+) -> int:
+    """Return the number of items that `documents` lists without a limit.
+
+    Args:
+        collections: names, or one name; every collection where None.
+        options: conditions of the list: `states`, `kinds`, `types`, `tags`, `text`, `failed`, `removed`, `failure`,
+            `processing`.
+
+    Raises:
+        QueryError: an argument is not allowed, or a collection does not exist.
+        DatabaseError: the database is out of reach.
+    """
+    from sourcebook.admin.items import count_items
+    from sourcebook.contract.listing import DocumentsRequest
+
+    with knowledge.database.connection() as connection:
+        return count_items(connection, DocumentsRequest.of(collections=collections, **options))
+
+
+def collection_of(knowledge: Opened, document: int) -> str | None:
+    """Return the collection of a document, without reading anything else of it; None where there is no such document.
+
+    Raises:
+        DatabaseError: the database is out of reach.
+    """
+    from sourcebook.database.queries import queries
+
+    with knowledge.database.connection() as connection:
+        row = connection.execute(queries["collection_of_document"], {"id": document}).fetchone()
+    return None if row is None else str(row[0])
 
 
 def show(

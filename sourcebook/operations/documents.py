@@ -95,12 +95,14 @@ def change_document(
     *,
     tags: Sequence[str] | None = None,
     metadata: Mapping[str, Any] | None = None,
+    title: str | None = None,
     actor: str | None = None,
 ) -> Document:
-    """Give a document tags and metadata by hand; return it as it is then.
+    """Give a document tags, metadata and a title by hand; return it as it is then.
 
     They lie over its own, whatever its source says later, and stay with it when its file is changed or renamed.
-    Searches see them at once; collections that take documents by their tags follow with their next ingest.
+    Searches see them at once; the words of a title are found, and collections that take documents by their tags follow,
+    with the next ingest.
 
     Args:
         document: its id, its URI, or the path of its file.
@@ -109,6 +111,8 @@ def change_document(
             them. Tags of its source and its front matter stay.
         metadata: changes of the metadata given by hand, 20,000 bytes as JSON at most; a name with None is no longer
             given. A name hides the document's own value of that name.
+        title: shown in place of the document's own, at most 1,000 characters on one line; "" takes it back, None
+            leaves it.
         actor: who changes it.
 
     Raises:
@@ -116,7 +120,7 @@ def change_document(
         QueryError: a tag or the metadata are not allowed, or the collection does not exist.
         DatabaseError: the database is out of reach.
     """
-    return relabel(knowledge, document, lambda _: (tags, metadata), collection, actor=actor)
+    return relabel(knowledge, document, lambda _: (tags, metadata), collection, title=title, actor=actor)
 
 
 def relabel(
@@ -125,6 +129,7 @@ def relabel(
     labels: Callable[[Document], Labels],
     collection: str | None = None,
     *,
+    title: str | None = None,
     actor: str | None = None,
 ) -> Document:
     """Give a document tags and metadata that depend on those that it has; see `change_document`.
@@ -133,6 +138,7 @@ def relabel(
         document: its id, its URI, or the path of its file.
         labels: returns the tags and the metadata; nobody else changes the document meanwhile.
         collection: name of its collection, where several have it.
+        title: see `change_document`.
         actor: who changes it.
     """
     from sourcebook.admin.document_labels import change_labels, lock_document
@@ -143,8 +149,30 @@ def relabel(
         number = found.item.document_id or 0
         lock_document(connection, number)
         tags, metadata = labels(find_document(connection, number))
-        change_labels(connection, number, tags=tags, metadata=metadata, actor=actor)
+        change_labels(connection, number, tags=tags, metadata=metadata, title=title, actor=actor)
         return find_document(connection, number)
+
+
+def title_file(knowledge: Opened, collection: str, path: str, title: str) -> int | None:
+    """Give the document of a file a title, before it is read or after that; return its id.
+
+    Raises:
+        QueryError: it is no file, no source of the collection has it, or the title is not allowed.
+    """
+    from sourcebook.admin.announced_documents import announce_document
+    from sourcebook.admin.summaries import collection_sources
+    from sourcebook.files.listing import file_uri
+
+    place = Path(path).resolve()
+    if not place.is_file():
+        raise QueryError("title: it is for one file, and the path is none")
+    with knowledge.database.connection() as connection:
+        (listed,) = collection_sources(connection, [collection])
+        folders = [each.location for each in listed.sources if each.kind == "files"]
+        found = next((each for each in folders if each.startswith("/") and place.is_relative_to(each)), None)
+        if found is None:
+            raise QueryError("title: no source of the collection has this file")
+        return announce_document(connection, collection, found, file_uri(str(place)), title=title)
 
 
 def related(

@@ -170,7 +170,7 @@ def context(
 
     Passages are taken by relevance as long as they fit. Neighbours become one text, duplicates and near-duplicates
     are left out, each document has one number and its passages stand in reading order. What comes from documents is
-    fenced by a random boundary and made harmless.
+    fenced by a random boundary and made harmless. Secrets are redacted, and what collections redact.
 
     Args:
         question: as in `search`.
@@ -193,11 +193,13 @@ def context(
     """
     from sourcebook.context.make_context import make_context
     from sourcebook.contract.search import ContextRequest
+    from sourcebook.redaction.for_models import read_by_model
     from sourcebook.search.on_replica import read
 
     request = ContextRequest.checked(question, collections, max_tokens, format, **options)
     resources, cache = knowledge._ready(), knowledge._made_contexts()
-    made, behind, note = read(resources, knowledge.replica, lambda given: make_context(given, cache, request))
+    with read_by_model():
+        made, behind, note = read(resources, knowledge.replica, lambda given: make_context(given, cache, request))
     if behind is None:
         return made
     return replace(made, seconds_behind=behind, notes=(*made.notes, note) if note else made.notes)

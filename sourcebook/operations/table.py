@@ -10,10 +10,12 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
 from sourcebook import contract
+from sourcebook.contract.asking import AskRequest
 from sourcebook.contract.differences import DiffRequest
 from sourcebook.contract.search import ContextRequest, SearchRequest
 from sourcebook.contract.similar import SimilarRequest
 from sourcebook.operations import answers, contents, reports, searching
+from sourcebook.operations import ask_sessions as conversations
 from sourcebook.operations import collections as declarations
 from sourcebook.operations import documents as single_documents
 from sourcebook.operations import uploads as sent_files
@@ -113,9 +115,15 @@ class Operations:
     context = Operation(searching.context, "read", "POST /v1/context", request=ContextRequest)
     prewarm = Operation(searching.prewarm, "read", "POST /v1/search")
 
-    ask = Operation(answers.ask, "read", "POST /v1/ask")
+    ask = Operation(answers.ask, "read", "POST /v1/ask", request=AskRequest)
+    ask_sessions = Operation(conversations.ask_sessions, "read", "GET /v1/ask/sessions", "sessions")
+    ask_session = Operation(conversations.ask_session, "read", "GET /v1/ask/sessions/{session}", "turns")
+    forget_ask_session = Operation(
+        conversations.forget_ask_session, "read", "DELETE /v1/ask/sessions/{session}", "turns"
+    )
     tool_schemas = Operation(answers.tool_schemas, "read")
     llm_calls = Operation(answers.llm_calls, "admin", "GET /v1/llm-calls", "calls")
+    record_llm_call = Operation(answers.record_llm_call, "write", "POST /v1/llm-calls")
     llm_statistics = Operation(answers.llm_statistics, "admin", "GET /v1/llm-calls/statistics", "models")
     forget_llm_calls = Operation(answers.forget_llm_calls, "admin", "DELETE /v1/llm-calls", "calls")
 
@@ -123,6 +131,7 @@ class Operations:
     sources = Operation(contents.sources, "read", "GET /v1/sources", "collections")
     statistics = Operation(contents.statistics, "read", "GET /v1/statistics", "collections")
     documents = Operation(contents.documents, "read", "GET /v1/documents")
+    count_documents = Operation(contents.count_documents, "read", "GET /v1/documents")
     show = Operation(contents.show, "read", "GET /v1/documents/lookup")
     status = Operation(contents.status, "read", "GET /v1/status", "collections")
     plan = Operation(contents.plan, "read", "GET /v1/plan", "collections")

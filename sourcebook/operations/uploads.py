@@ -24,6 +24,7 @@ def upload(
     content: bytes | BinaryIO,
     *,
     tags: Sequence[str] = (),
+    title: str | None = None,
     actor: str | None = None,
 ) -> Upload:
     """Store bytes under a name; the next ingest makes a document of them.
@@ -35,6 +36,7 @@ def upload(
         name: a path such as `policies/leave.md`, of at most 255 bytes.
         content: the bytes, or a file that is read to its end in constant memory.
         tags: of the document; where empty, those of the version before.
+        title: shown in place of the document's own; "" takes it back, None leaves it.
         actor: who uploads it.
 
     Raises:
@@ -53,7 +55,8 @@ def upload(
         while piece := file.read(_PIECE):
             incoming.write(piece)
         incoming.finish()
-        (uploaded,) = add_uploads(knowledge, collection, [NewUpload(name, incoming, tuple(tags))], actor=actor)
+        new = NewUpload(name, incoming, tuple(tags), title)
+        (uploaded,) = add_uploads(knowledge, collection, [new], actor=actor)
     return uploaded
 
 

@@ -7,8 +7,12 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from sourcebook.contract.fields import checked_names
+from sourcebook.errors import QueryError
+from sourcebook.installation import needing_extra
 
 if TYPE_CHECKING:
+    from psycopg import Connection
+
     from sourcebook.contract.work import WorkRequest
     from sourcebook.operations.opened import Opened
 
@@ -36,7 +40,8 @@ def request_work(
         documents: URIs; every document where empty.
         sources: locations of sources; every source where empty.
         kinds: kinds of sources, `files`, `site` or `uploads`; every kind where empty.
-        types: types of documents, such as `adr`: those that are there now, beside `documents`.
+        types: types of documents, such as `adr`: those that are there now, and new and renamed files whose path says
+            so, beside `documents`. Folders are compared with the ledger for it.
         only_failed: only failed items, without waiting for their retry time.
         force: process the items even where nothing changed.
         accept: let documents go although their source loses many of them at once.
@@ -44,12 +49,14 @@ def request_work(
         actor: who asks.
 
     Raises:
-        QueryError: the collection does not exist, no document is of the types, or the idempotency key was used for
-            another request.
+        QueryError: the collection does not exist, no document or file is of the types, or the idempotency key was used
+            for another request.
+        MissingDependencyError: types are given, and the extra `pipeline` is not installed.
+        TooMuchWorkError: a thousand requests of the key that asks wait already.
         DatabaseError: the database is out of reach.
     """
     from sourcebook.admin.audit import account
-    from sourcebook.admin.work_requests import ask_for_work, documents_of_types
+    from sourcebook.admin.work_requests import ask_for_work
 
     arguments = {
         "documents": list(documents),
@@ -61,10 +68,40 @@ def request_work(
     }
     with knowledge.database.connection() as connection:
         if types:
-            arguments["documents"] = [*documents, *documents_of_types(connection, collection, types)]
+            arguments["documents"] = [*documents, *_of_types(connection, collection, types)]
         return ask_for_work(
             connection, collection, arguments, asked_by=actor or account(), idempotency_key=idempotency_key
         )
+
+
+def check_waiting_work(knowledge: Opened, actor: str) -> None:
+    """Check that a caller may make one more request for work, before something is stored that needs one.
+
+    Raises:
+        TooMuchWorkError: too many requests of its key wait.
+    """
+    from sourcebook.admin.work_requests import check_waiting
+
+    with knowledge.database.connection() as connection:
+        check_waiting(connection, actor, 1)
+
+
+def _of_types(connection: Connection, collection: str, types: Sequence[str]) -> list[str]:
+    """Return the URIs of what is of some types.
+
+    Raises:
+        QueryError: nothing is.
+    """
+    with needing_extra("pipeline"):
+        from sourcebook.admin.typed_items import items_of_types
+
+        found = items_of_types(connection, collection, types)
+    if not found:
+        raise QueryError(
+            f"{collection} has no document of the type {', '.join(types)}, and no new file of one; see `types` in its "
+            "settings"
+        )
+    return found
 
 
 def work(knowledge: Opened, number: int) -> WorkRequest | None:

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from threading import Event
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
-from sourcebook.errors import MissingDependencyError
-from sourcebook.installation import install_command
+from sourcebook.providers.azure import KEY_HEADER, AzureApi
 from sourcebook.providers.failures import (
     Cure,
     ProviderError,
@@ -24,14 +23,13 @@ from sourcebook.providers.failures import (
     without_key,
 )
 from sourcebook.providers.limits import Limits, NoLimits, breaker_of
+from sourcebook.providers.opening import open_client
 from sourcebook.providers.streamed_answer import MOST_BYTES, Sockets, StreamedAnswer
 
 if TYPE_CHECKING:
     import httpx2
-    from openai import OpenAI
 
 Result = TypeVar("Result")
-CONNECT_SECONDS: Final = 10.0
 _FIRST_PAUSE: Final = 0.5
 _LONGEST_PAUSE: Final = 30.0
 _BELIEVED: Final = 16
@@ -77,7 +75,14 @@ class _Tries:
 class ProviderClient:
     """Posts JSON to one server of a provider and checks what comes back. Thread-safe."""
 
-    def __init__(self, url: str, key_variable: str | None, patience: Patience, limits: Limits | None = None) -> None:
+    def __init__(
+        self,
+        url: str,
+        key_variable: str | None,
+        patience: Patience,
+        limits: Limits | None = None,
+        azure: AzureApi | None = None,
+    ) -> None:
         """Prepare; nothing is sent.
 
         Args:
@@ -85,6 +90,7 @@ class ProviderClient:
             key_variable: variable of the environment with the key; None for a server without one.
             patience: how long a request is tried.
             limits: requests and tokens a minute.
+            azure: Azure's form of the protocol, where the server is one of Azure's.
 
         Raises:
             ProviderError: the environment has no such variable.
@@ -93,11 +99,15 @@ class ProviderClient:
         self.url = url
         self._key_variable = key_variable
         self._key = provider_key(key_variable, url)
-        self._patience, self._limits = patience, limits or NoLimits()
+        self._patience, self._limits, self._azure = patience, limits or NoLimits(), azure
         self._breaker = breaker_of(url)
         self._closed = Event()
         self._sockets = Sockets()
-        self._client = _open(url, self._key, patience, {"request": [self._sockets.watch], "response": [self._refuse]})
+        hooks: dict[str, list[Callable[..., Any]]] = {
+            "request": [self._sockets.watch],
+            "response": [self._refuse],
+        }
+        self._client = open_client(url, self._key, patience.timeout, hooks)
 
     @property
     def is_failing(self) -> bool:
@@ -256,11 +266,16 @@ class ProviderClient:
         if self._closed.is_set():
             raise self._error(_CLOSED)
         sent: dict[str, str | openai.Omit] = {**_UNREAD, **headers}
-        if self._key is None:
+        options: dict[str, Any] = {"headers": sent}
+        if self._key is None or self._azure is not None:
             sent["Authorization"] = openai.Omit()
+        if self._azure is not None:
+            path = self._azure.path(path, body.get("model"))
+            options["params"] = self._azure.parameters
+            sent[KEY_HEADER] = self._key or openai.Omit()
         with self._sockets.within(deadline - time.monotonic()) as expired:
             try:
-                return self._client.post(path, cast_to=httpx2.Response, body=dict(body), options={"headers": sent})
+                return self._client.post(path, cast_to=httpx2.Response, body=dict(body), options=cast("Any", options))
             except (openai.OpenAIError, httpx2.HTTPError, httpx2.InvalidURL, OSError, UnicodeError) as error:
                 timed_out = isinstance(error, openai.APITimeoutError) or expired.is_set()
                 raise of_connection(error, timed_out=timed_out) from None
@@ -309,37 +324,3 @@ def provider_key(variable: str | None, url: str) -> str | None:
     if not key.isascii() or not key.isprintable() or " " in key:
         raise ProviderError(f"The value of the variable {variable}, for the provider {url}, is no key.")
     return key
-
-
-def _open(url: str, key: str | None, patience: Patience, hooks: Mapping[str, list[Callable[..., Any]]]) -> OpenAI:
-    try:
-        import httpx2
-        from openai import DefaultHttpxClient, Omit, OpenAI
-    except ImportError as error:
-        raise MissingDependencyError(
-            f"a provider needs the package openai; install it with  {install_command('server')}"
-        ) from error
-    # The environment's variables of OpenAI's account are not for other servers.
-    headers: dict[str, str | Omit] = {"OpenAI-Organization": Omit(), "OpenAI-Project": Omit()}
-    timeout = httpx2.Timeout(patience.timeout, connect=min(CONNECT_SECONDS, patience.timeout))
-    try:
-        connections = DefaultHttpxClient(timeout=timeout, follow_redirects=False, event_hooks=hooks)
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise ProviderError(
-            f"The certificates for the provider {url} cannot be read ({reason}): "
-            "correct the variable SSL_CERT_FILE or SSL_CERT_DIR of the environment."
-        ) from error
-    except (ValueError, ImportError):  # whose text may hold the proxy's password
-        raise ProviderError(
-            f"The proxy for the provider {url} cannot be used: "
-            "name one with http:// in the variables HTTP_PROXY, HTTPS_PROXY and ALL_PROXY of the environment."
-        ) from None
-    return OpenAI(
-        base_url=url,
-        api_key=key or "none",
-        max_retries=0,
-        timeout=timeout,
-        default_headers=cast("dict[str, str]", headers),  # an omitted header is no text
-        http_client=connections,
-    )

@@ -13,6 +13,7 @@ LABELS: Final = MappingProxyType(
         "iban": "IBAN",
         "card": "CARD",
         "national_id": "NATIONAL_ID",
+        "internal_url": "INTERNAL_URL",
         "email": "EMAIL",
         "phone": "PHONE",
         "ip": "IP",
@@ -26,5 +27,7 @@ CATEGORIES: Final = tuple(name for name in LABELS if name != "name")
 """Categories that rules find."""
 KNOWN_CATEGORIES: Final = tuple(LABELS)
 """Those, and `name`, which a model of language finds; it needs the extra `names`."""
-DEFAULT_CATEGORIES: Final = tuple(name for name in CATEGORIES if name != "private_ip")
+DEFAULT_CATEGORIES: Final = tuple(name for name in CATEGORIES if name not in {"private_ip", "internal_url"})
 """Categories where the settings name none: addresses of private networks stay."""
+SECRETS: Final = ("private_key", "jwt", "token", "password", "secret")
+"""Categories of what opens something, which no language model reads."""

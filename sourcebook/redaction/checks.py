@@ -7,8 +7,9 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable
-from ipaddress import AddressValueError, IPv4Address, IPv6Address
+from ipaddress import AddressValueError, IPv4Address, IPv6Address, ip_address
 from typing import Final
+from urllib.parse import urlsplit
 
 from sourcebook.redaction.context import Candidate
 
@@ -54,6 +55,13 @@ _HEX: Final = re.compile(r"(?:0x)?[0-9a-fA-F-]+\Z")
 _FILE_ENDINGS: Final = frozenset(
     {"png", "jpg", "jpeg", "gif", "svg", "webp", "ico", "css", "js", "ts", "py", "md", "txt", "html", "json", "yaml"}
 )
+_INTERNAL_ENDINGS: Final = frozenset(
+    {"local", "localdomain", "internal", "intern", "intranet", "lan", "corp", "home", "private", "svc"}
+)
+"""Last labels of names that no registry of the internet gives away, among them those of RFC 6762, appendix G."""
+_ARPA: Final = frozenset({"home.arpa"})
+_OWN_MACHINE: Final = frozenset({"localhost", "0.0.0.0", "127.0.0.1", "::1", "::"})  # noqa: S104 - nothing is bound to it
+"""Names that mean whatever machine the reader has."""
 _CARD_GROUPS: Final = frozenset([(4, 4, 4, 4), (4, 4, 4, 4, 3), (4, 6, 5), (4, 6, 4)])
 
 
@@ -258,6 +266,24 @@ def private_ip(candidate: Candidate) -> int:
     """Take an address of a private network, of this machine, of documentation, or of a group."""
     address = _address(candidate)
     return len(candidate.value) if address is not None and _is_private(address) else 0
+
+
+def internal_url(candidate: Candidate) -> int:
+    """Take the address of a machine that the internet does not know: by its name, its ending or its private number."""
+    value = candidate.value.rstrip(".,;:!?)]")
+    try:
+        host = (urlsplit(value).hostname or "").rstrip(".").lower()
+    except ValueError:
+        return 0
+    try:
+        is_internal = _is_private(ip_address(host))
+    except ValueError:
+        labels = host.split(".")
+        is_name = re.fullmatch(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*", host) is not None
+        is_internal = is_name and (
+            len(labels) == 1 or labels[-1] in _INTERNAL_ENDINGS or ".".join(labels[-2:]) in _ARPA
+        )
+    return len(value) if is_internal and host not in _OWN_MACHINE else 0
 
 
 def mac(candidate: Candidate) -> int:

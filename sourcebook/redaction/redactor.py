@@ -213,7 +213,7 @@ def readable(text: str) -> Readable:
     A value with a soft hyphen, with a narrow space between its groups, or with backslashes of Markdown or quoted JSON
     is the same value to who reads it, and to a context for a language model, which leaves these characters out.
     """
-    first = _CHANGED.search(text)
+    first = None if text.isascii() and "\\" not in text else _CHANGED.search(text)
     if first is None:
         return Readable(text)
     pieces, places, last, length = [], [], 0, 0

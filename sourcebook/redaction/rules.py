@@ -49,7 +49,8 @@ class Rule:
     """Label of the placeholders."""
     pattern: Any
     """RE2's compiled pattern."""
-    literals: tuple[bytes, ...] = ()
+    literals: Any = None
+    """Pattern of the words that a text must hold, in lower case: one pass for all of them."""
     check: Check | None = None
     words: re.Pattern[str] | None = None
     is_bounded: bool = True
@@ -64,7 +65,7 @@ class Rule:
             lowered: the same in lower case.
             regions: countries whose phone numbers are known without a country code.
         """
-        if self.literals and not any(literal in lowered for literal in self.literals):
+        if self.literals is not None and self.literals.search(lowered) is None:
             return
         if self.needs_digits and not _DIGITS.search(data):
             return
@@ -168,7 +169,7 @@ def _rule(entry: Mapping[str, Any]) -> Rule:
         entry["category"],
         LABELS[entry["category"]],
         compiled(entry["pattern"]),
-        tuple(literal.encode() for literal in entry.get("literals", ())),
+        compiled("|".join(map(escaped, entry["literals"]))) if "literals" in entry else None,
         _check(entry["check"]) if "check" in entry else None,
         re.compile(rf"(?i)\b(?:{words})\b") if words else None,
         entry.get("bounded", True),

@@ -9,7 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Final, NamedTuple
 
 from psycopg import Connection
@@ -55,14 +55,7 @@ def find_expansions(connection: Connection, scope: SearchScope, query: ParsedQue
     if not text.strip() or not scope.configurations or not (scope.explaining or _has_own(scope)):
         return ()  # without a statement, as most searches
     written = _written(text)
-    rows = connection.execute(
-        queries["lexemes_of_texts"], {"texts": [text], "configurations": scope.configurations}
-    ).fetchall()
-    sequences = {sequence for _, lexemes in rows for sequence in _sequences(lexemes.split()[:_MOST_WORDS])}
-    found = [
-        *_of_settings(connection, scope, written, sequences),
-        *_of_documents(connection, scope, written, sequences),
-    ]
+    found = [*_of_settings(connection, scope, written, text), *_of_documents(connection, scope, written, text)]
     found = _without_redacted(scope, found)
     own = text.casefold()
     different = {(each.words.casefold(), each.by.casefold()): each for each in reversed(found)}
@@ -118,20 +111,25 @@ def _sequences(lexemes: Sequence[str]) -> Iterator[str]:
             yield " ".join(lexemes[start:end])
 
 
-def _of_documents(
-    connection: Connection, scope: SearchScope, written: _Written, sequences: set[str]
-) -> Iterator[Expansion]:
+def _of_documents(connection: Connection, scope: SearchScope, written: _Written, text: str) -> Iterator[Expansion]:
     names = [each.collection for each in scope.generations if each.collection in scope.explaining]
     names = [name for name in names if _settings(scope.synonyms.get(name)).documents]
-    scoped = {"collections": names, "words": list(written.words), "sequences": list(sequences)}
+    scoped = {
+        "collections": names,
+        "words": list(written.words),
+        "text": text,
+        "configurations": scope.configurations,
+        "most": _MOST_WORDS,
+        "longest": _LONGEST,
+    }
     rows = connection.execute(queries["explained_abbreviations"], scoped).fetchall() if names else []
     shorts: dict[str, dict[str, list[tuple[int, Expansion]]]] = defaultdict(lambda: defaultdict(list))
     longs: dict[str, dict[str, list[tuple[int, Expansion]]]] = defaultdict(lambda: defaultdict(list))
-    for collection, short, folded, lexemes, long, number, document in rows:
+    for collection, short, folded, lexemes, long, number, document, is_spelt in rows:
         word = written.words.get(folded)
         if word is not None and _is_meant(connection, scope, written, word, short):
             shorts[folded][lexemes].append((number, Expansion(word, long, 0, collection, document)))
-        if lexemes in sequences:
+        if is_spelt:
             longs[lexemes][short].append((number, Expansion(long, short, 0, collection, document)))
     for meanings in (*shorts.values(), *longs.values()):
         numbers = {meaning: sum(number for number, _ in held) for meaning, held in meanings.items()}
@@ -141,9 +139,12 @@ def _of_documents(
                 yield replace(meanings[meaning][0][1], share=numbers[meaning] / every)
 
 
-def _of_settings(
-    connection: Connection, scope: SearchScope, written: _Written, sequences: set[str]
-) -> Iterator[Expansion]:
+def _of_settings(connection: Connection, scope: SearchScope, written: _Written, text: str) -> Iterator[Expansion]:
+    if not _has_own(scope):
+        return
+    read = {"texts": [text], "configurations": scope.configurations}
+    rows = connection.execute(queries["lexemes_of_texts"], read).fetchall()
+    sequences = {sequence for _, lexemes in rows for sequence in _sequences(lexemes.split()[:_MOST_WORDS])}
     for collection in dict.fromkeys(each.collection for each in scope.generations):
         settings = scope.synonyms.get(collection)
         if settings is None:
@@ -193,6 +194,7 @@ def _has_own(scope: SearchScope) -> bool:
     return any(read.groups or read.one_way for read in map(_settings, scope.synonyms.values()))
 
 
+@lru_cache(maxsize=64)
 def _settings(written: str | None) -> SynonymSettings:
     return SynonymSettings() if written is None else SynonymSettings.model_validate(json.loads(written))
 

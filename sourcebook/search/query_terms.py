@@ -158,11 +158,13 @@ def with_stand_ins(
     ]
     if not wanting:
         return list(terms)
-    row = connection.execute(queries["all_searchable_entries"], {"generations": scope.ids}).fetchone()
-    everything = int(row[0] or 0) if row else 0
+    everything = sum(each.entries or 0 for each in scope.generations)
     found = {term.token: term for term in terms if term.ids}
+    vocabulary = _Vocabulary(connection, scope)
+    unknown = [term.token for term in wanting[:_MOST_UNKNOWN] if not _is_letter_of_pairs(term.token)]
+    vocabulary.look_up(unknown)
     for term in wanting[:_MOST_UNKNOWN]:
-        for (stand_in, entries, ids), factor in _Vocabulary(connection, scope).stand_ins(term.token, typos=typos):
+        for (stand_in, entries, ids), factor in vocabulary.stand_ins(term.token, typos=typos):
             weight = factor * idf(entries, everything) * term.occurrences
             if stand_in not in found or found[stand_in].weight < weight:
                 known = {int(key): id_ for key, id_ in ids.items()}
@@ -233,32 +235,37 @@ class _Vocabulary:
     def __init__(self, connection: Connection, scope: SearchScope) -> None:
         self._connection = connection
         self._scope = scope
+        self._known: dict[str, _Word] = {}
+        self._containing: dict[str, list[_Word]] = {}
+
+    def look_up(self, tokens: Sequence[str]) -> None:
+        """Read the words that are parts of some tokens, and those that contain them, for `stand_ins`."""
+        parts = {part for token in tokens for part in (*_beginnings(token), *_endings(token))}
+        self._known = {word[0]: word for word in self._rows("lexemes_named", tokens=list(parts))} if parts else {}
+        long = [token for token in tokens if len(token) >= _SHORTEST_IN_COMPOUND]
+        if long and _COMPOUNDING.intersection(self._scope.configurations):
+            for part, *word in self._rows("lexemes_containing", parts=long, most=_MOST):
+                self._containing.setdefault(part, []).append(tuple(word))
 
     def stand_ins(self, token: str, *, typos: bool) -> Iterator[tuple[_Word, float]]:
-        """Yield (word, factor on its weight) of each stand-in."""
+        """Yield (word, factor on its weight) of each stand-in of a token that was looked up, or a letter of pairs."""
         if _is_letter_of_pairs(token):
             pairs = self._rows("lexemes_beginning_or_ending", beginning=token, ending=token, shortest=2, longest=2)
             yield from ((word, _COMPOUND_WEIGHT) for word in _most_common(pairs))
             return
         yield from ((word, _COMPOUND_WEIGHT) for word in self._parts(token))
-        if len(token) >= _SHORTEST_IN_COMPOUND and _COMPOUNDING.intersection(self._scope.configurations):
-            yield from ((word, _COMPOUND_WEIGHT) for word in self._rows("lexemes_containing", part=token, most=_MOST))
+        yield from ((word, _COMPOUND_WEIGHT) for word in self._containing.get(token, ()))
         if typos and len(token) >= _SHORTEST_MISSPELT and token.isalpha():
             yield from ((word, _MISSPELT_WEIGHT) for word in self.nearest(token))
 
     def _parts(self, token: str) -> list[_Word]:
         """Return the first and last part of a compound; of several splits, the one with the longest parts."""
-        last_start = len(token) - _SHORTEST_PART
-        beginnings = [token[:end] for end in range(_SHORTEST_PART, last_start + 1)]
-        endings = [token[start:] for start in range(_SHORTEST_PART, last_start + 1)]
-        if not beginnings:
-            return []
-        known = {word[0]: word for word in self._rows("lexemes_named", tokens=[*beginnings, *endings])}
+        known = self._known
         pairs = [
             (beginning, ending)
-            for beginning in beginnings
+            for beginning in _beginnings(token)
             if beginning in known
-            for ending in endings
+            for ending in _endings(token)
             if ending in known and 0 <= len(token) - len(beginning) - len(ending) <= _LONGEST_LINK
         ]
         best = max(pairs, key=lambda pair: (len(pair[0]) + len(pair[1]), len(pair[0])), default=None)
@@ -285,8 +292,18 @@ class _Vocabulary:
         smallest = min(distances.values(), default=mistakes + 1)
         return _most_common(word for word in near if distances[word[0]] == smallest <= mistakes)
 
-    def _rows(self, name: str, **values: Any) -> list[_Word]:
+    def _rows(self, name: str, **values: Any) -> list[Any]:
         return self._connection.execute(queries[name], {"generations": self._scope.ids, **values}).fetchall()
+
+
+def _beginnings(token: str) -> list[str]:
+    """Return what may be the first part of a compound."""
+    return [token[:end] for end in range(_SHORTEST_PART, len(token) - _SHORTEST_PART + 1)]
+
+
+def _endings(token: str) -> list[str]:
+    """Return what may be the last part of a compound."""
+    return [token[start:] for start in range(_SHORTEST_PART, len(token) - _SHORTEST_PART + 1)]
 
 
 def _is_letter_of_pairs(token: str) -> bool:

@@ -12,6 +12,7 @@ from sourcebook.config.passages import EmbeddingSettings
 from sourcebook.contract.faces import advice
 from sourcebook.database.queries import queries
 from sourcebook.errors import QueryError, UnknownCollectionError
+from sourcebook.redaction.for_models import redactions_in_force
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class ScopedGeneration:
     configurations: tuple[str, ...]
     """Text-search configurations that its entries were indexed with."""
     entries: int | None = None
-    """Number of its entries; where None, the vector leg looks it up, and the index."""
+    """Number of its entries; None where it was not looked up: the vector leg does so, as for the index."""
     vector_indexes: Sequence[str] = ()
     """Names of its HNSW indexes."""
     has_vectors: bool = True
@@ -46,7 +47,7 @@ class SearchScope:
     logged: tuple[str, ...] = ()
     """Collections whose searches stand in the query log."""
     redactions: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Settings of redaction by the name of the collection; of collections without, nothing is redacted."""
+    """Settings of redaction for the reader by the name of the collection; of others nothing is redacted."""
     filling: tuple[str, ...] = ()
     """Collections that may still be being filled."""
     synonyms: Mapping[str, str] = field(default_factory=dict)
@@ -129,7 +130,7 @@ def find_scope(
         ),
         tuple(row[0] for row in rows if row[1] is None),
         tuple(row[0] for row in rows if row[-2]),
-        {row[0]: row[-1] for row in rows if row[-1] is not None},
+        redactions_in_force({row[0]: row[-1] for row in rows}),
         tuple(row[0] for row in rows if row[-5]),
         {row[0]: row[-3] for row in rows if row[-3] is not None},
         tuple(row[0] for row in rows if row[-4]),

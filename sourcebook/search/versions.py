@@ -54,6 +54,7 @@ def other_versions(
     documents: Mapping[int, Known],
     generations: Sequence[int] = (),
     condition: EntryCondition | None = None,
+    possible: Sequence[dict[str, Any]] | None = None,
 ) -> dict[int, tuple[OtherVersion, ...]]:
     """Return the other versions of documents, the newest first, as far as there are any.
 
@@ -65,10 +66,9 @@ def other_versions(
         documents: by their ids.
         generations: ids of those that are searched, where `condition` is given.
         condition: on entries; versions without an entry that fulfils it are not named.
+        possible: from `possible_versions`, where it was asked already.
     """
-    if not documents:
-        return {}
-    rows = _candidates(connection, documents)
+    rows = possible_versions(connection, documents) if possible is None else possible
     if not rows:
         return {}
     kept = [row for row in rows if _is_strong(documents[row["asked_id"]], row)]
@@ -91,8 +91,13 @@ def other_versions(
     }
 
 
-def _candidates(connection: Connection, documents: Mapping[int, Known]) -> list[dict[str, Any]]:
-    """Return the documents that may be versions: with a name, a title or a relation that speaks for it."""
+def possible_versions(connection: Connection, documents: Mapping[int, Known]) -> list[dict[str, Any]]:
+    """Return the documents that may be versions: with a name, a title or a relation that speaks for it.
+
+    `is_explicit` is a relation: one of the two says that it supersedes the other.
+    """
+    if not documents:
+        return []
     wanted = {
         "documents": list(documents),
         "bases": [version_of(each.uri).base.rpartition("/")[2] for each in documents.values()],

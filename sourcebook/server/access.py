@@ -18,7 +18,7 @@ from sourcebook.operations.access_keys import valid_key
 from sourcebook.server.problems import ForbiddenError, NoAccessError
 from sourcebook.server.rate_limits import BUCKET, RateLimits, key_in
 
-_GRANT: Final = "sourcebook.caller"
+CALLER: Final = "sourcebook.caller"
 """Key in the scope of a request: the grant of its caller, once it was looked up."""
 KEY_SCHEME: Final = HTTPBearer(scheme_name="key", description="A key, sb_…; see `sourcebook key`.", auto_error=False)
 """Access as the description of the API states it; `grant_of` decides."""
@@ -41,7 +41,7 @@ def grant_of(request: Request) -> Grant:
         NoAccessError: no key was sent where one is needed, or it is none, has expired or was revoked.
         TooManyRequestsError: the caller has used up its requests of this minute.
     """
-    known: Grant | None = request.scope.get(_GRANT)
+    known: Grant | None = request.scope.get(CALLER)
     if known is None:
         known, limit = _looked_up(request)
         limits: RateLimits = request.app.state.limits
@@ -49,7 +49,7 @@ def grant_of(request: Request) -> Grant:
             sent = request.headers.get("authorization")
             text = None if sent is None else key_in(sent.encode("latin-1"))
             request.scope[BUCKET] = limits.admit(text, known, limit)
-        request.scope[_GRANT] = known
+        request.scope[CALLER] = known
     return known
 
 

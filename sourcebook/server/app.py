@@ -22,7 +22,7 @@ from sourcebook.metrics.process import ReplicaCollector
 from sourcebook.operations.uploads import upload_store
 from sourcebook.server import health, page, routes
 from sourcebook.server.access import KEY_SCHEME
-from sourcebook.server.adapters import dify, embeddings
+from sourcebook.server.adapters import chat, dify, embeddings, open_webui, openai_errors
 from sourcebook.server.asking_face import AskingFace
 from sourcebook.server.body_limit import BodyLimit, upload_limit
 from sourcebook.server.description import DescribedApp
@@ -36,6 +36,7 @@ from sourcebook.server.problems import add_problems, failures
 from sourcebook.server.query_parameters import KNOWN_PARAMETERS
 from sourcebook.server.rate_limiting import RateLimiting
 from sourcebook.server.rate_limits import RateLimits
+from sourcebook.server.request_log import ID_HEADER, RequestLog, opened_log
 from sourcebook.server.routes.plain import plain_routes
 from sourcebook.server.work_events import WorkEvents
 from sourcebook.telemetry.measurements import Part
@@ -70,6 +71,7 @@ _READ_ACROSS: Final = (
     "RateLimit-Reset",
     "Retry-After",
     VERSION_HEADER,
+    ID_HEADER,
 )
 """Headers that pages of other origins may read."""
 _FAILURES: Final = failures(400, 401, 403, 404, 409, 413, 422, 429, 503)
@@ -88,6 +90,7 @@ def create_app(
     origins: Collection[str] = (),
     dagster_url: str | None = None,
     totals: Callable[[], Mapping[Part, float]] | None = None,
+    request_log: str | None = None,
 ) -> FastAPI:
     """Return the app of a knowledge base.
 
@@ -103,15 +106,20 @@ def create_app(
         origins: origins whose pages may ask from a browser (CORS), such as `https://intranet.example`.
         dagster_url: the address of Dagster's page, to which the pages link the runs of work.
         totals: returns the counters that `/metrics` shows; those of this process where None.
+        request_log: file of a JSON line for each request, `-` for standard error; no lines where None.
+
+    Raises:
+        RequestLogError: the file cannot be opened.
     """
     agents = McpEndpoint(knowledge, rerankers=rerankers, chatgpt=chatgpt, version=version, all_options=all_options)
+    lines = None if request_log is None else opened_log(request_log)
     app = DescribedApp(
         title="Sourcebook",
         version=version or "0",
         description=DESCRIPTION,
         docs_url=None,
         redoc_url=None,
-        lifespan=lambda _: _running(knowledge, agents),
+        lifespan=lambda _: _running(knowledge, agents, lines),
     )
     app.state.knowledge = knowledge
     app.state.requires_key = requires_key
@@ -127,15 +135,18 @@ def create_app(
     by_hand = [*routers(routes)]
     for router in (*by_hand, plain_routes([*by_hand, embeddings.router])):
         api.include_router(router, dependencies=[KNOWN_PARAMETERS])
-    api.include_router(embeddings.router)
     app.include_router(api)
+    for router in (embeddings.router, chat.router):
+        app.include_router(router, prefix="/v1", responses=openai_errors.FAILURES, dependencies=[Security(KEY_SCHEME)])
     app.include_router(health.router)
-    app.include_router(dify.router, responses=_FAILURES, dependencies=[Security(KEY_SCHEME)])
+    for router in (dify.router, open_webui.router):
+        app.include_router(router, responses=_FAILURES, dependencies=[Security(KEY_SCHEME)])
     app.router.routes.append(Route(PATH, agents, methods=METHODS))
     app.add_middleware(Idempotency, knowledge=knowledge)
     app.add_middleware(BodyLimit, most_upload=upload_limit())
     app.add_middleware(RateLimiting, limits=app.state.limits)
     app.add_middleware(Outages, knowledge=knowledge)
+    app.add_middleware(openai_errors.OpenAIErrors)
     app.add_middleware(AskingFace)
     add_problems(app)
     for router in routers(page):
@@ -151,6 +162,7 @@ def create_app(
             allow_headers=_SENT_ACROSS,
             expose_headers=_READ_ACROSS,
         )
+    app.add_middleware(RequestLog, lines=lines)
     return app
 
 
@@ -163,11 +175,15 @@ def routers(package: ModuleType) -> Iterator[APIRouter]:
 
 
 @asynccontextmanager
-async def _running(knowledge: KnowledgeBase, agents: McpEndpoint) -> AsyncIterator[None]:
+async def _running(knowledge: KnowledgeBase, agents: McpEndpoint, lines: logging.Handler | None) -> AsyncIterator[None]:
     knowledge.database.answer_requests()
     await anyio.to_thread.run_sync(_remove_unfinished_uploads, knowledge)
-    async with agents.running():
-        yield
+    try:
+        async with agents.running():
+            yield
+    finally:
+        if lines is not None:
+            lines.close()
 
 
 def _remove_unfinished_uploads(knowledge: KnowledgeBase) -> None:

@@ -17,7 +17,7 @@ from mmap import mmap
 from typing import Final
 
 TABLES: Final = 2
-"""Tables of a server: of callers, and of addresses that have sent wrong keys."""
+"""Tables of a server: of callers, and of wrong keys and the addresses that have sent them."""
 WINDOW: Final = 60.0
 """Seconds that limits are counted for."""
 NAME: Final = 16

@@ -6,6 +6,7 @@ from fastapi import Path
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StrictBool
 
 from sourcebook.admin.document_labels import LONGEST_TAG, MOST_TAGS
+from sourcebook.admin.titles import LONGEST_TITLE
 from sourcebook.contract.documents import RemovedItem
 from sourcebook.contract.work import WorkRequest
 from sourcebook.errors import FailureClass
@@ -41,7 +42,7 @@ class RestoredDocuments(BaseModel):
 
 
 class DocumentPatch(Sent):
-    """Tags and metadata that are given to a document by hand."""
+    """Tags, metadata and a title that are given to a document by hand."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [_PATCH]})
 
@@ -50,6 +51,9 @@ class DocumentPatch(Sent):
     )
     metadata: dict[str, JsonValue] | None = Field(
         default=None, description="A merge patch (RFC 7396) of the metadata given by hand: null takes a name back."
+    )
+    title: str | None = Field(
+        default=None, max_length=LONGEST_TITLE, description="In place of its own; an empty one takes it back."
     )
 
 

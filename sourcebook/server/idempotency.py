@@ -26,7 +26,10 @@ from sourcebook.server.problems import answer_to, problem
 
 _METHODS: Final = frozenset({"POST", "PATCH", "DELETE"})
 _READING: Final = frozenset(
-    {"/v1/search", "/v1/similar", "/v1/ask", "/v1/facets", "/v1/embeddings", "/v1/documents/export"}
+    {
+        *("/v1/search", "/v1/similar", "/v1/ask", "/v1/facets", "/v1/documents/export"),
+        *("/v1/embeddings", "/v1/chat/completions"),
+    }
 )
 """Routes that take a body and change nothing."""
 _SECRET: Final = frozenset({"/v1/keys"})

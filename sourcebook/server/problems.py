@@ -34,6 +34,7 @@ from sourcebook.errors import (
     SettingsError,
     SourcebookError,
     TakenDocumentError,
+    TooMuchWorkError,
     UnknownCollectionError,
     UnknownDocumentError,
     UnknownSourceError,
@@ -46,6 +47,8 @@ from sourcebook.server.visibility import NO_COLLECTION, NotFoundError
 MEDIA_TYPE: Final = "application/problem+json"
 _RETRY_SECONDS: Final = 2
 """Seconds after which a client tries again where the database was busy or away."""
+_SECONDS_OF_WORK: Final = 60
+"""Seconds after which a client asks for work again where too much of it waited."""
 _SHORT: Final = 2
 """Characters of a text up to which only its quoted form is taken out: every sentence has its letters."""
 _QUOTED: Final = 40
@@ -155,6 +158,8 @@ async def answer_to(request: Request, error: Exception) -> Response:
             return problem(404, str(error))
         case ChangedSettingsError() | PreconditionError():
             return problem(412, str(error))
+        case TooMuchWorkError():
+            return problem(429, str(error), {"Retry-After": str(_SECONDS_OF_WORK)})
         case ConflictError():
             return problem(409, str(error))
         case SettingsError():  # names fields, and no value

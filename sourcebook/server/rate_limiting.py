@@ -35,15 +35,19 @@ class RateLimiting:
         if text is None and scope["path"] == _SIGN_IN and scope["method"] == "POST":
             text = b""  # the key is in the form
 
+        refusal: TooManyRequestsError | None = None
+
         async def send_limits(message: Message) -> None:
+            nonlocal refusal
             if message["type"] == "http.response.start":
                 if message["status"] == 401 and text is not None:
-                    self._limits.refuse(text, address)
+                    refusal = self._limits.refuse(text, address)
                 bucket: Bucket | None = scope.get(BUCKET)
                 if bucket is not None:
                     told = [(name.encode(), value.encode()) for name, value in bucket.headers.items()]
                     message = {**message, "headers": [*message["headers"], *told]}
-            await send(message)
+            if refusal is None:
+                await send(message)
 
         try:
             if text is not None:
@@ -51,9 +55,10 @@ class RateLimiting:
                 if bucket is not None:
                     scope[BUCKET] = bucket
         except TooManyRequestsError as error:
-            answer = await scope["app"].exception_handlers[SourcebookError](
-                Request(scope), error
-            )  # a page or a problem
-            await answer(scope, receive, send_limits)
-            return
-        await self._app(scope, receive, send_limits)
+            refusal = error
+        else:
+            await self._app(scope, receive, send_limits)
+        if refusal is not None:  # as a page or a problem
+            await (await scope["app"].exception_handlers[SourcebookError](Request(scope), refusal))(
+                scope, receive, send
+            )

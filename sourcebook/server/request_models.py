@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, create_model
 
-from sourcebook.contract import fields, search
+from sourcebook.contract import asking, fields, search
 from sourcebook.contract.fields import Declared, declared
 from sourcebook.contract.filters import Filters
 from sourcebook.contract.fusion import Fusion, Method
@@ -69,6 +69,13 @@ class Carried(Sent):
     def options(self) -> dict[str, Any]:
         """Return the values of the contract's fields, by name."""
         return {name: getattr(self, name) for name in declared(self.carried) if name in type(self).model_fields}
+
+
+class HistoryTurn(Sent):
+    """An earlier question of a conversation, and its answer."""
+
+    question: str = Field(max_length=100_000)
+    answer: str = Field(max_length=100_000)
 
 
 Made = TypeVar("Made", bound=Carried)
@@ -153,8 +160,12 @@ def _type(each: Declared) -> Any:
             return tuple[choice, ...] | choice if isinstance(each.field, fields.Choices) else choice
         case fields.Names():
             return list[str] | str
-        case fields.Name():
+        case fields.Name() | asking.SessionField() | asking.PagesField():
             return str
+        case asking.SchemaField():
+            return dict[str, Any]
+        case asking.HistoryField():
+            return tuple[HistoryTurn, ...]
         case fields.Phrase(most=most):
             return Annotated[str, Field(max_length=most)]
         case fields.DocumentName():

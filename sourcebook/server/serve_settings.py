@@ -25,5 +25,7 @@ class ServeSettings:
     """Address of Dagster's page, to which the pages link the runs of work."""
     folders: tuple[str, ...] | None = None
     """Folders that collections made over the API may read; those of SOURCEBOOK_FOLDERS where None."""
+    request_log: str | None = None
+    """File of a JSON line for each request; `-` for standard error, None for no lines."""
     works_by: Path | None = None
     """Configuration by which the server does the work that is asked for; None where something else does it."""

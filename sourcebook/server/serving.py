@@ -12,6 +12,7 @@ from sourcebook.installation import VERSION_HEADER, installed_version
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.server.app import create_app
 from sourcebook.server.bucket_table import SharedBuckets
+from sourcebook.server.half_requests import ImpatientProtocol
 from sourcebook.server.listening import SECONDS_TO_END, is_local
 from sourcebook.server.own_worker import own_worker
 from sourcebook.server.rate_limits import DEFAULT_LIMIT, RateLimits
@@ -52,9 +53,11 @@ def serve_on(
         origins=settings.origins,
         dagster_url=settings.dagster_url,
         totals=totals,
+        request_log=settings.request_log,
     )
     config = uvicorn.Config(
         app,
+        http=ImpatientProtocol,
         log_level="warning",
         access_log=False,
         timeout_graceful_shutdown=SECONDS_TO_END,

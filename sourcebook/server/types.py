@@ -77,6 +77,7 @@ class DocumentPage(BaseModel):
 
     documents: list[Item]
     next_cursor: str | None = Field(description="The `cursor` of the next page; null on the last one.")
+    total: int | None = Field(description="Items of the whole list; on the first page alone, null on those after it.")
 
 
 class DocumentAnswer(BaseModel):
@@ -88,6 +89,7 @@ class DocumentAnswer(BaseModel):
     tags: list[str]
     given_tags: list[str] = Field(description="Tags that were given by hand; `tags` has them, too.")
     given_metadata: dict[str, Any] = Field(description="Metadata that were given by hand; `metadata` has them, too.")
+    given_title: str | None = Field(description="Title that was given by hand; `title` is it then.")
 
 
 class ChunkList(BaseModel):

@@ -45,10 +45,16 @@ class UploadBody:
 
     def __init__(self, store: UploadStore, tags: Sequence[str] = ()) -> None:
         self.uploads: list[NewUpload] = []
+        self.refused: list[tuple[str, str]] = []
+        """Names of files that were not taken, each with the reason."""
         self.tags = tuple(tags)
         """Tags of those that begin from now on."""
         self._store = store
         self._unstored = ExitStack()
+
+    def refuse(self, name: str, reason: str) -> None:
+        """Leave a file out; what has arrived of it is deleted with the body."""
+        self.refused.append((name, reason))
 
     def begin(self, name: str) -> IncomingBytes:
         """Return the writer of the next upload.
@@ -96,10 +102,11 @@ async def receive_files(request: Request, body: UploadBody, form: FormStart | No
     Args:
         request: the request.
         body: the uploads of the body.
-        form: fields that come before the files; none where None.
+        form: fields that come before the files; none where None. With a form all of the files are taken or none.
 
     Raises:
-        RefusedBodyError: the body is no multipart form, is not whole, or has a part that is no file.
+        RefusedBodyError: the body is no multipart form, is not whole, has a part that is no file, or no file that can
+            be taken.
         UploadError: the store cannot be written.
         ClientDisconnect: the client has gone before the end.
     """
@@ -130,6 +137,7 @@ class _Parts:
         self._fields: dict[str, str] = {}
         self._field: tuple[str, bytearray] | None = None
         self._is_whole = False
+        self._files = 0
         self._parser = MultipartParser(
             boundary,
             {
@@ -151,7 +159,8 @@ class _Parts:
         if not self._is_whole:
             raise RefusedBodyError(400, "the body ends before its last boundary")
         if not self._body.uploads:
-            raise RefusedBodyError(422, f"the body has no file: the parts are named `{FIELD}`")
+            refused = next((f"file 1{reason}" for _, reason in self._body.refused), None)
+            raise RefusedBodyError(422, refused or f"the body has no file: the parts are named `{FIELD}`")
 
     def _end_header(self) -> None:
         self._headers[bytes(self._header).lower()] = bytes(self._value)
@@ -161,7 +170,7 @@ class _Parts:
     def _begin_part(self) -> None:
         _, options = parse_options_header(self._headers.get(b"content-disposition"))
         name = options.get(b"name", b"").decode("utf-8", "replace")
-        if self._form is not None and not self._body.uploads:
+        if self._form is not None and not self._files:
             if name in self._form.names and b"filename" not in options:
                 self._field = (name, bytearray())
                 return
@@ -169,18 +178,28 @@ class _Parts:
         self._begin_file(options)
 
     def _begin_file(self, options: dict[bytes, bytes]) -> None:
-        number = len(self._body.uploads) + 1
+        self._incoming = None
+        self._files += 1
+        number = self._files
         if number > _MOST_FILES:
             raise RefusedBodyError(422, f"the body has more than {_MOST_FILES:,} files")
         if options.get(b"name") != FIELD.encode() or b"filename" not in options:
             raise RefusedBodyError(422, f"part {number} is no file: the parts are named `{FIELD}` and have a filename")
+        written = options[b"filename"]
         try:
-            name = upload_name(options[b"filename"].decode())
+            name = upload_name(written.decode())
         except UnicodeDecodeError:
-            raise RefusedBodyError(422, f"the name of file {number} is not in UTF-8") from None
+            self._refuse(written.decode("utf-8", "replace"), ": the name is not in UTF-8")
         except UploadNameError as error:
-            raise RefusedBodyError(422, f"file {number}: {error}") from None
-        self._incoming = self._body.begin(name)
+            self._refuse(written.decode(), f": {error}")
+        else:
+            self._incoming = self._body.begin(name)
+
+    def _refuse(self, name: str, reason: str) -> None:
+        """Leave a file out, or all of them where they come with a form."""
+        if self._form is not None:
+            raise RefusedBodyError(422, f"file {self._files}{reason}")
+        self._body.refuse(name, reason)
 
     def _write(self, data: bytes, start: int, end: int) -> None:
         if self._field is not None:
@@ -195,9 +214,11 @@ class _Parts:
             self._fields[self._field[0]] = self._field[1].decode("utf-8", "replace")
             self._field = None
         elif self._incoming is not None:
-            if not self._incoming.size:
-                raise RefusedBodyError(422, f"file {len(self._body.uploads)} has no bytes")
-            self._incoming.finish()
+            if self._incoming.size:
+                self._incoming.finish()
+            else:
+                self._refuse(self._body.uploads.pop().name, " has no bytes")
+            self._incoming = None
 
     def _end(self) -> None:
         self._is_whole = True

@@ -12,7 +12,9 @@ from sourcebook.contract.status import CollectionStatus, SourceStatus
 from sourcebook.errors import AmbiguousDocumentError, QueryError, SourcebookError, UnknownDocumentError, WithheldError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
+from sourcebook.operations.contents import collection_of
 from sourcebook.operations.overviews import collection_names
+from sourcebook.server.request_notes import note_collections
 
 NO_COLLECTION: Final = "there is no such collection"
 _NO_DOCUMENT: Final = "there is no such document"
@@ -43,6 +45,7 @@ def seen_collections(knowledge: KnowledgeBase, grant: Grant, names: list[str] | 
         known = set(collection_names(knowledge))
         if any(name not in known or not grant.sees(name) for name in names):
             raise NotFoundError(NO_COLLECTION)
+        note_collections(names)
         return names
     if grant.collections is None:
         return None
@@ -188,12 +191,13 @@ def existing_document(
     if re.fullmatch(r"-?\d+", str(document)) and abs(int(document)) >= _IDS:
         raise NoDocumentError(_NO_DOCUMENT)
     if collections is None:
-        return knowledge.show(document, unredacted=unredacted)
-    if isinstance(document, int):  # it is one document, wherever it is
-        shown = knowledge.show(document, unredacted=unredacted)
-        if shown.item.collection not in collections:
+        return _noted(knowledge.show(document, unredacted=unredacted))
+    if isinstance(
+        document, int
+    ):  # it is one document, wherever it is; a hidden one is not read: that would take longer
+        if collection_of(knowledge, document) not in collections:
             raise NoDocumentError(_NO_DOCUMENT)
-        return shown
+        return _noted(knowledge.show(document, unredacted=unredacted))
     found = []
     for name in collections:
         try:
@@ -206,7 +210,12 @@ def existing_document(
         raise AmbiguousDocumentError("several collections have this document: name one of them as `collection`")
     if not found:
         raise NoDocumentError(_NO_DOCUMENT)
-    return found[0]
+    return _noted(found[0])
+
+
+def _noted(document: Document) -> Document:
+    note_collections([document.item.collection])
+    return document
 
 
 def _is_of_unseen(grant: Grant, item: Item) -> bool:

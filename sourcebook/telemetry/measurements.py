@@ -47,6 +47,8 @@ SEARCH_PART_SECONDS = Metric(
     ("leg",),
     _SECONDS,
 )
+REQUESTS = Metric("requests", "Requests to the server by operation and status.", ("operation", "status"))
+REQUEST_SECONDS = Metric("request_seconds", "Duration of requests to the server in seconds.", ("operation",), _SECONDS)
 SEARCH_RESULTS = Metric("search_results", "Results per search.", ("mode",), (0, 1, 2, 5, 10, 20, 50, 100, 1_000))
 EMBEDDING_CALLS = Metric("embedding_calls", "Calls of an embedding model, for passages or a query.", ("purpose",))
 EMBEDDING_TEXTS = Metric("embedding_texts", "Texts embedded by a model.", ("purpose",))
@@ -71,6 +73,8 @@ METRICS = (
     CACHE_HITS,
     CACHE_MISSES,
     DATABASE_ERRORS,
+    REQUESTS,
+    REQUEST_SECONDS,
     STAGE_RUNS,
     STAGE_SECONDS,
     STAGE_ITEMS,

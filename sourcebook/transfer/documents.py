@@ -17,6 +17,7 @@ from sourcebook.errors import QueryError
 from sourcebook.files.reading import open_file, store_errors
 from sourcebook.files.source import Source
 from sourcebook.redaction.documents import redact_document, redactor_of
+from sourcebook.redaction.for_models import redactions_in_force
 from sourcebook.redaction.redactor import Redactor
 from sourcebook.stages.raw_files import every_source
 from sourcebook.transfer.export_files import ExportFiles
@@ -188,9 +189,10 @@ def document_markdown(
         row = cursor.execute(queries["export_one_document"], {"document": document}).fetchone()
     if row is None:
         raise QueryError(f"document {document} has no text yet: ingest it first")
-    redacting = connection.execute(queries["collection_redactions"], {"collections": [row["collection"]]}).fetchone()
-    if redacting is not None and not unredacted:
-        row = redacted_row(redactor_of(redacting[1]), row)
+    rows = connection.execute(queries["collection_redactions"], {"collections": [row["collection"]]}).fetchall()
+    settings = redactions_in_force(dict(rows)).get(row["collection"])
+    if settings is not None and not unredacted:
+        row = redacted_row(redactor_of(settings), row)
     name = PurePosixPath(file_name_of(row["uri"], row["source_location"], ".md")).name
     facts = facts_of(row)
     if not with_source:

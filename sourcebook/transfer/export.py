@@ -19,6 +19,7 @@ from sourcebook.errors import TransferError
 from sourcebook.indexing.damage import find_every_damage, find_suspicion
 from sourcebook.model.plain_values import PlainValues
 from sourcebook.redaction.documents import redactor_of
+from sourcebook.redaction.for_models import redactions_in_force
 from sourcebook.redaction.redactor import Redactor
 from sourcebook.transfer.documents import DocumentsWriter
 from sourcebook.transfer.export_files import ExportFiles
@@ -89,9 +90,8 @@ def export_collections(
 
 def _redactors(connection: Connection, collections: Sequence[str], formats: Sequence[str]) -> dict[str, Redactor]:
     """Return the redactors of collections that redact; refuse formats that would hold their text as it is."""
-    found: dict[str, Any] = dict(
-        connection.execute(queries["collection_redactions"], {"collections": list(collections)}).fetchall()
-    )
+    rows = connection.execute(queries["collection_redactions"], {"collections": list(collections)}).fetchall()
+    found = redactions_in_force(dict(rows))
     if found and set(formats) != {"markdown"}:
         name = min(found)
         raise TransferError(

@@ -263,6 +263,8 @@ class RedirectTrail:
         self._hops[target] = min(self._hops.get(url, 0) + 1, self._hops.get(target, MOST_REDIRECTS + 1))
         if self._hops[target] > MOST_REDIRECTS:
             return f"the redirects that lead here are more than {MOST_REDIRECTS}"
+        if target == url:
+            return "it redirects to itself; where it waits for its cookie, `request: {cookies: true}` sends that back"
         if self._leads_back(url):
             return f"its redirects go round in a circle, by {target}"
         return None

@@ -26,11 +26,12 @@ def workplace() -> Iterator[Workplace]:
 
 @pytest.fixture
 def model_was_exported(workplace: Workplace, exported_model: Path) -> None:
-    """Give the empty workplace what a first ingest costs most of its time: the default model's export.
+    """Give the empty workplace what costs most of a first ingest's time: the default model's export, and tables.
 
-    The first ingest on a bare machine is in `test_demo`; two exports at once are in `test_onnx_export`.
+    The first ingest on a bare machine is in `test_demo`, and those without tables are in `test_wheel` and
+    `test_kills`; two exports at once are in `test_onnx_export`.
     """
-    workplace.take_model(exported_model)
+    workplace.begin_prepared(exported_model)
 
 
 @pytest.fixture(scope="module")

@@ -51,6 +51,7 @@ def main() -> None:
                 "schedules": {
                     schedule.name: {
                         "cron": schedule.cron_schedule,
+                        "zone": schedule.execution_timezone,
                         "job": schedule.job_name,
                         "status": schedule.default_status.value,
                     }

@@ -49,7 +49,7 @@ FAILED = {
 @pytest.fixture(scope="module")
 def hostile(shared_workplace: Workplace, exported_model: Path) -> Workplace:
     """A folder of everything that may go wrong, ingested once."""
-    shared_workplace.take_model(exported_model)
+    shared_workplace.begin_prepared(exported_model)
     shared_workplace.configure(handbook="docs")
     shared_workplace.configuration.write_text(
         shared_workplace.configuration.read_text() + "        max_bytes: 50_000\n"

@@ -61,9 +61,9 @@ GRAPH = {
         "requested_work": {"seconds": 5, "status": "RUNNING"},
     },
     "schedules": {
-        "nightly": {"cron": "0 2 * * *", "job": "ingest", "status": "RUNNING"},
-        "nightly_retention": {"cron": "30 3 * * *", "job": "retention", "status": "RUNNING"},
-        "weekly": {"cron": "0 4 * * 0", "job": "ingest", "status": "RUNNING"},
+        "nightly": {"cron": "0 2 * * *", "zone": "UTC", "job": "ingest", "status": "RUNNING"},
+        "nightly_retention": {"cron": "30 3 * * *", "zone": "UTC", "job": "retention", "status": "RUNNING"},
+        "weekly": {"cron": "0 4 * * 0", "zone": "UTC", "job": "ingest", "status": "RUNNING"},
     },
     "resources": ["embedder", "knowledge", "progress", "selection"],
 }

@@ -177,7 +177,7 @@ def test_a_library_of_every_format_stays_true_through_every_change(
 @pytest.fixture(scope="module")
 def two_collections(shared_workplace: Workplace, exported_model: Path) -> Workplace:
     """Two small collections, not ingested yet, and beside them the model: not even a database."""
-    shared_workplace.take_model(exported_model)
+    shared_workplace.begin_prepared(exported_model)
     shared_workplace.configure(handbook="docs", other="more")
     for number in range(6):
         shared_workplace.write(f"docs/{number}.md", f"# Note {number}\n\nThe tide of day {number} was high.\n")

@@ -14,7 +14,7 @@ SECONDS = 240.0
 def test_of_two_workers_at_once_one_is_killed_and_everything_is_done_once(
     workplace: Workplace, exported_model: Path
 ) -> None:
-    workplace.take_model(exported_model)
+    workplace.begin_prepared(exported_model)
     workplace.configure(handbook="docs", diary="diary")
     for number in range(40):
         workplace.write(f"docs/{number}.md", f"# Flag {number}\n\nThe flag {number} is green.\n")

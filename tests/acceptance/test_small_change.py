@@ -32,7 +32,7 @@ _DAYS = count(1)
 @pytest.fixture(scope="module")
 def handbook(shared_workplace: Workplace, exported_model: Path) -> Workplace:
     """A workplace with an ingested collection of two files."""
-    shared_workplace.take_model(exported_model)
+    shared_workplace.begin_prepared(exported_model)
     shared_workplace.configure(handbook="docs")
     shared_workplace.write("docs/a.md", "# Tides\n\nThe tide is high.\n")
     shared_workplace.write("docs/b.md", "# Gauges\n\nThe gauge is low.\n")

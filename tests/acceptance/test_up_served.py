@@ -73,7 +73,7 @@ class Served:
 def served(exported_model: Path) -> Iterator[Served]:
     """An `up` that the tests of this file share, in their order; the last one ends it."""
     with temporary_workplace() as workplace:
-        workplace.take_model(exported_model)
+        workplace.begin_prepared(exported_model)
         workplace.configure(handbook="docs")
         workplace.write("docs/a.md", "# Flags\n\nThe flag is green.\n")
         errors, port, metrics_port = workplace.folder / "errors.txt", free_port(), free_port()

@@ -41,7 +41,7 @@ def watching(workplace: Workplace) -> Iterator[Path]:
 @pytest.fixture(scope="module")
 def handbook(shared_workplace: Workplace, exported_model: Path) -> Workplace:
     """A workplace with two ingested collections, which the tests share; each writes files of its own."""
-    shared_workplace.take_model(exported_model)
+    shared_workplace.begin_prepared(exported_model)
     shared_workplace.configure(handbook="docs", diary="diary")
     shared_workplace.write("docs/a.md", "# Flags\n\nThe flag is green.\n")
     shared_workplace.write("docs/b.md", "# Tides\n\nThe mark is blue.\n")

@@ -20,7 +20,7 @@ from sourcebook.command.app import app
 from sourcebook.database.database import Database
 from sourcebook.database.location import DatabaseLocation
 from sourcebook.files.listing import file_uri
-from tests.exported import link_model
+from tests.exported import copy_database, link_model
 
 COMMAND = str(Path(sys.executable).with_name("sourcebook"))
 SECONDS = 240.0
@@ -66,6 +66,11 @@ class Workplace:
     def take_model(self, exported: Path) -> None:
         """Begin with the export of a model that another state folder holds, as after a first ingest."""
         link_model(exported, self.home)
+
+    def begin_prepared(self, exported: Path) -> None:
+        """Begin with that model, and with a database in which all tables are made and none has a row."""
+        self.take_model(exported)
+        copy_database(exported, self.home)
 
     def write(self, name: str, content: str | bytes) -> Path:
         path = self.folder / name

@@ -87,7 +87,7 @@ def museum() -> Iterator[Museum]:
 def workplace(museum: Museum, exported_model: Path) -> Iterator[Workplace]:
     """Three collections, whose files come with `address`."""
     with temporary_workplace() as workplace:
-        workplace.take_model(exported_model)
+        workplace.begin_prepared(exported_model)
         workplace.configuration.write_text(CONFIGURATION.format(url=museum.url))
         for name in FILES:
             (workplace.folder / name).parent.mkdir(parents=True, exist_ok=True)

@@ -114,6 +114,23 @@ def test_a_model_says_the_query_alone(blocking: KnowledgeBase) -> None:
     assert tool.invoke({"query": "quantum chess on the moons of Saturn"}) == "Nothing relevant was found."
 
 
+def test_a_model_says_what_its_program_allows(knowledge: Knowledge) -> None:
+    """Its tags and filters hold beside those of the program, and what it gets wrong comes back as a sentence."""
+    tool = SourcebookTool(
+        knowledge=knowledge,
+        filters={"tags": ["manual"]},
+        arguments=("tags", "filters", "neighbours", "limit"),
+        options={"min_relevance": 0},
+    )
+    told = tool.tool_call_schema.model_json_schema()["properties"]
+    assert set(told) == {"query", "tags", "filters", "neighbours", "limit"}
+    assert "fourteen months" in tool.invoke({"query": QUESTION, "tags": ["manual"], "neighbours": 1, "limit": 3})
+    assert "bonus" not in tool.invoke({"query": "What does the engineer of the batteries earn?", "tags": ["secret"]})
+    message = asyncio.run(tool.ainvoke({"query": QUESTION, "filters": {"collections": "personnel"}}))
+    assert "there is no filter 'collections'" in message
+    assert "the program has set the filter tags_any" in tool.invoke({"query": QUESTION, "tags": ["secret", "manual"]})
+
+
 def test_errors(knowledge: Knowledge) -> None:
     for made, arguments in ((SourcebookRetriever, {"k": 0}), (SourcebookTool, {"max_tokens": 0})):
         with pytest.raises(QueryError):

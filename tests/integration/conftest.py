@@ -1,6 +1,7 @@
 """Fixtures of many modules: stages, knowledge bases, an ingest without Dagster, and an instance of Dagster."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import dagster as dg
@@ -13,6 +14,7 @@ from sourcebook.admin.collections import apply
 from sourcebook.config.loading import load_configuration
 from sourcebook.database.database import Database
 from sourcebook.database.embedded import EmbeddedServer
+from sourcebook.database.location import DatabaseLocation
 from sourcebook.embedding.onnx.embed import OnnxEmbedder
 from sourcebook.indexing.generations import ensure_generation
 from sourcebook.knowledge_base import KnowledgeBase
@@ -22,6 +24,7 @@ from sourcebook.stages.documents.update import update_documents
 from sourcebook.stages.embeddings import embed_missing
 from sourcebook.stages.raw_files import update_raw_files
 from sourcebook.stages.search_index import publish
+from tests.conftest import CreateDatabase
 from tests.git_repository import GitRepository
 from tests.integration.cli.command import end_started
 from tests.integration.git_stages import GitStages
@@ -37,7 +40,9 @@ def no_command_outlives_its_test() -> Iterator[None]:
 
 
 @pytest.fixture
-def instance(database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dg.DagsterInstance]:
+def instance(
+    dagster_tables: str, database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[dg.DagsterInstance]:
     """Dagster's instance as `sourcebook ingest` opens it, whose tables lie in this test's database."""
     monkeypatch.setenv(STORAGE_VARIABLE, database.url)
     monkeypatch.setenv("DAGSTER_HOME", "")
@@ -96,6 +101,46 @@ def shared_stages(
         stages = Stages(database, embedder, parsers, root, settle)
         yield stages
         stages.close()
+
+
+@pytest.fixture(scope="module")
+def original(request: pytest.FixtureRequest, shared_stages: Stages) -> Stages:
+    """Stages that the module's function `fill` has filled, to be copied; nothing is connected to their database."""
+    request.module.fill(shared_stages)
+    shared_stages.close()
+    shared_stages.database.close()
+    return shared_stages
+
+
+@pytest.fixture
+def filled(
+    request: pytest.FixtureRequest, create_database: CreateDatabase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Stages]:
+    """What the module's function `fill` makes, in a database of this test's own, copied in a twentieth of the time.
+
+    The files are those of all tests of the module: one that changes some has the mark `changes_files`.
+    """
+    if request.node.get_closest_marker("changes_files"):
+        stages: Stages = request.getfixturevalue("stages")
+        request.module.fill(stages)
+        yield stages
+        return
+    original: Stages = request.getfixturevalue("original")
+    url = create_database(original.database.url.rpartition("?")[0].rpartition("/")[2])
+    monkeypatch.setenv("SOURCEBOOK_DATABASE_URL", url)
+    for name in ("SOURCEBOOK_CONFIG", "SOURCEBOOK_DAGSTER_DATABASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    before = _state_of(original.root)
+    with Database(DatabaseLocation(tmp_path / "home", url)) as database:
+        stages = replace(original, database=database, _knowledge=None)
+        yield stages
+        stages.close()
+    assert _state_of(original.root) == before, "the next test would find other files"
+
+
+def _state_of(root: Path) -> dict[Path, tuple[int, int]]:
+    """Return inode and time of the last change of each file below a folder."""
+    return {path: (path.lstat().st_ino, path.lstat().st_ctime_ns) for path in root.rglob("*") if not path.is_dir()}
 
 
 @pytest.fixture

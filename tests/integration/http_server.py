@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection
+from pathlib import Path
 from typing import Any
 
 import uvicorn
@@ -70,6 +71,7 @@ def serving(
     limits: RateLimits | None = None,
     origins: Collection[str] = (),
     dagster_url: str | None = None,
+    request_log: Path | None = None,
     port: int = 0,
 ) -> Iterator[Client]:
     """Serve a knowledge base on a free port of the loopback address, or on one that was free before."""
@@ -80,6 +82,7 @@ def serving(
         limits=limits,
         origins=origins,
         dagster_url=dagster_url,
+        request_log=None if request_log is None else str(request_log),
     )
     server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="warning", access_log=False))
     thread = threading.Thread(target=server.run)

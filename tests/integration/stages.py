@@ -18,6 +18,7 @@ from sourcebook.admin.items import list_items
 from sourcebook.admin.pending import Pending, find_pending
 from sourcebook.admin.status import collection_statuses
 from sourcebook.config.loading import load_configuration
+from sourcebook.contract.listing import DocumentsRequest
 from sourcebook.contract.search_results import SearchResults
 from sourcebook.contract.status import CollectionStatus
 from sourcebook.database.database import Database
@@ -142,7 +143,7 @@ class Stages:
     def problems(self) -> dict[str, str]:
         """Return what a person is told: for each path, or site, that is not searchable, why."""
         with self.connection() as connection:
-            found = list_items(connection, failed=True)
+            found = list_items(connection, DocumentsRequest(failed=True))
         return {item.uri.removeprefix(self.web.url): item.error or "" for item in found}
 
     def status(self) -> CollectionStatus:

@@ -25,7 +25,9 @@ from tests.integration.test_configuration_mistakes import evaluation, tick
 
 
 @pytest.fixture
-def here(database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exported_model: Path) -> Path:
+def here(
+    dagster_tables: str, database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exported_model: Path
+) -> Path:
     """A current folder with two folders of documents, one of which the API may read; no configuration."""
     for name in ("SOURCEBOOK_CONFIG", "SOURCEBOOK_DEBUG"):
         monkeypatch.delenv(name, raising=False)

@@ -31,17 +31,20 @@ def chat() -> Iterator[ChatServer]:
         yield chat
 
 
-@pytest.fixture
-def base(stages: Stages, chat: ChatServer) -> Stages:
+def fill(stages: Stages) -> None:
     stages.write("handbook/power.md", POWER)
     stages.write("handbook/seal.md", SEAL)
     stages.write("handbook/log.md", LONG)
     stages.write("personnel/salaries.md", "# Salaries\n\nThe engineer of the batteries earns a marmalade bonus.\n")
-    configure(stages, chat)
-    for name in ("personnel", "handbook"):
-        stages.collection = name
-        stages.run()
-    return stages
+    names = ("personnel", "handbook")
+    stages.configure("collections:\n" + "".join(f"  {name}: {{files: [{{root: ./docs/{name}}}]}}\n" for name in names))
+    stages.run_all(*names)
+
+
+@pytest.fixture
+def base(filled: Stages, chat: ChatServer) -> Stages:
+    configure(filled, chat)
+    return filled
 
 
 def configure(stages: Stages, chat: ChatServer, settings: str = "", collection: str = "") -> None:

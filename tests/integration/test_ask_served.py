@@ -22,7 +22,7 @@ from sourcebook.async_knowledge_base import AsyncKnowledgeBase
 from sourcebook.client import RemoteKnowledgeBase
 from sourcebook.contract.answers import AnswerText, ToolUse
 from sourcebook.errors import ConfigurationError, ModelError, QueryError
-from sourcebook.server.routes import ask
+from sourcebook.server import asking
 from tests.chat_server import Chat, ChatServer, Raw, Silence, quoting
 from tests.integration.event_stream import Event, events
 from tests.integration.http_server import Client, serving
@@ -138,7 +138,7 @@ def test_whoever_leaves_ends_the_request_to_the_model(
     base: Stages, chat: ChatServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A model that is silent is not waited for until its timeout of 20 s."""
-    monkeypatch.setattr(ask, "_SECONDS_BETWEEN_LOOKS", 0.05)
+    monkeypatch.setattr(asking, "SECONDS_BETWEEN_LOOKS", 0.05)
     knowledge = base.knowledge
     sent = {"question": QUESTION, "collections": "handbook"}
     with serving(knowledge, requires_key=False) as client:

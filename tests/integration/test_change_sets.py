@@ -12,6 +12,7 @@ from sourcebook.admin.pending import Pending, find_pending
 from sourcebook.admin.removal import remove_items, restore_items
 from sourcebook.admin.status import collection_statuses
 from sourcebook.config.loading import load_configuration
+from sourcebook.contract.listing import DocumentsRequest
 from sourcebook.indexing.generations import ensure_generation
 from sourcebook.metrics.server import read_ledger
 from sourcebook.model.selection import EVERYTHING, Selection
@@ -78,7 +79,7 @@ def rows_read_by(stages: Stages, what: str) -> Counter[str]:
         elif what == "metrics":
             assert "sourcebook_documents" in {family.name for family in read_ledger(connection)}
         else:
-            assert len(list_items(connection, limit=10)) == 10
+            assert len(list_items(connection, DocumentsRequest(limit=10))) == 10
         return rows_read(connection, "raw_file") - before
 
 
@@ -144,7 +145,7 @@ def test_a_page_of_documents_begins_as_the_whole_list_does(stages: Stages) -> No
         whole = list_items(connection)
         assert len(whole) == 5
         for limit in range(1, 7):
-            assert list_items(connection, limit=limit) == whole[:limit]
+            assert list_items(connection, DocumentsRequest(limit=limit)) == whole[:limit]
 
 
 def test_a_removed_item_is_counted_and_returns(stages: Stages) -> None:

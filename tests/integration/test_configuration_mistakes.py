@@ -39,7 +39,9 @@ def configuration(database: Database, tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 @pytest.fixture
-def instance(database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dg.DagsterInstance]:
+def instance(
+    dagster_tables: str, database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[dg.DagsterInstance]:
     """Dagster's instance, whose tables lie in this test's database."""
     monkeypatch.setenv(STORAGE_VARIABLE, database.url)
     monkeypatch.setenv("DAGSTER_HOME", "")

@@ -44,8 +44,7 @@ The batteries of the tide gauge last fourteen months. The gauge runs on them alo
 QUESTION = "How long do the batteries last?"
 
 
-@pytest.fixture
-def base(stages: Stages) -> Stages:
+def fill(stages: Stages) -> None:
     stages.write("handbook/gauge.md", GAUGE)
     copied = "The batteries of the tide gauge last fourteen months. So says the keeper."
     stages.write("handbook/copy.txt", copied)
@@ -58,7 +57,11 @@ def base(stages: Stages) -> Stages:
     for name in ("handbook", "personnel"):
         stages.collection = name
         stages.run()
-    return stages
+
+
+@pytest.fixture
+def base(filled: Stages) -> Stages:
+    return filled
 
 
 @pytest.fixture
@@ -124,6 +127,7 @@ def test_nothing_relevant_and_nothing_that_fits_are_said(knowledge: KnowledgeBas
         knowledge.context(QUESTION, max_tokens=0)
 
 
+@pytest.mark.changes_files
 def test_a_context_is_made_anew_after_a_publication(base: Stages, knowledge: KnowledgeBase) -> None:
     first = knowledge.context(QUESTION)
     again = knowledge.context(QUESTION)
@@ -143,6 +147,7 @@ def test_a_context_is_made_anew_after_a_publication(base: Stages, knowledge: Kno
     assert knowledge.context(QUESTION, filters={"tags": ["none"]}).text == ""
 
 
+@pytest.mark.changes_files
 def test_a_publication_during_a_context_is_seen_by_the_next(
     base: Stages, knowledge: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -189,6 +189,10 @@ ORDER = [
     "facets",
     "retrieval",
     "embeddings",
+    "list_models",
+    "get_model",
+    "chat_completions",
+    "open_webui_search",
     "list_documents",
     "lookup_document",
     "get_document",
@@ -223,11 +227,14 @@ ORDER = [
     "delete_collection",
     "list_queries",
     "forget_queries",
+    "record_llm_call",
     "list_llm_calls",
     "llm_statistics",
     "forget_llm_calls",
     "create_key",
     "list_keys",
+    "list_sessions",
+    "end_session",
     "revoke_key",
     "audit",
 ]
@@ -250,7 +257,7 @@ ODD_NAMES = (
     b"\xed\xa0\x80.md",
 )
 """File names: none, ways out, NUL, invalid UTF-8, a lone surrogate."""
-OF_OTHERS = ("/retrieval", "/v1/embeddings")
+OF_OTHERS = ("/retrieval", "/v1/embeddings", "/v1/chat/completions", "/v1/models", "/v1/models/{model}")
 """Paths whose errors have the form that somebody else has laid down."""
 JSON_TYPE = {"Content-Type": "application/json"}
 

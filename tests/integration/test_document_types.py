@@ -6,6 +6,7 @@ import pytest
 
 from sourcebook.admin.checks import run_checks
 from sourcebook.errors import QueryError
+from sourcebook.model.selection import Selection
 from tests.integration.stages import Stages
 
 TYPES = "types: {adr: {paths: ['adr/**'], fields: [status]}, plan: {paths: ['plans/**']}}"
@@ -70,6 +71,21 @@ def test_documents_of_a_type_alone_are_brought_up_to_date(base: Stages) -> None:
     assert {Path(uri).name for uri in request.arguments["documents"]} == {"0001-rows.md", "0002-cron.md", "q3.md"}
     with pytest.raises(QueryError, match="no document of the type"):
         base.knowledge.request_work("handbook", types=["plan"])
+
+
+def test_new_and_renamed_files_of_a_type_come_with_it(base: Stages) -> None:
+    moved = base.document("adr/0002-cron.md")["id"]
+    base.write("adr/0003-queue.md", "# Queue\n\nState is a queue.\n")
+    base.write("more.md", "# More\n\nState of more.\n")
+    (base.root / "adr/0002-cron.md").rename(base.root / "adr/0004-cron.md")
+    wanted = base.knowledge.request_work("handbook", types=["adr"]).arguments["documents"]
+    assert {Path(uri).name for uri in wanted} == {
+        "0001-rows.md", "0002-cron.md", "0003-queue.md", "0004-cron.md", "q3.md",
+    }  # fmt: skip
+    base.run(Selection(tuple(wanted)))
+    assert names(base, type="adr") == {"0001-rows.md", "0003-queue.md", "0004-cron.md", "q3.md"}
+    assert base.document("adr/0004-cron.md")["id"] == moved
+    assert "more.md" not in names(base)
 
 
 def test_front_matter_that_cannot_be_read_is_a_warning_until_it_is_mended(base: Stages) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from sourcebook.admin.items import list_items
 from sourcebook.admin.status import collection_statuses
+from sourcebook.contract.listing import DocumentsRequest
 from sourcebook.errors import FailureClass, ListingError, ParseError, RecordingError, TemporaryParseError
 from sourcebook.model.selection import Selection
 from tests.integration.stages import Stages, html
@@ -25,13 +26,13 @@ def test_documents_fail_in_classes_that_can_be_asked_for(stages: Stages) -> None
     classes = {failure.uri: failure.failure_class for failure in report.failures}
     assert classes == {stages.uri("broken.docx"): FailureClass.CORRUPT, stages.uri("gone.md"): FailureClass.MISSING}
     with stages.connection() as connection:
-        (item,) = list_items(connection, failure_class=FailureClass.CORRUPT)
+        (item,) = list_items(connection, DocumentsRequest(failure=FailureClass.CORRUPT))
         assert (item.uri, item.failure_class, item.attempts, item.parked) == (
             stages.uri("broken.docx"), "corrupt", 1, True,
         )  # fmt: skip
-        (item,) = list_items(connection, failure_class=FailureClass.MISSING)
+        (item,) = list_items(connection, DocumentsRequest(failure=FailureClass.MISSING))
         assert (item.uri, item.parked) == (stages.uri("gone.md"), False)
-        assert list_items(connection, failure_class=FailureClass.PASSWORD) == []
+        assert list_items(connection, DocumentsRequest(failure=FailureClass.PASSWORD)) == []
         (status,) = collection_statuses(connection)
     assert {problem.failure_class: problem.parked for problem in status.problems} == {"corrupt": True, "missing": False}
 
@@ -41,7 +42,7 @@ def test_a_folder_that_is_not_there_has_a_class(stages: Stages) -> None:
     (failure,) = stages.raw_files().failures
     assert failure.failure_class == FailureClass.MISSING
     with stages.connection() as connection:
-        (item,) = list_items(connection, failure_class=FailureClass.MISSING)
+        (item,) = list_items(connection, DocumentsRequest(failure=FailureClass.MISSING))
     assert (item.kind, item.failure_class) == ("source", "missing")
 
 
@@ -88,7 +89,7 @@ def test_pages_fail_in_classes_by_their_answers(stages: Stages) -> None:
     stages.configure_site()
     stages.crawl()
     with stages.connection() as connection:
-        (private,) = list_items(connection, failure_class=FailureClass.FORBIDDEN)
-        (broken,) = list_items(connection, failure_class=FailureClass.SERVER)
+        (private,) = list_items(connection, DocumentsRequest(failure=FailureClass.FORBIDDEN))
+        (broken,) = list_items(connection, DocumentsRequest(failure=FailureClass.SERVER))
     assert (private.uri, private.parked) == (f"{stages.web.url}/private", True)
     assert (broken.uri, broken.parked) == (f"{stages.web.url}/broken", False)

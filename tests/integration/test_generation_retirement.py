@@ -26,10 +26,14 @@ from tests.integration.stages import Stages
 from tests.waiting import wait_until
 
 
-@pytest.fixture
-def built(stages: Stages) -> Stages:
+def fill(stages: Stages) -> None:
     """A collection with one generation of 64 tokens."""
-    return build_first(stages)
+    build_first(stages)
+
+
+@pytest.fixture
+def built(filled: Stages) -> Stages:
+    return filled
 
 
 def test_a_killed_activation_leaves_one_generation_or_the_other(built: Stages, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,10 +15,14 @@ from tests.integration.stages import Stages
 OTHER = "collections:\n  other:\n    files: [{root: ./docs}]\n"
 
 
-@pytest.fixture
-def built(stages: Stages) -> Stages:
+def fill(stages: Stages) -> None:
     """A collection with one generation of 64 tokens."""
-    return build_first(stages)
+    build_first(stages)
+
+
+@pytest.fixture
+def built(filled: Stages) -> Stages:
+    return filled
 
 
 def assert_whole(stages: Stages, tokens: int) -> None:

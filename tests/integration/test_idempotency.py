@@ -15,12 +15,15 @@ JUDGMENT = {"query": "How long do the batteries last?", "document": "handbook/po
 URL = "/v1/judgments"
 
 
-@pytest.fixture
-def base(stages: Stages) -> Stages:
+def fill(stages: Stages) -> None:
     stages.write("handbook/power.md", "# Power\n\nThe batteries last fourteen months.")
     stages.configure("collections:\n  handbook: {files: [{root: ./docs/handbook}]}\n")
     stages.run()
-    return stages
+
+
+@pytest.fixture
+def base(filled: Stages) -> Stages:
+    return filled
 
 
 def send(client: Client, name: str, body: Any = JUDGMENT) -> Answer:

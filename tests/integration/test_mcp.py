@@ -28,15 +28,18 @@ LOG = "# Log\n\n" + "\n\n".join(
 SALARY = "# Salaries\n\nThe batteries engineer of the harbour earns a marmalade bonus in winter."
 
 
-@pytest.fixture
-def base(stages: Stages) -> Stages:
+def fill(stages: Stages) -> None:
     """Two collections, of which a key may see one."""
     stages.write("handbook/power.md", POWER)
     stages.write("handbook/log.md", LOG)
     stages.write("personnel/salaries.md", SALARY)
     stages.configure(CONFIGURATION)
     stages.run_all("personnel", "handbook")
-    return stages
+
+
+@pytest.fixture
+def base(filled: Stages) -> Stages:
+    return filled
 
 
 @pytest.mark.parametrize("version", VERSIONS)

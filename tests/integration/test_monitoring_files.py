@@ -61,7 +61,7 @@ def test_every_metric_that_is_served_is_on_the_dashboard_and_in_the_docs(served:
 
 def test_every_label_of_the_files_exists(database: Database) -> None:
     """A misspelt label in a selector would select nothing, for ever."""
-    known = {"collection", "daemon", "status", "outcome", "kind", "state", "le"}
+    known = {"collection", "daemon", "status", "outcome", "kind", "state", "le", "queue", "operation"}
     used = {
         label
         for text in _expressions()

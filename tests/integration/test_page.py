@@ -46,8 +46,7 @@ Marmalade <script>{CANARY}</script><img src=x onerror={CANARY}><svg onload={CANA
 """
 
 
-@pytest.fixture
-def base(stages: Stages) -> Stages:
+def fill(stages: Stages) -> None:
     """A handbook whose manual is split into two passages, and letters that a file with a damaged PDF is among."""
     stages.write("handbook/power.md", POWER)
     stages.write("handbook/seal.md", "# Seals\n\nThe seal of the housing is greased in spring.")
@@ -55,7 +54,11 @@ def base(stages: Stages) -> Stages:
     stages.write("letters/first.md", "# To the harbour master\n\nThe gauge on the pier stands still.")
     stages.configure(CONFIGURATION)
     _take_in(stages, "handbook", "letters")
-    return stages
+
+
+@pytest.fixture
+def base(filled: Stages) -> Stages:
+    return filled
 
 
 def _take_in(stages: Stages, *collections: str) -> None:
@@ -187,6 +190,7 @@ def test_a_long_list_goes_on_where_it_ended_and_is_there_at_once(base: Stages) -
             assert min(seconds) < 0.2
 
 
+@pytest.mark.changes_files
 def test_collections_are_shown_by_what_is_kept_of_them(base: Stages) -> None:
     with serving(base.knowledge, requires_key=False) as client:
         settled = look(client, "/collections")

@@ -22,13 +22,16 @@ collections:
 """
 
 
-@pytest.fixture
-def base(stages: Stages) -> Stages:
+def fill(stages: Stages) -> None:
     stages.write("handbook/power.md", POWER)
     stages.write("handbook/report.pdf", REPORT)
     stages.configure(CONFIGURATION)
     stages.run_all("handbook", "all")
-    return stages
+
+
+@pytest.fixture
+def base(filled: Stages) -> Stages:
+    return filled
 
 
 @pytest.fixture
@@ -115,6 +118,7 @@ def test_a_document_is_removed_and_restored(base: Stages, open_server: Client) -
     assert browser.send(f"{taken}/remove").status == 400
 
 
+@pytest.mark.changes_files
 def test_the_original_and_the_export_are_downloaded(base: Stages, open_server: Client) -> None:
     browser = Browser(open_server)
     path = path_of(base, "report.pdf")

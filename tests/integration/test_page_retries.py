@@ -15,8 +15,7 @@ from tests.integration.stages import Stages
 DAMAGED = b"%PDF-1.7\nthe rest was lost\n"
 
 
-@pytest.fixture
-def base(stages: Stages) -> Stages:
+def fill(stages: Stages) -> None:
     """Two collections with damaged documents, and one without."""
     stages.write("handbook/a.pdf", DAMAGED)
     stages.write("handbook/b.pdf", DAMAGED + b"b")
@@ -28,7 +27,11 @@ def base(stages: Stages) -> Stages:
         stages.collection = name
         stages.raw_files()
         stages.documents()
-    return stages
+
+
+@pytest.fixture
+def base(filled: Stages) -> Stages:
+    return filled
 
 
 @pytest.fixture

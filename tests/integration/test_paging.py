@@ -39,8 +39,7 @@ class OneVector:
         """Nothing to give back."""
 
 
-@pytest.fixture
-def means(stages: Stages) -> Iterator[SearchResources]:
+def fill(stages: Stages) -> None:
     """Two collections of different models, one so large that a search that looks a little walks its HNSW index."""
     random = np.random.default_rng(5)
     stages.configure("collections:\n  large:\n    files: [{root: ./docs}]\n  small:\n    files: [{root: ./docs}]\n")
@@ -58,9 +57,13 @@ def means(stages: Stages) -> Iterator[SearchResources]:
             index(stages, generation)
     with stages.connection() as connection:
         connection.execute("ANALYZE")
+
+
+@pytest.fixture
+def means(filled: Stages) -> Iterator[SearchResources]:
     reranker = Reranker()
     with ThreadPoolExecutor(2) as executor:
-        yield SearchResources(stages.database.pool, executor, QueryVectors(Path(), OneVector()), reranker)
+        yield SearchResources(filled.database.pool, executor, QueryVectors(Path(), OneVector()), reranker)
     reranker.close()
 
 
@@ -141,15 +144,15 @@ def test_grouped_by_document_each_document_stands_once(means: SearchResources) -
         assert all(other.score <= result.score for other in result.also)
 
 
-def test_diverse_results_are_less_alike(stages: Stages, means: SearchResources) -> None:
+def test_diverse_results_are_less_alike(filled: Stages, means: SearchResources) -> None:
     """The vectors of the passages decide, as they lie in the index."""
-    rows = stages.rows("SELECT id, document_id, ordinal, generation_id FROM chunk")
+    rows = filled.rows("SELECT id, document_id, ordinal, generation_id FROM chunk")
     ids = {(row["document_id"], row["ordinal"]): row["id"] for row in rows}
     models = {row["generation_id"]: str(row["generation_id"]) for row in rows}
 
     def likeness(diversity: float) -> float:
         results = search(means, 0, 4, "vector", fusion=Fusion(depth=100), diversity=diversity)
-        with stages.connection() as connection:
+        with filled.connection() as connection:
             found = read_vectors(connection, models, [ids[result.document_id, result.ordinal] for result in results])
         return sum(
             float(one.vector @ other.vector)

@@ -10,6 +10,7 @@ from aiohttp import web
 
 from sourcebook.admin.items import find_document, list_items
 from sourcebook.admin.status import processing_items
+from sourcebook.contract.listing import DocumentsRequest
 from sourcebook.contract.status import ProcessingItem
 from sourcebook.stages.processing import processing
 from sourcebook.telemetry.log_context import log_context
@@ -65,7 +66,7 @@ def test_the_state_names_the_process_and_the_run(stages: Stages) -> None:
     ):
         marks.begin([stages.uri("flag.md")])
         with stages.connection() as other:
-            (item,) = list_items(other, processing=True)
+            (item,) = list_items(other, DocumentsRequest(processing=True))
             states = {item.uri.rpartition("/")[2]: item.state for item in list_items(other)}
             assert find_document(other, stages.uri("flag.md")).item == item
         assert (item.uri, item.state, item.processing_since is not None) == (stages.uri("flag.md"), "processing", True)

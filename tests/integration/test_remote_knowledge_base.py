@@ -46,8 +46,7 @@ The batteries of the tide gauge last fourteen months.
 )
 
 
-@pytest.fixture
-def base(stages: Stages) -> Stages:
+def fill(stages: Stages) -> None:
     """Two collections with documents that are alike, one that cannot be read, and one in both."""
     stages.write("handbook/power.md", POWER)
     stages.write("handbook/seal.md", "# Seals\n\nThe seal of the housing is greased in spring.")
@@ -56,7 +55,11 @@ def base(stages: Stages) -> Stages:
     stages.write("personnel/old/seal.md", "# Seals\n\nThe seal of the archive is never broken.")
     stages.configure(CONFIGURATION)
     stages.run_all("personnel", "handbook")
-    return stages
+
+
+@pytest.fixture
+def base(filled: Stages) -> Stages:
+    return filled
 
 
 @pytest.fixture
@@ -133,6 +136,7 @@ def test_similar_documents_and_contents_are_equal(knowledge: KnowledgeBase, remo
     remote.prewarm("handbook")
 
 
+@pytest.mark.changes_files
 def test_lists_of_documents_are_equal(
     base: Stages, knowledge: KnowledgeBase, remote: RemoteKnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,6 +12,7 @@ from sourcebook.admin.pending import find_pending
 from sourcebook.admin.removal import purge, purgeable, remove_items, restore_items
 from sourcebook.admin.retention import delete_unreferenced
 from sourcebook.admin.status import collection_statuses
+from sourcebook.contract.listing import DocumentsRequest
 from sourcebook.database.database import Database
 from sourcebook.database.lock import is_locked
 from sourcebook.errors import AmbiguousDocumentError, QueryError, UnknownDocumentError
@@ -245,7 +246,10 @@ class TestPurge:
         assert ingest(configuration) == 0
         assert found(database, "batteries winters") == []
         with database.connection() as connection:
-            states = {item.uri.rpartition("/")[2]: item.state for item in list_items(connection, removed=True)}
+            states = {
+                item.uri.rpartition("/")[2]: item.state
+                for item in list_items(connection, DocumentsRequest(removed=True))
+            }
             assert states["battery.md"] == "removed"
             restore_items(connection, str(folder / "battery.md"))
         assert ingest(configuration) == 1

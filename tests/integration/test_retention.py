@@ -7,6 +7,7 @@ import pytest
 from sourcebook.admin.items import list_items
 from sourcebook.admin.removal import purge, purgeable
 from sourcebook.admin.retention import forget_removed
+from sourcebook.contract.listing import DocumentsRequest
 from tests.integration.stages import Stages
 from tests.integration.test_attachments import message
 
@@ -84,7 +85,11 @@ def test_purge_deletes_by_age(stages: Stages) -> None:
     with stages.connection() as connection:
         counted = purgeable(connection, timedelta(days=30))
         assert purgeable(connection).documents == 2
-        removed = {item.uri: item.removed_at for item in list_items(connection, removed=True) if item.removed_at}
+        removed = {
+            item.uri: item.removed_at
+            for item in list_items(connection, DocumentsRequest(removed=True))
+            if item.removed_at
+        }
     assert set(removed) == {stages.uri("old.md"), stages.uri("young.md")}
     assert purge(stages.database, older_than=timedelta(days=30)) == counted
     assert (counted.documents, counted.files, counted.parsed_contents, counted.embeddings) == (1, 1, 1, 1)

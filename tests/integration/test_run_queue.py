@@ -47,7 +47,9 @@ sys.exit(script.load()())
 
 
 @pytest.fixture
-def queue(database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dg.DagsterInstance]:
+def queue(
+    dagster_tables: str, database: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[dg.DagsterInstance]:
     """The instance of `sourcebook up` with places for three runs, and Dagster's daemon."""
     monkeypatch.setenv(STORAGE_VARIABLE, database.url)
     settings = SETTINGS.read_text().replace("dequeue_interval_seconds: 2", "dequeue_interval_seconds: 1")

@@ -12,6 +12,7 @@ from psycopg.types.json import Jsonb
 from sourcebook import KnowledgeBase
 from sourcebook.admin.access_keys import find_key
 from sourcebook.admin.items import list_items
+from sourcebook.contract.listing import DocumentsRequest
 from sourcebook.database import schema
 from sourcebook.database.database import Database
 from sourcebook.database.embedded import EmbeddedServer
@@ -87,7 +88,7 @@ def test_a_database_of_a_release_is_opened_whole(create_database: CreateDatabase
         assert [hit.uri for hit in knowledge.search("gauge", mode="keyword", generation=2)] == ["gauge"]
         assert knowledge.search("house", filters={"tags": ["checked"]})[0].metadata == {"author": "Ann"}
         assert len(knowledge.search("house", filters={"tags": ["elsewhere"]})) == 0
-        shown = [(item.uri, item.state) for item in list_items(connection, removed=True)]
+        shown = [(item.uri, item.state) for item in list_items(connection, DocumentsRequest(removed=True))]
         ours = {"gauge", "gone", "pegel", "talk", "https://site.example/tides", "upload://0123/notes"}
         assert {uri for uri, _ in shown} == ours
         assert [uri for uri, state in shown if state == "removed"] == ["gone"]

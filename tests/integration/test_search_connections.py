@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from psycopg import Cursor
 
 from sourcebook.contract.fusion import Fusion
 from sourcebook.contract.reranking import Reranking
@@ -45,22 +46,26 @@ class OneVector:
         """Do nothing."""
 
 
-@pytest.fixture
-def resources(stages: Stages) -> Iterator[SearchResources]:
+def fill(stages: Stages) -> None:
     """Ten documents of thirty passages each."""
     random = np.random.default_rng(5)
     stages.configure()
     publish_passages(stages, [[" ".join(random.choice(WORDS, size=5)) for _ in range(30)] for _ in range(10)])
-    reranker = Reranker()
-    with ThreadPoolExecutor(16) as executor:
-        yield SearchResources(stages.database.pool, executor, QueryVectors(Path(), OneVector()), reranker)
-    reranker.close()
 
 
 @pytest.fixture
-def cross_encoder(tmp_path: Path) -> Reranking:
+def resources(filled: Stages) -> Iterator[SearchResources]:
+    reranker = Reranker()
+    with ThreadPoolExecutor(16) as executor:
+        yield SearchResources(filled.database.pool, executor, QueryVectors(Path(), OneVector()), reranker)
+    reranker.close()
+
+
+@pytest.fixture(scope="module")
+def cross_encoder(tmp_path_factory: pytest.TempPathFactory) -> Reranking:
     """A reranking model with random weights."""
-    return Reranking(str(build_cross_encoder(tmp_path / "cross-encoder", WORDS)), top=20, timeout=None)
+    folder = tmp_path_factory.mktemp("models") / "cross-encoder"
+    return Reranking(str(build_cross_encoder(folder, WORDS)), top=20, timeout=None)
 
 
 def search(resources: SearchResources, **options: Any) -> SearchResults:
@@ -124,7 +129,7 @@ def test_the_legs_run_at_the_same_time(resources: SearchResources) -> None:
 
 @pytest.mark.parametrize("connections", [1, 2])
 def test_many_threads_share_few_connections(
-    database: Database, resources: SearchResources, cross_encoder: Reranking, connections: int
+    filled: Stages, resources: SearchResources, cross_encoder: Reranking, connections: int
 ) -> None:
     """Sixteen threads on two connections, or one: every search ends with the results that it has alone."""
     kinds: list[dict[str, Any]] = [
@@ -134,7 +139,7 @@ def test_many_threads_share_few_connections(
         {"mode": "keyword", "neighbours": 1},
     ]
     wanted = [search(resources, **options).results for options in kinds]
-    with Database(database.location, max_connections=connections) as narrow:
+    with Database(filled.database.location, max_connections=connections) as narrow:
         few = replace(resources, connections=narrow.pool)
         with ThreadPoolExecutor(16) as threads:
             found = list(threads.map(lambda number: search(few, **kinds[number % len(kinds)]).results, range(64)))
@@ -143,10 +148,10 @@ def test_many_threads_share_few_connections(
 
 
 def test_no_connection_is_held_while_a_model_reranks(
-    database: Database, resources: SearchResources, cross_encoder: Reranking
+    filled: Stages, resources: SearchResources, cross_encoder: Reranking
 ) -> None:
     """Another search on the only connection ends in the meantime."""
-    with Database(database.location, max_connections=1) as narrow:
+    with Database(filled.database.location, max_connections=1) as narrow:
 
         class Searching(Reranker):
             def score(
@@ -161,11 +166,11 @@ def test_no_connection_is_held_while_a_model_reranks(
 
 
 def test_no_connection_is_held_while_an_embedding_model_loads(
-    database: Database, resources: SearchResources, cross_encoder: Reranking
+    filled: Stages, resources: SearchResources, cross_encoder: Reranking
 ) -> None:
     """Another search on the only connection ends in the meantime; the one that loads checks out three at most."""
     wanted = search(resources, rerank=cross_encoder).results
-    with Database(database.location, max_connections=1) as narrow:
+    with Database(filled.database.location, max_connections=1) as narrow:
 
         class Loading(QueryVectors):
             loaded = False
@@ -199,3 +204,18 @@ def test_a_leg_that_fails_gives_every_connection_back(resources: SearchResources
             search(failing)
     assert resources.connections.lent == 0
     assert len(search(resources)) > 0
+
+
+def test_a_search_sends_few_statements(resources: SearchResources, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A millisecond or two goes with each: what few collections have is asked for where there is some."""
+    sent: list[object] = []
+    execute = Cursor.execute
+
+    def noted(cursor: Any, statement: Any, *values: Any, **options: Any) -> Any:
+        sent.append(statement)
+        return execute(cursor, statement, *values, **options)
+
+    search(resources)
+    monkeypatch.setattr(Cursor, "execute", noted)
+    search(resources)
+    assert len(sent) <= 11, sent

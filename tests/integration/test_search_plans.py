@@ -207,7 +207,11 @@ def test_passages_are_read_by_key(connection: Connection, corpora: tuple[WordCor
     generation, chunks = corpora[0].generation, corpora[0].chunks()[:5]
     for nodes in (
         plan(connection, "passages", of(generation, chunks=chunks)),
-        plan(connection, "first_passages", of(generation, chunks=chunks, shown=chunks[:2], tokens=["common"])),
+        plan(
+            connection,
+            "first_passages",
+            of(generation, chunks=chunks, shown=chunks[:2], tokens=["common"], least=16, head=60),
+        ),
     ):
         assert not {table for table in scanned(nodes) if "entry" in table}
         assert f"search_entry_{corpora[1].generation.id}" not in relations(nodes)

@@ -25,15 +25,18 @@ POWER = "# Power\n\nThe batteries of the tide gauge last fourteen months. " + "T
 SALARY = "# Salaries\n\nThe batteries engineer of the harbour earns a marmalade bonus in winter."
 
 
-@pytest.fixture
-def base(stages: Stages) -> Stages:
+def fill(stages: Stages) -> None:
     """Two collections, of which a key may see one."""
     stages.write("handbook/power.md", POWER)
     stages.write("handbook/seal.md", "# Seals\n\nThe seal of the housing is greased in spring.")
     stages.write("personnel/salaries.md", SALARY)
     stages.configure(CONFIGURATION)
     stages.run_all("personnel", "handbook")
-    return stages
+
+
+@pytest.fixture
+def base(filled: Stages) -> Stages:
+    return filled
 
 
 def key(stages: Stages, name: str, *scopes: str, only: list[str] | None = None, lasts: timedelta | None = None) -> str:

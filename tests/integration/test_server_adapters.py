@@ -12,8 +12,7 @@ QUERY = "How long do the batteries last?"
 MODEL = "all-MiniLM-L6-v2"
 
 
-@pytest.fixture
-def base(stages: Stages) -> Stages:
+def fill(stages: Stages) -> None:
     """Two collections, of which a key may see one."""
     stages.write(
         "handbook/power.md", "---\nyear: 2021\nauthor: Ann\n---\n# Power\n\nThe batteries last fourteen months."
@@ -22,7 +21,11 @@ def base(stages: Stages) -> Stages:
     stages.write("personnel/salaries.md", "# Salaries\n\nThe batteries engineer earns a marmalade bonus in winter.")
     stages.configure(CONFIGURATION)
     stages.run_all("personnel", "handbook")
-    return stages
+
+
+@pytest.fixture
+def base(filled: Stages) -> Stages:
+    return filled
 
 
 def asked(**changed: object) -> dict[str, object]:

@@ -27,15 +27,18 @@ collections:
 """
 
 
-@pytest.fixture
-def base(stages: Stages) -> Stages:
+def fill(stages: Stages) -> None:
     for name in NAMES:
         stages.write(f"handbook/{name}", f"# A title\n\n<p>{HOSTILE} The batteries of {len(name)} last.</p>\n")
     stages.write("handbook/report.pdf", REPORT)
     stages.configure(CONFIGURATION)
     stages.run_all("handbook", "all")
     stages.collection = "handbook"
-    return stages
+
+
+@pytest.fixture
+def base(filled: Stages) -> Stages:
+    return filled
 
 
 def number(base: Stages, name: str) -> int:
@@ -101,6 +104,7 @@ def test_parts_of_an_original_are_given(base: Stages, knowledge: KnowledgeBase) 
         assert client.get(f"{path}?inline=1").headers["content-disposition"].startswith("inline")
 
 
+@pytest.mark.changes_files
 def test_an_original_that_has_changed_is_gone(base: Stages, knowledge: KnowledgeBase) -> None:
     document = number(base, "plain.txt")
     Path(base.root / "handbook" / "plain.txt").write_text("changed since")
@@ -178,6 +182,7 @@ def test_files_of_documents_that_a_key_does_not_see_do_not_exist(base: Stages, k
         assert b'handbook"' not in client.get(f"/v1/documents/{taken}/export").content
 
 
+@pytest.mark.changes_files
 def test_a_client_that_leaves_in_the_middle_leaves_no_file_open(base: Stages, knowledge: KnowledgeBase) -> None:
     """Nor does one that has read all of it, or asks for what is not there."""
     path = base.root / "handbook" / "report.pdf"

@@ -14,6 +14,7 @@ import pytest
 from sourcebook.admin.access_keys import create_key
 from sourcebook.admin.audit import audit_events
 from sourcebook.admin.collections import collection_names
+from sourcebook.admin.work_requests import claim_work, end_work
 from tests.integration.http_server import Answer, Client, serving
 from tests.integration.mcp_client import Agent, over_http
 from tests.integration.stages import Stages
@@ -141,7 +142,7 @@ BAD_BODIES: list[tuple[bytes, dict[str, str], int]] = [
     (form(("a.md", TIDES)), {"Content-Type": "multipart/form-data; boundary=other"}, 400),
     (form(), {}, 422),
     (form((f"{SECRET}.md", b"")), {}, 422),
-    (form(("a.md", TIDES), (f"{SECRET}.md", b"")), {}, 422),
+    (form((f"{SECRET}.md", b""), (f"../{SECRET}.md", b"")), {}, 422),
     (form((f"../{SECRET}.md", TIDES)), {}, 422),
     (form((f"/etc/{SECRET}", TIDES)), {}, 422),
     (form((f"{SECRET}\0.md", TIDES)), {}, 422),
@@ -166,6 +167,41 @@ def test_bad_bodies_leave_nothing(base: Stages) -> None:
             assert stored(base) == 0
         assert client.get("/v1/uploads").json["uploads"] == []
         assert base.rows("SELECT * FROM work_request") == []
+
+
+def test_each_file_of_a_body_has_an_outcome(base: Stages) -> None:
+    with serving(base.knowledge, requires_key=False) as client:
+        files = (("empty.md", b""), ("tides.md", TIDES), ("../up.md", KNOTS), ("wrong.exe", b"MZ\x90\0" + bytes(99)))
+        answer = send(client, form(*files))
+        assert answer.status == 202
+        assert [each["name"] for each in answer.json["uploads"]] == ["tides.md", "wrong.exe"]
+        refused = {each["name"]: each["reason"] for each in answer.json["refused"]}
+        assert refused.keys() == {"empty.md", "../up.md"}
+        assert refused["empty.md"] == "has no bytes"
+        assert stored(base) == 2
+        tides, program = answer.json["uploads"]
+        path = f"/v1/documents/{tides['document_id']}"
+        assert client.get(path).json["document"]["state"] == "pending"
+        page = client.get("/v1/documents?limit=1&sort=-created").json
+        rest = client.get(f"/v1/documents?limit=1&sort=-created&cursor={page['next_cursor']}").json
+        assert (page["total"], rest["total"]) == (2, None)
+        assert {each["documents"][0]["uri"] for each in (page, rest)} == {tides["uri"], program["uri"]}
+
+        number = answer.json["work"]["id"]
+        with base.connection() as connection:
+            assert claim_work(connection, worker="test") is not None
+            base.run()
+            end_work(connection, number, "succeeded", failed=0)
+        (unread,) = client.get(f"/v1/work-requests/{number}").json["unread"]
+        assert (unread["uri"], unread["state"], bool(unread["reason"])) == (program["uri"], "skipped", True)
+        changed = client.request("PATCH", path, b'{"title": "High water"}', {"Content-Type": "application/json"})
+        assert (changed.status, changed.json["given_title"]) == (200, "High water")
+        found = client.post("/v1/search", {"query": "barnacle", "mode": "keyword"}).json["results"]
+        assert [(hit["title"], hit["total_chunks"]) for hit in found] == [("High water", 1)]
+        titled = client.request("PUT", "/v1/uploads/handbook/knots.md?title=Bowlines", KNOTS).json["uploads"][0]
+        assert client.get(f"/v1/documents/{titled['document_id']}").json["document"]["title"] == "Bowlines"
+        two = send(client, form(("a.md", TIDES), ("b.md", KNOTS)), "collection=handbook&title=Both")
+        assert (two.status, "one file" in two.json["detail"]) == (422, True)
 
 
 def test_a_body_without_a_length_is_cut_off_at_the_limit(base: Stages) -> None:

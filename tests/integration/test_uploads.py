@@ -18,6 +18,7 @@ from sourcebook.admin.items import list_items
 from sourcebook.admin.removal import purge, remove_items, restore_items
 from sourcebook.admin.retention import forget_removed
 from sourcebook.admin.uploads import delete_unreferenced_bytes
+from sourcebook.contract.listing import DocumentsRequest
 from sourcebook.contract.uploads import Upload
 from sourcebook.database.database import Database
 from sourcebook.database.location import DatabaseLocation
@@ -237,7 +238,7 @@ def test_missing_and_damaged_bytes_are_named(base: Stages) -> None:
     paths[1].write_bytes(b"damaged")
     base.raw_files()
     with base.connection() as connection:
-        problems = {item.uri: item.error or "" for item in list_items(connection, failed=True)}
+        problems = {item.uri: item.error or "" for item in list_items(connection, DocumentsRequest(failed=True))}
     assert "not in the store of uploads" in problems[sent[0].uri]
     assert "damaged" in problems[sent[1].uri]
     for each in sent:

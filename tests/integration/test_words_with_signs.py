@@ -9,6 +9,7 @@ from psycopg import Connection
 from sourcebook import KnowledgeBase
 from sourcebook.database.database import Database
 from sourcebook.database.embedded import EmbeddedServer
+from sourcebook.database.queries import queries
 from sourcebook.stages.search_index import publish
 from tests.integration.word_corpus import WordCorpus, Written, new_corpus, word_database
 
@@ -183,3 +184,19 @@ def test_the_option_of_a_query_is_what_it_is_about(connection: Connection, find:
     )
     assert find("store_pages Kq mydb", corpus) == [0, 1]
     assert find("store_pages -Kq mydb", corpus) == [1, 0]
+
+
+def test_statements_of_a_search_read_words_as_the_index_does(connection: Connection) -> None:
+    """They take shorter ways, by which words of letters alone, and lexemes in their order, are the same."""
+    words = ["running", "Running", "RUNNING", "runningFast", "C++", "2024-05-03", "naïve", "Äpfel", "дома", "don't"]
+    texts = ["an in-house café-au-lait bar", "GPU vs CPU on 2024-05-03", "C++ & .NET", "知識庫", "дома и ёлка", ""]
+    names = ["english", "german", "russian", "serbian", "simple", "turkish"]
+    read = "SELECT word, array_agg(DISTINCT lexeme) FROM unnest(%s::text[]) AS word, unnest(%s::text[]) AS name, "
+    read += "unnest(search_lexemes(name::regconfig, word)) GROUP BY word"
+    wanted: dict[str, list[str]] = dict(connection.execute(read, [words, names]).fetchall())
+    tokens = [token for listed in wanted.values() for token in listed]
+    scoped = {"words": words, "configurations": names, "tokens": tokens}
+    assert dict(connection.execute(queries["words_with_lexemes"], scoped).fetchall()) == wanted
+    order = "SELECT text, lexemes_in_order(name::regconfig, text) FROM unnest(%s::text[]) text, unnest(%s::text[]) name"
+    found = connection.execute(queries["lexemes_of_texts"], {"texts": texts, "configurations": names}).fetchall()
+    assert sorted(found) == sorted(connection.execute(order, [texts, names]).fetchall())

@@ -5,10 +5,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import click
 import dagster as dg
 import pytest
+import typer.main
 from ruamel.yaml import YAML
+from typer.core import TyperGroup
 
+from sourcebook.admin.access_keys import FIRST_KEY
+from sourcebook.command.app import app
 from sourcebook.config.loading import load_configuration
 from tests.checkout import CHECKOUT
 
@@ -43,7 +48,7 @@ def mounts(service: Mapping[str, Any]) -> dict[str, str]:
 class TestCompose:
     def test_the_services_are_there_and_each_is_watched(self, services: Mapping[str, Any]) -> None:
         """Every service has a health check, and starts after what it needs is healthy."""
-        assert set(services) == {"postgres", "code", "webserver", "daemon", "metrics"}
+        assert set(services) == {"postgres", "serve", "worker", "code", "webserver", "daemon", "metrics"}
         for name, service in services.items():
             check = service["healthcheck"]
             assert {"test", "interval", "timeout", "start_period", "retries"} <= check.keys(), name
@@ -78,11 +83,11 @@ class TestCompose:
                 assert "${POSTGRES_PASSWORD:?" in line
         assert not re.search(r"postgresql://[^@\s]*:[^@\s]*@", text), "a URL with a password in it"
 
-    def test_the_page_and_the_metrics_are_reached_from_this_machine_only(self, services: Mapping[str, Any]) -> None:
-        """Nothing in front of the web server and of the metrics asks who one is."""
+    def test_pages_and_metrics_are_reached_from_this_machine_only(self, services: Mapping[str, Any]) -> None:
+        """Nothing in front of the web server and the metrics asks who one is, and nothing encrypts what is served."""
         published = {name: service["ports"] for name, service in services.items() if "ports" in service}
-        assert published.keys() == {"webserver", "metrics"}
-        for name, flag in (("webserver", "-p"), ("metrics", "--metrics-port")):
+        assert published.keys() == {"webserver", "metrics", "serve"}
+        for name, flag in (("webserver", "-p"), ("metrics", "--metrics-port"), ("serve", "--port")):
             (port,) = published[name]
             assert port.startswith("127.0.0.1:")
             assert port.endswith(":" + option(services[name]["command"], flag))
@@ -95,6 +100,32 @@ class TestCompose:
         assert mounted[str(configuration.parent)].endswith(":ro")
         shipped = load_configuration(CHECKOUT / "deploy" / "configuration" / configuration.name)
         assert [s.location for c in shipped.collections.values() for s in c.files] == ["/documents"]
+
+    def test_searches_are_answered_to_whoever_has_a_key(self, services: Mapping[str, Any]) -> None:
+        """The server listens on every address, where it asks for keys; the worker does its work; both share uploads."""
+        serve, worker, code = (services[name] for name in ("serve", "worker", "code"))
+        assert option(serve["command"], "--host") == "0.0.0.0"  # noqa: S104 - of the container
+        assert " --no-work" in serve["command"]
+        assert " --host" not in worker["command"]
+        assert " --no-work" not in worker["command"]
+        assert serve["environment"][FIRST_KEY] == f"${{{FIRST_KEY}:-}}"
+        assert FIRST_KEY not in worker["environment"]
+        for service in (serve, worker):
+            assert mounts(service).items() <= mounts(code).items()
+            assert mounts(service)["/var/lib/sourcebook"] == "state"
+            assert service["environment"]["SOURCEBOOK_FOLDERS"] in mounts(service)
+            assert code["environment"].items() <= service["environment"].items()
+            assert f":{option(service['command'], '--port')}/ready" in service["healthcheck"]["test"][-1]
+
+    def test_commands_of_services_are_read_by_the_command(self, services: Mapping[str, Any]) -> None:
+        for name in ("serve", "worker"):
+            program, action, *options = services[name]["command"].split()
+            assert program == "sourcebook"
+            group = typer.main.get_command(app)
+            assert isinstance(group, TyperGroup)
+            command = group.get_command(click.Context(group), action)
+            assert command is not None
+            assert command.make_context(action, options).params["port"] == 8320
 
     def test_default_mounts_exist(self, services: Mapping[str, Any]) -> None:
         """A folder that is missing would be made by Docker, empty and owned by root."""
@@ -156,13 +187,13 @@ class TestAgreement:
         created = "".join(
             path.read_text() for path in sorted((CHECKOUT / "deploy" / "postgres").iterdir()) if path.suffix == ".sql"
         )
-        for name in ("code", "webserver", "daemon", "metrics"):
+        for name in ("code", "webserver", "daemon", "metrics", "serve", "worker"):
             url = re.fullmatch(r"postgresql://(\w+)@postgres:5432/(\w+)", services[name]["environment"][variable])
             assert url
             assert url[1] == server["POSTGRES_USER"]
             assert f"CREATE DATABASE {url[2]};" in created
             assert services[name]["environment"]["PGPASSWORD"] == server["POSTGRES_PASSWORD"]
-        for name in ("code", "metrics"):
+        for name in ("code", "metrics", "serve", "worker"):
             assert services[name]["environment"]["SOURCEBOOK_DATABASE_URL"] == (
                 f"postgresql://{server['POSTGRES_USER']}@postgres:5432/{server['POSTGRES_DB']}"
             )

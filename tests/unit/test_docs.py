@@ -94,7 +94,7 @@ def test_every_setting_is_in_the_docs() -> None:
     keys += [f"records[].table.{field.alias or name}" for name, field in TableSettings.model_fields.items()]
     keys += [f"records[].python.{name}" for name in ProgramSettings.model_fields]
     keys += [f"from[].{name}" for name in TakenDocuments.model_fields]
-    keys.append("shards")
+    keys += ["shards", "description"]
     keys += [f"chunking.{name}" for name in ChunkingSettings.model_fields]
     keys += [f"embedding.{name}" for name in EmbeddingSettings.model_fields]
     keys += [f"speech.{name}" for name in SpeechSettings.model_fields]
@@ -112,6 +112,7 @@ def test_every_setting_is_in_the_docs() -> None:
     keys += [f"synonyms.{name}" for name in SynonymSettings.model_fields]
     parts = {"files", "sites", "taken", "chunking", "embedding", "generations", "speech", "parsing", "evaluation"}
     parts |= {
+        "description",
         "shards",
         "repositories",
         "records",

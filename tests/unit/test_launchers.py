@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import dagster as dg
@@ -208,6 +209,29 @@ class TestKubernetes:
         (workspace,) = read_yaml("deploy/workspace.yaml")["load_from"]
         assert deployment["name"] == workspace["grpc_server"]["location_name"]
         assert f"--version {dg.__version__} " in text
+
+
+def test_the_server_in_kubernetes_is_that_of_compose() -> None:
+    """Kubernetes' own client reads the manifests; command, variables and mounts are those of the service `serve`."""
+    client = pytest.importorskip("kubernetes.client")
+    loaded = list(YAML(typ="safe", pure=True).load_all(CHECKOUT / "deploy" / "helm" / "serve.yaml"))
+    read = client.ApiClient()
+    kinds = ("V1Deployment", "V1Service")
+    deployment, service = (
+        read.deserialize(SimpleNamespace(data=json.dumps(each)), kind) for each, kind in zip(loaded, kinds, strict=True)
+    )
+    (container,) = deployment.spec.template.spec.containers
+    serve = read_yaml("docker-compose.yml")["services"]["serve"]
+    assert " ".join(container.args) == serve["command"]
+    mounted = {volume.removesuffix(":ro").rsplit(":", 1)[1] for volume in serve["volumes"]}
+    assert {mount.mount_path for mount in container.volume_mounts} == mounted
+    assert {each.name for each in container.env} == {"SOURCEBOOK_CONFIG", "SOURCEBOOK_FOLDERS"}
+    (of_chart,) = read_yaml("deploy/helm/values.yaml")["dagster-user-deployments"]["deployments"]
+    assert {each["secretRef"]["name"] for each in loaded[0]["spec"]["template"]["spec"]["containers"][0]["envFrom"]} > {
+        each["name"] for each in of_chart["envSecrets"]
+    }
+    assert loaded[0]["spec"]["template"]["spec"]["volumes"] == of_chart["volumes"]
+    assert service.spec.selector == deployment.spec.template.metadata.labels
 
 
 class TestCelery:

@@ -9,6 +9,7 @@ import pytest
 
 from sourcebook import AsyncKnowledgeBase, KnowledgeBase
 from sourcebook.client import RemoteKnowledgeBase
+from sourcebook.contract.asking import AskOptions, AskRequest
 from sourcebook.contract.documents import RemovedItem
 from sourcebook.contract.fields import declared
 from sourcebook.contract.search import ContextOptions, ContextRequest, SearchOptions, SearchRequest
@@ -47,6 +48,7 @@ async def _awaited(knowledge: AsyncKnowledgeBase) -> tuple[SearchResults, list[R
     [
         (SearchRequest, SearchOptions, {"query", "collections", "limit", "mode"}),
         (ContextRequest, ContextOptions, {"question", "collections", "max_tokens", "format"}),
+        (AskRequest, AskOptions, {"question", "collections"}),
     ],
 )
 def test_the_options_are_the_fields_of_the_request(request_type: type, options: type, positional: set[str]) -> None:

@@ -134,8 +134,6 @@ _NEEDED = frozenset({"client", "server", "pipeline"})
 _WITH_TORCH = frozenset({"sentence_transformers", "torch", "whisper"})
 """Modules that a machine without torch lacks."""
 
-MENDING = "pip install 'sqlalchemy<2.1' dagster==1.13.27 dagster-webserver==1.13.27 dagster-postgres==0.29.27"
-
 
 def check_packages(*, with_pipeline: bool) -> list[Check]:
     """Check the packages of each extra; a missing one fails where the pipeline needs it and warns otherwise."""
@@ -153,7 +151,8 @@ def check_orchestration_versions() -> list[Check]:
     checks = []
     if any(found[name] not in {None, number} for name, number in wanted.items()):
         detail = f"versions are of different releases: {known}"
-        checks.append(fail("Dagster", detail, MENDING))
+        mending = " ".join(f"{name}=={number}" for name, number in wanted.items())
+        checks.append(fail("Dagster", detail, f"pip install 'sqlalchemy<2.1' {mending}"))
     else:
         checks.append(ok("Dagster", known))
     sqlalchemy = found["sqlalchemy"]

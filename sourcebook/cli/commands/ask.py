@@ -8,7 +8,7 @@ from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Json, as_text
 from sourcebook.cli.output import print_json, say, without_controls
 from sourcebook.cli.request_options import Asked, with_options
-from sourcebook.contract.search import AskRequest
+from sourcebook.contract.asking import AskRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,11 +72,13 @@ def ask(
     **Example:** `sourcebook ask "How long do the batteries last?" -c handbook`
 
     - `sourcebook ask "…" --base-url http://127.0.0.1:8080/v1 --model smollm2`: a server of your own
+    - `sourcebook ask "What is the total?" --document invoice.pdf --answer-schema total.json --json`: a value of a form
     """
     if tool_schema:
-        from sourcebook.answering.tools import tool_schemas
+        from sourcebook.answering.tools import TOOL_OPTIONS, tool_schemas
 
-        print_json({"tools": tool_schemas(tool_format)})  # type: ignore[arg-type] # it names the formats
+        allowed = asked["tool_options"] or TOOL_OPTIONS
+        print_json({"tools": tool_schemas(tool_format, allowed)})  # type: ignore[arg-type] # it names the formats
         return
     if tool_format != "openai":
         raise typer.BadParameter("--tool-format belongs to --tool-schema")

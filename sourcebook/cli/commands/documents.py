@@ -24,6 +24,7 @@ COLUMNS = (
     Column("collection", leaves=2),
     Column("version", "right", leaves=3),
 )
+CONDITIONS = ("collections", "states", "kinds", "types", "tags", "text", "failed", "removed", "failure", "processing")
 STYLES = {"failed": "red", "skipped": "yellow", "pending": "yellow", "processing": "cyan", "removed": "dim"}
 
 
@@ -42,11 +43,14 @@ def documents(ctx: typer.Context, asked: Asked, as_json: Json = False) -> None:
     context = CommandContext.of(ctx, may_be_served=True)
     DocumentsRequest.of(**asked)
     items: list[Item] = []
+    total = 0
     collections, limit, offset = asked["collections"], asked["limit"], asked["offset"]
     if not context.is_empty(collections or ()):
         more = {} if limit is None else {"limit": limit + 1}  # one more tells whether there is a next page
         with context.knowledge() as knowledge:
             items = knowledge.documents(**asked | more)
+            if limit is not None and len(items) > limit and not as_json:
+                total = knowledge.count_documents(**{name: asked[name] for name in CONDITIONS if name in asked})
     is_last = limit is None or len(items) <= limit
     items = items if is_last else items[:limit]
     if as_json:
@@ -59,7 +63,7 @@ def documents(ctx: typer.Context, asked: Asked, as_json: Json = False) -> None:
     else:
         _show(items)
     if limit is not None and not is_last and wraps():
-        say(safe(f"More: the same with --offset {offset + limit}", "dim"))
+        say(safe(f"More: {total:,} in all; the same with --offset {offset + limit}", "dim"))
 
 
 def _show(items: "list[Item]") -> None:

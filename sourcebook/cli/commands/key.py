@@ -8,11 +8,13 @@ from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Collections, Json, as_duration, as_text, duration
 from sourcebook.cli.output import print_json, say
 from sourcebook.cli.tables import Column, Row, show_table
+from sourcebook.errors import QueryError
 
 if TYPE_CHECKING:
-    from sourcebook.contract.access import AccessKey
+    from sourcebook.contract.access import AccessKey, PageSession
 
-_ACTIONS: Final = ("create", "list", "revoke")
+_ACTIONS: Final = {"create": "NAME", "revoke": "NAME", "sign-out": "NUMBER"}
+"""Actions that need a word more, and what it is."""
 COLUMNS: Final = (
     Column("id", "right"),
     Column("name", is_prose=True),
@@ -24,13 +26,25 @@ COLUMNS: Final = (
     Column("expires", leaves=2),
     Column("last used", leaves=1),
 )
+SESSION_COLUMNS: Final = (
+    Column("id", "right"),
+    Column("key", is_prose=True),
+    Column("browser", is_prose=True, leaves=2),
+    Column("since", leaves=1),
+    Column("last used", leaves=3),
+    Column("ends", leaves=4),
+)
 
 
 def key(
     ctx: typer.Context,
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[list | create NAME | revoke NAME]", help="An action.", show_default=False),
+        typer.Argument(
+            metavar="[list | create NAME | revoke NAME | sessions | sign-out NUMBER]",
+            help="An action.",
+            show_default=False,
+        ),
     ] = None,
     scopes: Annotated[
         list[str] | None,
@@ -72,8 +86,10 @@ def key(
     - `sourcebook key list`: every key, with its last use
 
     - `sourcebook key revoke website`
+
+    - `sourcebook key sessions`: browsers that are signed in with keys; `sourcebook key sign-out 3` ends one
     """
-    from sourcebook.operations.access_keys import create_key, keys, revoke_key
+    from sourcebook.operations.access_keys import create_key, end_session, keys, revoke_key, sessions
 
     action, name = _parse([as_text(word) for word in words or ()])
     if action != "create" and (scopes or collections or expires or limit):
@@ -100,17 +116,38 @@ def key(
                 print_json(revoked.as_dict())
             else:
                 say(f"The key {revoked.name} is revoked.")
+        elif action == "sign-out":
+            if not end_session(knowledge, _number(name)):
+                raise QueryError(f"no browser with the number {name} is signed in: sourcebook key sessions  shows them")
+            say(f"The browser {name} is signed out.")
+        elif action == "sessions":
+            _show_sessions(sessions(knowledge), as_json=as_json)
         else:
             _show(keys(knowledge), as_json=as_json)
 
 
 def _parse(words: list[str]) -> tuple[str, str]:
     """Return the action and the name."""
-    if words in ([], ["list"]):
-        return "list", ""
-    if len(words) == 2 and words[0] in {"create", "revoke"}:
+    if words in ([], ["list"], ["sessions"]):
+        return (words or ["list"])[0], ""
+    if len(words) == 2 and words[0] in _ACTIONS:
         return words[0], words[1]
-    raise typer.BadParameter("say  list, create NAME  or  revoke NAME")
+    raise typer.BadParameter("say  list, create NAME, revoke NAME, sessions  or  sign-out NUMBER")
+
+
+def _number(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 19):
+        raise typer.BadParameter(f"{text!r} is no number of a session: sourcebook key sessions  shows them")
+    return int(text)
+
+
+def _show_sessions(sessions: "list[PageSession]", *, as_json: bool) -> None:
+    if as_json:
+        print_json({"sessions": [each.as_dict() for each in sessions]})
+    elif sessions:
+        show_table(SESSION_COLUMNS, [_session_row(each) for each in sessions])
+    else:
+        say("No browser is signed in.")
 
 
 def _show(keys: "list[AccessKey]", *, as_json: bool) -> None:
@@ -120,6 +157,11 @@ def _show(keys: "list[AccessKey]", *, as_json: bool) -> None:
         show_table(COLUMNS, [_row(each) for each in keys])
     else:
         say("There is no key. Make one: sourcebook key create NAME")
+
+
+def _session_row(session: "PageSession") -> Row:
+    times = (f"{time.astimezone():%Y-%m-%d %H:%M}" for time in (session.began_at, session.used_at, session.ends_at))
+    return Row((str(session.id), session.key, session.browser, *times))
 
 
 def _row(key: "AccessKey") -> Row:

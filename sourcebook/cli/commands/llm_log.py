@@ -52,7 +52,11 @@ def llm_log(
     forget: Annotated[bool, typer.Option("--forget", help="Delete the log, of one collection or of all.")] = False,
     import_file: Annotated[
         Path | None,
-        typer.Option("--import", metavar="FILE", help="Add the log of the command llm, its logs.db; twice is once."),
+        typer.Option(
+            "--import",
+            metavar="FILE",
+            help="Add another log: logs.db of llm, or a program's own (SQLite, CSV, JSON lines); twice is once.",
+        ),
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -1,5 +1,6 @@
 """`sourcebook serve`: the knowledge base over HTTP."""
 
+import os
 import sys
 from typing import Annotated, Final
 
@@ -65,6 +66,15 @@ def serve(
             help="Address of Dagster's page, which the page links runs to.",
         ),
     ] = None,
+    request_log: Annotated[
+        str | None,
+        typer.Option(
+            "--request-log",
+            metavar="FILE",
+            envvar="SOURCEBOOK_REQUEST_LOG",
+            help="File of a JSON line for each request, without what was sent; - for standard error.",
+        ),
+    ] = None,
     no_work: NoWork = False,
 ) -> None:
     """Serve the knowledge base over HTTP until Ctrl-C: a page for people, a REST API, and `/mcp` for agents.
@@ -81,12 +91,14 @@ def serve(
     """
     from importlib.util import find_spec
 
+    from sourcebook.admin.access_keys import FIRST_KEY
     from sourcebook.admin.doctor.packages import SERVING
 
     for module in (*SERVING, "starlette"):
         if find_spec(module) is None:
             raise MissingDependencyError(f"{module} is not installed: run  {install_command('server')}")
     from sourcebook.knowledge_base import KnowledgeBase
+    from sourcebook.operations.access_keys import create_first_key
     from sourcebook.server.own_worker import can_work
     from sourcebook.server.serve_settings import ServeSettings
     from sourcebook.server.starting import serve as serve_until_told
@@ -101,9 +113,12 @@ def serve(
         origins=tuple(allow_origin or ()),
         dagster_url=dagster or None,
         folders=tuple(folder) if folder else None,
+        request_log=request_log or None,
         works_by=None if no_work or not can_work() else context.configuration_path,
     )
     with KnowledgeBase(context.open_database(max_connections=32)) as knowledge:
+        if first_key := os.environ.get(FIRST_KEY, "").strip():
+            create_first_key(knowledge, first_key)
         serve_until_told(knowledge, settings, host=host, port=port, workers=workers, program=_WORKER, started=_tell)
 
 

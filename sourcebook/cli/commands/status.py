@@ -173,7 +173,7 @@ def _show_sites(collection: "CollectionStatus") -> None:
                 counted(source.pages or 0, "page"),
                 f"{source.queued:,} queued" if source.queued else "",
                 f"{source.beyond:,} more than max_pages allows" if source.beyond else "",
-                f"next crawl {source.next_crawl_at.astimezone():%Y-%m-%d %H:%M}"
+                f"next crawl {source.next_crawl_at.astimezone():%Y-%m-%d %H:%M %Z}"
                 if source.next_crawl_at
                 else "not crawled yet",
             ]
@@ -189,7 +189,7 @@ def _show_repositories(collection: "CollectionStatus") -> None:
         if source.location.startswith("git+") and source.kind == "files":
             commit = f"at commit {source.commit[:12]}" if source.commit else "not fetched yet"
             again = source.next_fetch_at
-            due = f", next look {again.astimezone():%Y-%m-%d %H:%M}" if again else ", next look at once"
+            due = f", next look {again.astimezone():%Y-%m-%d %H:%M %Z}" if again else ", next look at once"
             line = f"{collection.name}: {one_line(source.location, 500)}: {commit}{due}"
             say(safe(line))
 

@@ -38,6 +38,9 @@ def upload(
         list[str] | None,
         typer.Option("--tag", metavar="TAG", help="A tag of the documents; may be repeated."),
     ] = None,
+    title: Annotated[
+        str | None, typer.Option("--title", metavar="TEXT", help="Title of the document, for one file.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Store copies of files in the knowledge base, and ask for documents to be made of them.
@@ -49,6 +52,8 @@ def upload(
     """
     if name is not None and len(files) > 1:
         raise typer.BadParameter("--name belongs to one file")
+    if title is not None and len(files) > 1:
+        raise typer.BadParameter("--title belongs to one file")
     if name is None and any(str(file) == "-" for file in files):
         raise typer.BadParameter("standard input needs a name: add --name")
     missing = [file for file in files if str(file) != "-" and not file.is_file()]
@@ -59,15 +64,16 @@ def upload(
     context.is_empty([into])  # raises an error where there is no database yet
 
     done: list[Upload] = []
+    titled = None if title is None else as_text(title)
     with context.knowledge() as knowledge:
         for file in files:
             called = as_text(name if name is not None else file.name)
             given = tuple(as_text(tag) for tag in tags or ())
             if str(file) == "-":
-                done.append(knowledge.upload(into, called, sys.stdin.buffer, tags=given))
+                done.append(knowledge.upload(into, called, sys.stdin.buffer, tags=given, title=titled))
             else:
                 with file.open("rb") as opened:
-                    done.append(knowledge.upload(into, called, opened, tags=given))
+                    done.append(knowledge.upload(into, called, opened, tags=given, title=titled))
         changed = [each.uri for each in done if each.changed]
         work = knowledge.request_work(into, documents=changed, kinds=["uploads"]) if changed else None
     if as_json:

@@ -1,9 +1,13 @@
 -- name: create_access_key
--- Insert a key, and return its row.
+-- Insert a key, and return its row; nothing where a living key has the name that its maker, who sees some collections, sees.
 INSERT INTO access_key (name, beginning, sha256, scopes, collections, created_at, expires_at, requests_a_minute)
-VALUES (%(name)s, %(beginning)s, %(sha256)s, %(scopes)s, %(collections)s, now(),
-        now() + make_interval(secs => %(seconds)s::float8), %(limit)s)
-ON CONFLICT (name) WHERE revoked_at IS NULL DO NOTHING
+SELECT %(name)s, %(beginning)s, %(sha256)s, %(scopes)s, %(collections)s, now(),
+       now() + make_interval(secs => %(seconds)s::float8), %(limit)s
+WHERE NOT EXISTS (
+    SELECT FROM access_key other
+    WHERE other.name = %(name)s AND other.revoked_at IS NULL
+      AND (%(seen)s::text[] IS NULL OR other.collections <@ %(seen)s))
+ON CONFLICT DO NOTHING
 RETURNING id, name, beginning, scopes, collections, created_at, expires_at, used_at, revoked_at, requests_a_minute;
 
 -- name: access_keys
@@ -11,9 +15,11 @@ RETURNING id, name, beginning, scopes, collections, created_at, expires_at, used
 SELECT id, name, beginning, scopes, collections, created_at, expires_at, used_at, revoked_at, requests_a_minute FROM access_key ORDER BY id;
 
 -- name: revoke_access_key
--- Revoke a living key by its id or its name, and return its row.
+-- Revoke a living key by its id, or by its name where no other one has it, and return its row.
 UPDATE access_key SET revoked_at = now()
-WHERE revoked_at IS NULL AND (id = %(id)s::bigint OR name = %(name)s::text)
+WHERE revoked_at IS NULL AND (id = %(id)s::bigint OR name = %(name)s::text AND NOT EXISTS (
+    SELECT FROM access_key other
+    WHERE other.name = access_key.name AND other.revoked_at IS NULL AND other.id <> access_key.id))
 RETURNING id, name, beginning, scopes, collections, created_at, expires_at, used_at, revoked_at, requests_a_minute;
 
 -- name: living_access_key
@@ -26,6 +32,50 @@ WHERE sha256 = %(sha256)s AND revoked_at IS NULL AND (expires_at IS NULL OR expi
 -- Record the use of a key once a minute.
 UPDATE access_key SET used_at = now()
 WHERE id = %(id)s AND (used_at IS NULL OR used_at < now() - interval '1 minute');
+
+-- name: begin_session
+-- Record a browser that was signed in with a key, and forget those whose time is over.
+WITH over AS (
+    DELETE FROM page_session
+    WHERE used_at < now() - make_interval(secs => %(unused)s) OR began_at < now() - make_interval(secs => %(longest)s)
+)
+INSERT INTO page_session (key_id, sha256, browser) VALUES (%(key)s, %(sha256)s, %(browser)s);
+
+-- name: living_session
+-- Return the key with which a browser was signed in, and the session; unless either has ended.
+SELECT access_key.id, name, beginning, scopes, collections, created_at, expires_at, access_key.used_at, revoked_at,
+       requests_a_minute, session.id AS session, session.used_at AS session_used_at
+FROM page_session session JOIN access_key ON access_key.id = session.key_id
+WHERE session.sha256 = %(sha256)s AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
+  AND session.used_at > now() - make_interval(secs => %(unused)s)
+  AND session.began_at > now() - make_interval(secs => %(longest)s);
+
+-- name: record_use_of_session
+-- Record the use of a session once a minute.
+UPDATE page_session SET used_at = now() WHERE id = %(id)s AND used_at < now() - interval '1 minute';
+
+-- name: sessions
+-- Return the sessions that go on, of every key or of some, the newest first.
+SELECT session.id, session.key_id, access_key.name AS key, session.browser, session.began_at, session.used_at,
+       least(session.used_at + make_interval(secs => %(unused)s), session.began_at + make_interval(secs => %(longest)s),
+             access_key.expires_at) AS ends_at
+FROM page_session session JOIN access_key ON access_key.id = session.key_id
+WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
+  AND session.used_at > now() - make_interval(secs => %(unused)s)
+  AND session.began_at > now() - make_interval(secs => %(longest)s)
+  AND (%(keys)s::bigint[] IS NULL OR session.key_id = ANY(%(keys)s))
+ORDER BY session.id DESC;
+
+-- name: end_session
+-- End a session, of every key or of some, and return the name of its key.
+DELETE FROM page_session session USING access_key
+WHERE access_key.id = session.key_id AND session.id = %(id)s
+  AND (%(keys)s::bigint[] IS NULL OR session.key_id = ANY(%(keys)s))
+RETURNING access_key.name;
+
+-- name: end_session_of_token
+-- End the session of a browser that signs out.
+DELETE FROM page_session WHERE sha256 = %(sha256)s;
 
 -- name: record_audit_event
 -- Record what was done, by whom and to what.

@@ -78,6 +78,12 @@ SELECT DISTINCT settings #>> '{embedding,model}' FROM collection
 WHERE declared_in = 'file' AND removed_at IS NULL AND settings #>> '{embedding,provider}' IS NULL
   AND settings #>> '{embedding,model}' IS NOT NULL;
 
+-- name: answering_of_the_file
+-- Return the settings of answering of the collections of the configuration file, the last name first.
+SELECT settings -> 'answering' FROM collection
+WHERE declared_in = 'file' AND removed_at IS NULL AND jsonb_typeof(settings -> 'answering') = 'object'
+ORDER BY name DESC;
+
 -- name: has_sites
 -- Return whether a collection has sites, or pages of a site that left it.
 SELECT EXISTS (

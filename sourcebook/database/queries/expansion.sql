@@ -1,18 +1,39 @@
 -- name: lexemes_of_texts
 -- Return the lexemes of texts in their order, in each of some text-search configurations.
-SELECT text, lexemes_in_order(configuration::regconfig, text)
-FROM unnest(%(texts)s::text[]) AS text CROSS JOIN unnest(%(configurations)s::text[]) AS configuration;
+-- They are those of lexemes_in_order, whose statements would be planned again at each call: ten times as long as this.
+SELECT asked.text, (
+    SELECT coalesce(string_agg(lexeme, ' ' ORDER BY place, lexeme), '')
+    FROM unnest(stemmed(name, paired_letters(plain_words(in_one_spelling(name, translate(asked.text, '-‐‑', '   '))))))
+        AS held (lexeme, positions, weights)
+    CROSS JOIN unnest(positions) AS place)
+FROM unnest(%(texts)s::text[]) AS asked (text)
+CROSS JOIN unnest(%(configurations)s::text[]::regconfig[]) AS configuration (name);
 
 -- name: explained_abbreviations
 -- Return the abbreviations of some collections that a query has or spells out.
--- With each the number of documents that explain it, and one of them; of the commonest, the first 200 count.
-SELECT collection, short, folded, lexemes, min(long), count(*), min(document_id)
+-- With each the number of documents that explain it, one of them, and whether the query spells it out; of the commonest,
+-- the first 200 count. The lexemes of the query are those of lexemes_of_texts.
+WITH read AS MATERIALIZED (
+    SELECT ARRAY(
+        SELECT lexeme
+        FROM unnest(stemmed(name, paired_letters(plain_words(in_one_spelling(name, translate(%(text)s, '-‐‑', '   '))))))
+            AS held (lexeme, positions, weights)
+        CROSS JOIN unnest(positions) AS place
+        ORDER BY place, lexeme LIMIT %(most)s) AS lexemes
+    FROM unnest(%(configurations)s::text[]::regconfig[]) AS configuration (name)
+), spelt AS MATERIALIZED (
+    SELECT DISTINCT array_to_string(lexemes[first:last], ' ') AS sequence
+    FROM read
+    CROSS JOIN generate_series(1, cardinality(lexemes)) AS first
+    CROSS JOIN generate_series(first, least(first + %(longest)s - 1, cardinality(lexemes))) AS last
+)
+SELECT collection, short, folded, lexemes, min(long), count(*), min(document_id), bool_or(is_spelt)
 FROM (
-    SELECT held.* FROM unnest(%(words)s::text[]) AS word CROSS JOIN LATERAL (
+    SELECT held.*, false AS is_spelt FROM unnest(%(words)s::text[]) AS word CROSS JOIN LATERAL (
         SELECT collection, short, folded, lexemes, long, document_id FROM document_abbreviation
         WHERE collection = ANY(%(collections)s) AND folded = word LIMIT 200) held
     UNION ALL
-    SELECT held.* FROM unnest(%(sequences)s::text[]) AS sequence CROSS JOIN LATERAL (
+    SELECT held.*, true FROM spelt CROSS JOIN LATERAL (
         SELECT collection, short, folded, lexemes, long, document_id FROM document_abbreviation
         WHERE collection = ANY(%(collections)s) AND lexemes = sequence LIMIT 200) held
 ) explained

@@ -69,10 +69,10 @@ LIMIT %(depth)s;
 
 -- name: matched_words
 -- Return which words of the query each entry of a list holds, and its document.
-SELECT entry.chunk_id,
-       ARRAY(SELECT token FROM unnest(%(tokens)s::text[]) AS token
-             WHERE entry.lexemes @@ quoted_lexeme(token)::tsquery) AS tokens,
-       entry.document_id
+WITH asked AS MATERIALIZED (
+    SELECT token, quoted_lexeme(token)::tsquery AS query FROM unnest(%(tokens)s::text[]) AS token
+)
+SELECT entry.chunk_id, ARRAY(SELECT token FROM asked WHERE entry.lexemes @@ query) AS tokens, entry.document_id
 FROM search_entry entry
 WHERE entry.generation_id = ANY(%(generations)s) AND entry.chunk_id = ANY(%(chunks)s);
 
@@ -114,14 +114,21 @@ WHERE generation_id = ANY(%(generations)s) AND entries > 0
 GROUP BY token;
 
 -- name: lexemes_containing
--- Return the held lexemes that contain a text, the most common first; reads the whole vocabulary.
-SELECT token, sum(entries)::bigint AS entries, jsonb_object_agg(generation_id, id) AS ids
-FROM lexeme
-WHERE generation_id = ANY(%(generations)s) AND entries > 0 AND strpos(token, %(part)s) > 0
-GROUP BY token
-ORDER BY entries DESC, token
-LIMIT %(most)s;
-
--- name: all_searchable_entries
--- Return the number of entries in scope.
-SELECT sum(entry_count)::bigint FROM generation WHERE id = ANY(%(generations)s);
+-- Return the held lexemes that contain one of some texts, of each text the most common first.
+-- Reads the whole vocabulary, once for all texts.
+SELECT part, token, entries, ids
+FROM (
+    SELECT part, token, sum(entries)::bigint AS entries, jsonb_object_agg(generation_id, id) AS ids,
+           row_number() OVER (PARTITION BY part ORDER BY sum(entries) DESC, token) AS place
+    FROM (
+        SELECT * FROM lexeme
+        WHERE generation_id = ANY(%(generations)s) AND entries > 0
+          AND octet_length(token) > (SELECT min(octet_length(part)) FROM unnest(%(parts)s::text[]) AS part)
+        OFFSET 0
+    ) held
+    JOIN (SELECT part FROM unnest(%(parts)s::text[]) AS part OFFSET 0) asked ON octet_length(part) < octet_length(token)
+    WHERE strpos(token, part) > 0
+    GROUP BY part, token
+) found
+WHERE place <= %(most)s
+ORDER BY part, place;

@@ -2,6 +2,10 @@
 -- Return the names of the tables of a log of the command llm; SQLite's, as the two statements after it.
 SELECT name FROM sqlite_master WHERE type = 'table';
 
+-- name: llm_table
+-- Return the rows of any table of a log.
+SELECT * FROM {table};
+
 -- name: llm_responses
 -- Return the responses that versions of llm before `turns` have logged; whatever columns there are.
 SELECT * FROM responses ORDER BY datetime_utc, id;

@@ -16,6 +16,10 @@ VALUES (%(session)s, %(turn)s, %(origin)s, %(imported_id)s, %(collections)s, %(p
         %(asked_at)s, %(expires_at)s)
 ON CONFLICT (imported_id) DO NOTHING;
 
+-- name: next_llm_turn
+-- Return the number of the next call of a session.
+SELECT coalesce(max(turn), 0) + 1 FROM llm_call WHERE session = %(session)s;
+
 -- name: imported_llm_call
 -- Return what tells the call that was imported with an id from another one.
 SELECT model, asked_at FROM llm_call WHERE imported_id = %(imported_id)s;

@@ -87,10 +87,28 @@ FROM failed JOIN collection ON collection.name = failed.collection AND collectio
 GROUP BY 1, 2, 3;
 
 -- name: queues
--- Return how many items of each collection wait: URLs of crawls, and failed items whose retry is due.
+-- Return how many items of each collection wait: URLs of crawls, recordings as they are now, failed items whose retry is due.
 SELECT source.collection, 'pages', count(*)
 FROM frontier JOIN source ON source.id = frontier.source_id
 WHERE frontier.state = 'queued' AND source.removed_at IS NULL GROUP BY 1
 UNION ALL
+SELECT source.collection, 'recordings', count(*)
+FROM raw_file file JOIN source ON source.id = file.source_id
+LEFT JOIN transcribed_file transcribed ON transcribed.source_id = file.source_id AND transcribed.uri = file.uri
+WHERE is_recording(file.media_type) AND file.removed_at IS NULL AND source.removed_at IS NULL AND file.sha256 IS NOT NULL
+  AND file.skip_reason IS NULL AND file.excluded_at IS NULL
+  AND (transcribed.uri IS NULL OR (transcribed.input_hash <> file.sha256 AND transcribed.failure IS NULL))
+GROUP BY 1
+UNION ALL
 SELECT collection, 'retries', count(*)
 FROM document WHERE failure IS NOT NULL AND removed_at IS NULL AND is_due(next_retry_at) GROUP BY 1;
+
+-- name: open_work
+-- Return how many requests for work of each collection wait and run.
+SELECT collection, state, count(*) FROM work_request WHERE state IN ('waiting', 'running') GROUP BY 1, 2;
+
+-- name: use_of_models
+-- Return what models have computed, read and written, and the seconds that they took, by operation, provider and model.
+SELECT operation, provider, model, sum(texts - cached)::float8, coalesce(sum(tokens), 0)::float8 + coalesce(sum(answer_tokens), 0)::float8,
+       sum(seconds)
+FROM usage GROUP BY 1, 2, 3;

@@ -169,7 +169,7 @@ SELECT collection.name,
        (SELECT coalesce(sum(items), 0)::bigint FROM tally
         WHERE tally.collection = collection.name AND kind = 'removed') AS removed,
        generation.id AS generation, generation.embedding ->> 'model' AS embedding_model, generation.dimensions,
-       collection.declared_in
+       collection.declared_in, collection.settings ->> 'description' AS description, collection.created_at
 FROM collection LEFT JOIN generation ON generation.id = collection.active_generation_id
 WHERE collection.removed_at IS NULL AND (cardinality(%(names)s::text[]) = 0 OR collection.name = ANY(%(names)s))
 ORDER BY collection.name;

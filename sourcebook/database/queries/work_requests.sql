@@ -12,6 +12,10 @@ ON CONFLICT (asked_by, collection, idempotency_key) WHERE idempotency_key IS NOT
 RETURNING id, collection, kind, arguments, state, stage, done, total, failed, error, run_id, worker, asked_by,
           cancel_asked, revision, asked_at, started_at, changed_at, ended_at, attempts;
 
+-- name: waiting_of_asker
+-- Return how many requests of somebody wait.
+SELECT count(*) FROM work_request WHERE state IN ('waiting', 'running') AND state = 'waiting' AND asked_by = %(asked_by)s;
+
 -- name: repeated_work_request
 -- Return the request that a caller made with an idempotency key.
 SELECT id, collection, kind, arguments, state, stage, done, total, failed, error, run_id, worker, asked_by,
@@ -89,6 +93,12 @@ WHERE coalesce(led_by, id) = %(id)s AND state = 'running' AND attempts = coalesc
 SELECT bool_and(cancel_asked) FROM work_request
 WHERE coalesce(led_by, id) = %(id)s AND state = 'running' AND attempts = coalesce(%(attempt)s::integer, attempts)
 HAVING count(*) > 0;
+
+-- name: unread_documents
+-- Return those of some items of a collection that failed or were skipped, with the reason.
+SELECT uri, state, coalesce(error, '') AS reason FROM item
+WHERE collection = %(collection)s AND uri = ANY(%(uris)s::text[]) AND state IN ('failed', 'skipped')
+ORDER BY uri;
 
 -- name: end_work_request
 -- Record the end of a running request and of those that it leads; those about documents count the failed ones of these.

@@ -142,26 +142,34 @@ SELECT
     document.id AS document_id, document.collection, document.source_id, document.uri, document.title, document.kind,
     document.media_type, document.language, document.version, document.tags,
     CASE
-        WHEN document.removed_at IS NOT NULL THEN 'removed'
+        WHEN held.removed_at IS NOT NULL THEN 'removed'
         WHEN source_item.failure IS NOT NULL OR document.failure IS NOT NULL OR indexed.failure IS NOT NULL THEN 'failed'
-        WHEN document.skip_reason IS NOT NULL THEN 'skipped'
+        WHEN held.skip_reason IS NOT NULL THEN 'skipped'
         WHEN indexed.published_hash = document.content_hash THEN 'ready'
         ELSE 'pending'
     END AS state,
-    coalesce(source_item.failure, document.failure, indexed.failure, document.skip_reason) AS error,
+    coalesce(source_item.failure, document.failure, indexed.failure, held.skip_reason) AS error,
     greatest(source_item.next_retry_at, document.next_retry_at) AS next_retry_at,
     greatest(source_item.attempts, document.attempts) AS attempts,
-    CASE WHEN document.removed_at IS NULL THEN coalesce(
+    CASE WHEN held.removed_at IS NULL THEN coalesce(
         source_item.failure_class, CASE WHEN document.failure IS NOT NULL THEN coalesce(document.failure_class, 'other') END,
         indexed.failure_class)
     END AS failure_class,
     -- A failed item that no time will try again.
-    document.removed_at IS NULL AND coalesce(source_item.failure, document.failure, indexed.failure) IS NOT NULL
+    held.removed_at IS NULL AND coalesce(source_item.failure, document.failure, indexed.failure) IS NOT NULL
         AND source_item.next_retry_at IS NULL AND document.next_retry_at IS NULL AS parked,
-    document.removed_at
+    held.removed_at
 FROM document
 JOIN collection ON collection.name = document.collection
 LEFT JOIN source_item ON source_item.source_id = document.source_id AND source_item.uri = document.uri
+-- A document that was announced and never read is what its file is.
+CROSS JOIN LATERAL (
+    SELECT document.input_hash = '' AND source_item.uri IS NOT NULL AND source_item.excluded_at IS NULL AS is_unread
+) announced
+CROSS JOIN LATERAL (
+    SELECT CASE WHEN announced.is_unread THEN NULL ELSE document.removed_at END AS removed_at,
+           coalesce(document.skip_reason, CASE WHEN announced.is_unread THEN source_item.skip_reason END) AS skip_reason
+) held
 LEFT JOIN indexed_document indexed
     ON indexed.document_id = document.id AND indexed.generation_id = collection.active_generation_id
 UNION ALL
@@ -184,5 +192,5 @@ WHERE source.removed_at IS NULL
   AND NOT EXISTS (
       SELECT FROM document
       WHERE document.collection = source.collection AND document.uri = source_item.uri
-        AND (document.removed_at IS NULL OR source_item.excluded_at IS NOT NULL)
+        AND (document.removed_at IS NULL OR source_item.excluded_at IS NOT NULL OR document.input_hash = '')
   );

@@ -23,7 +23,8 @@ CREATE TABLE collection (
     generation_error text,             -- reason why no generation by the applied settings can be begun
     model_choice jsonb,                -- embedding model that was chosen where the settings name none, and why
     declared_in text NOT NULL DEFAULT 'file' CHECK (declared_in IN ('file', 'api')),
-    written_settings jsonb             -- of a collection of the API: its settings as they were written, for patches
+    written_settings jsonb,            -- of a collection of the API: its settings as they were written, for patches
+    created_at timestamptz NOT NULL DEFAULT now()
 );
 
 -- One folder, store or site that a collection reads, or another collection whose documents it takes by their tags.
@@ -451,7 +452,7 @@ CREATE TABLE document (
     title text,
     language text,
     metadata jsonb NOT NULL DEFAULT '{}',
-    input_hash bytea NOT NULL,         -- sha256 of the bytes of the last attempt
+    input_hash bytea NOT NULL,         -- sha256 of the bytes of the last attempt; empty before the first one
     config_hash text NOT NULL,         -- parser of the last attempt
     content_sha256 bytea,              -- with content_parser: the parsed_content of the last success
     content_parser text,
@@ -473,6 +474,8 @@ CREATE TABLE document (
     own_metadata jsonb,                -- metadata without those given by hand, likewise
     document_type text,                -- name of a type in the settings; NULL where it has none
     lacking text[],                    -- promised fields that it lacks; NULL where it lacks none
+    given_title text,                  -- title that was given by hand; NULL where none was
+    own_title text,                    -- title without the one given by hand; NULL where none was: `title` is it
     UNIQUE (collection, uri),
     FOREIGN KEY (content_sha256, content_parser) REFERENCES parsed_content (sha256, parser)
 );
@@ -513,6 +516,19 @@ END
 $$;
 CREATE TRIGGER documents_given_over BEFORE UPDATE OF tags, metadata, given_tags, given_metadata ON document
     FOR EACH ROW WHEN (NEW.given_tags IS NOT NULL OR OLD.given_tags IS NOT NULL) EXECUTE FUNCTION lay_given_over();
+
+-- Lay the title that was given by hand over a document's own. A statement that sets one of them sets `title` to its own.
+CREATE FUNCTION lay_title_over() RETURNS trigger
+LANGUAGE plpgsql SET search_path = sourcebook, public
+AS $$
+BEGIN
+    NEW.own_title := CASE WHEN NEW.given_title IS NOT NULL THEN NEW.title END;
+    NEW.title := coalesce(NEW.given_title, NEW.title);
+    RETURN NEW;
+END
+$$;
+CREATE TRIGGER documents_given_title BEFORE UPDATE OF title, given_title ON document
+    FOR EACH ROW WHEN (NEW.given_title IS NOT NULL OR OLD.given_title IS NOT NULL) EXECUTE FUNCTION lay_title_over();
 
 -- Names of documents: what other documents call a live one. A relation means the document with its target as a name.
 CREATE TABLE document_name (

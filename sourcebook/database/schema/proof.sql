@@ -62,15 +62,20 @@ RETURN hash_record_extended(ROW(
 
 CREATE FUNCTION document_seal(held document) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN held.given_tags IS NULL THEN hash_record_extended(ROW(
+RETURN CASE WHEN held.given_tags IS NULL AND held.given_title IS NULL THEN hash_record_extended(ROW(
     held.id, held.collection, held.source_id, held.uri, held.kind, held.media_type, held.tags, held.title, held.language,
     jsonb_send(held.metadata), held.input_hash, held.config_hash, held.content_sha256, held.content_parser,
     held.content_hash, held.version), 0)
+WHEN held.given_title IS NULL THEN hash_record_extended(ROW(
+    held.id, held.collection, held.source_id, held.uri, held.kind, held.media_type, held.tags, held.title, held.language,
+    jsonb_send(held.metadata), held.input_hash, held.config_hash, held.content_sha256, held.content_parser,
+    held.content_hash, held.version, held.given_tags, jsonb_send(held.given_metadata), held.own_tags,
+    jsonb_send(held.own_metadata)), 0)
 ELSE hash_record_extended(ROW(
     held.id, held.collection, held.source_id, held.uri, held.kind, held.media_type, held.tags, held.title, held.language,
     jsonb_send(held.metadata), held.input_hash, held.config_hash, held.content_sha256, held.content_parser,
     held.content_hash, held.version, held.given_tags, jsonb_send(held.given_metadata), held.own_tags,
-    jsonb_send(held.own_metadata)), 0) END;
+    jsonb_send(held.own_metadata), held.given_title, held.own_title), 0) END;
 
 CREATE FUNCTION attachment_seal(held attachment) RETURNS bigint
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
@@ -222,7 +227,8 @@ CREATE TRIGGER parsed_contents_sealed BEFORE INSERT OR UPDATE ON parsed_content
     FOR EACH ROW WHEN (is_library()) EXECUTE FUNCTION seal_row('parsed_content');
 CREATE TRIGGER documents_sealed BEFORE INSERT OR UPDATE OF
     id, collection, source_id, uri, kind, media_type, tags, title, language, metadata, input_hash, config_hash,
-    content_sha256, content_parser, content_hash, version, given_tags, given_metadata, own_tags, own_metadata
+    content_sha256, content_parser, content_hash, version, given_tags, given_metadata, own_tags, own_metadata,
+    given_title, own_title
     ON document FOR EACH ROW WHEN (is_library()) EXECUTE FUNCTION seal_row('document');
 CREATE TRIGGER embeddings_sealed BEFORE INSERT OR UPDATE ON embedding
     FOR EACH ROW WHEN (is_library()) EXECUTE FUNCTION seal_row('embedding');

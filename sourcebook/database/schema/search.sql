@@ -95,6 +95,11 @@ CREATE INDEX indexed_document_document ON indexed_document (document_id);
 CREATE INDEX indexed_document_published ON indexed_document (generation_id, published_at);
 CREATE INDEX indexed_document_uncovered ON indexed_document (generation_id) WHERE uncovered > 0;
 
+-- The lasting name of a passage: its document, and the first half of the hash that is its identity within it.
+CREATE FUNCTION passage_id(document_id bigint, hash bytea) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+RETURN document_id || '-' || encode(substr(hash, 1, 8), 'hex');
+
 -- Published passages with their documents, by the ids of their chunks. One plan is made per session: a page reads few
 -- rows of three tables with twenty indexes, and planning it each time took four times as long as running it. Tables may
 -- grow before they are analysed, so no plan of a session that began with empty ones may scan them.
@@ -104,20 +109,23 @@ CREATE FUNCTION passages_of(chunks bigint[]) RETURNS TABLE (
     chunk_id bigint, generation_id bigint, document_id bigint, collection text, uri text, title text, language text,
     version integer, kind text, media_type text, tags text[], metadata jsonb, link text, heading_path text[],
     anchor text, page integer, start_char integer, end_char integer, start_seconds double precision,
-    end_seconds double precision, ordinal integer, text text, sections jsonb)
+    end_seconds double precision, ordinal integer, text text, sections jsonb, passage_id text, tokens integer,
+    total_chunks integer, created_at timestamptz, updated_at timestamptz, indexed_at timestamptz)
 LANGUAGE plpgsql ROWS 10 SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
 AS $$
 #variable_conflict use_column
 BEGIN
     RETURN QUERY
     SELECT chunk.id, chunk.generation_id, document.id, document.collection, document.uri,
-           indexed.published_title, indexed.published_language, indexed.published_version,
+           coalesce(document.given_title, indexed.published_title), indexed.published_language, indexed.published_version,
            document.kind, document.media_type, document.tags, document.metadata,
            CASE WHEN starts_with(document.uri, 'git+') OR starts_with(document.uri, 'record://')
                   OR EXISTS (SELECT FROM source WHERE id = document.source_id AND web_view IS NOT NULL)
                THEN link_of(document.uri, document.source_id, document.metadata) END,
            chunk.heading_path, chunk.anchor, chunk.page, chunk.start_char, chunk.end_char,
-           chunk.start_seconds, chunk.end_seconds, chunk.ordinal, chunk.text, chunk.parts
+           chunk.start_seconds, chunk.end_seconds, chunk.ordinal, chunk.text, chunk.parts,
+           passage_id(document.id, chunk.hash), chunk.token_count, indexed.published_chunks, document.created_at,
+           document.updated_at, indexed.published_at
     FROM chunk
     JOIN indexed_document indexed
         ON indexed.generation_id = chunk.generation_id AND indexed.document_id = chunk.document_id

@@ -41,12 +41,13 @@ CREATE TABLE logged_query (
 );
 CREATE INDEX logged_query_asked_at ON logged_query (collection, asked_at);
 
--- The log of language models: requests of `sourcebook ask` over collections with `answering.log`, and imported ones.
+-- The log of language models: requests of `sourcebook ask` over collections with `answering.log`, those that programs
+-- record of their own, and imported ones.
 CREATE TABLE llm_call (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     session text NOT NULL,             -- one question, or one conversation of an imported log
     turn integer NOT NULL,             -- counted from 1
-    origin text NOT NULL,              -- ask, or import
+    origin text NOT NULL,              -- ask, program or import
     imported_id text UNIQUE,           -- id in the log that it was imported from
     collections text[] NOT NULL,       -- collections that were asked; none of an imported one
     provider text NOT NULL,            -- name or host of the service
@@ -67,6 +68,22 @@ CREATE INDEX llm_call_asked_at ON llm_call (asked_at);
 CREATE INDEX llm_call_session ON llm_call (session);
 CREATE INDEX llm_call_expires_at ON llm_call (expires_at) WHERE expires_at IS NOT NULL;
 
+-- Conversations of `sourcebook ask` over collections with `answering.sessions`: a question and its answer each.
+CREATE TABLE ask_turn (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    owner text NOT NULL,               -- who asked and alone may see it: `key ID`, or the account of the operating system
+    session text NOT NULL,             -- name that the owner gave the conversation
+    collections text[] NOT NULL,       -- collections that were asked
+    question text NOT NULL,            -- as the model got it
+    answer text NOT NULL,
+    reason text,                       -- of a refusal; null of an answer
+    sources text[] NOT NULL,           -- addresses of the passages that the answer cites
+    asked_at timestamptz NOT NULL,
+    expires_at timestamptz NOT NULL
+);
+CREATE INDEX ask_turn_session ON ask_turn (owner, session, id);
+CREATE INDEX ask_turn_expires_at ON ask_turn (expires_at);
+
 -- Keys of programs, agents and people that reach the knowledge base over a network; of a key only its SHA-256.
 CREATE TABLE access_key (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -82,8 +99,18 @@ CREATE TABLE access_key (
     requests_a_minute integer CHECK (requests_a_minute > 0),  -- null: the limit of the server
     CHECK (cardinality(scopes) > 0 AND scopes <@ ARRAY['read', 'write', 'admin', 'unredacted'])
 );
--- Two living keys have different names.
-CREATE UNIQUE INDEX access_key_name ON access_key (name) WHERE revoked_at IS NULL;
+-- Two living keys that open the same collections have different names. An administrator of some learns of no name of others.
+CREATE UNIQUE INDEX access_key_name ON access_key (name, collections) NULLS NOT DISTINCT WHERE revoked_at IS NULL;
+
+-- Browsers that somebody has signed in with a key: each sends a token of its own, of which the SHA-256 is kept.
+CREATE TABLE page_session (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    key_id bigint NOT NULL REFERENCES access_key (id) ON DELETE CASCADE,
+    sha256 bytea NOT NULL UNIQUE,
+    browser text NOT NULL,             -- its own name of itself
+    began_at timestamptz NOT NULL DEFAULT now(),
+    used_at timestamptz NOT NULL DEFAULT now()  -- last use, to the minute
+);
 
 -- What was changed through a key, the command or a page, by whom and when. Rows outlive the keys.
 CREATE TABLE audit_event (

@@ -12,12 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sourcebook.config.collection import EmbeddingSettings
+from sourcebook.config.provider import AZURE
 from sourcebook.embedding.metering import TokenMeter, provider_of_settings
 from sourcebook.embedding.model import EmbeddingModel
 from sourcebook.embedding.preparation import well_formed
 from sourcebook.embedding.remote.access import LEAST_SIMILARITY, PROBE, ProviderAccess, described, similarity
 from sourcebook.embedding.remote.vectors import most_bytes, tokens_of, vectors_of
 from sourcebook.errors import ModelError
+from sourcebook.providers.azure import AzureApi
 from sourcebook.providers.client import FOR_INGESTS, FOR_QUERIES, Patience, ProviderClient
 from sourcebook.providers.failures import ProviderError, RequestFailedError
 from sourcebook.providers.limits import Limits
@@ -119,7 +121,8 @@ class RemoteEmbedder:
             MissingDependencyError: the package openai is not installed.
         """
         self._settings, self._access, self._model = settings, access, model
-        self._client = ProviderClient(settings.url, settings.key_variable, patience, limits)
+        azure = AzureApi(settings.api_version) if settings.provider == AZURE else None
+        self._client = ProviderClient(settings.url, settings.key_variable, patience, limits, azure)
         self._proved_at: float | None = None
         self._batch_size = settings.batch_size
         self._executor = ThreadPoolExecutor(settings.parallel, thread_name_prefix="sourcebook-provider")

@@ -14,6 +14,7 @@ from sourcebook.parsing.html.anchors import anchor_of
 from sourcebook.parsing.html.boilerplate import drop_site_frame, main_content, prune, strip_unreadable
 from sourcebook.parsing.html.charset import decode_page
 from sourcebook.parsing.html.code_blocks import flatten_code
+from sourcebook.parsing.html.drawings import show_drawings, show_formulas
 from sourcebook.parsing.html.folded import unfold
 from sourcebook.parsing.html.frames import Frame, frame_urls, join_frames, show_own_parts
 from sourcebook.parsing.html.head import PageHead, is_site_name, page_address, page_title, read_head
@@ -175,6 +176,8 @@ def _readable(
         The body; the counts of what went with scripts, frames and controls; the number of words that stay folded away.
     """
     show_own_parts(tree, keep)
+    show_drawings(tree)
+    show_formulas(tree)
     left_out = unreadable_parts(tree)
     mark_images(tree, load)
     strip_unreadable(tree)

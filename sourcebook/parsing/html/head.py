@@ -10,7 +10,7 @@ from itertools import islice
 from sourcebook.model.document import JsonValue
 from sourcebook.parsing.dates import iso_date
 from sourcebook.parsing.html.links import absolute
-from sourcebook.parsing.html.tree import Element, plain_text
+from sourcebook.parsing.html.tree import Element, body_of, found, plain_text
 from sourcebook.parsing.text.decode import clean
 from sourcebook.parsing.text.titles import LONGEST_TITLE
 
@@ -21,8 +21,10 @@ _UNAVAILABLE_AFTER = re.compile(r"\bunavailable_after\s*:\s*(.+)", re.IGNORECASE
 _SAVED_FROM = re.compile(r"<!--\s*saved from url=\(\d+\)(\S+)\s*-->", re.IGNORECASE)
 # As browsers read it, who ignore a fraction of a second: `0;url=…`, `0, 'a'`, `0.5 url = a`.
 _REFRESH = re.compile(
-    r"""\s*(?:0+(?:\.[\d.]*)?|\.[\d.]*)(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?(?:"([^"]*)|'([^']*)|(.*))""", re.IGNORECASE
+    r"""\s*(?=[\d.])(\d*)[\d.]*(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?(?:"([^"]*)|'([^']*)|(.*))""", re.IGNORECASE
 )
+_MOST_WORDS = 40
+"""Words of a page that does nothing but lead to another one."""
 _FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml"})
 _DESCRIPTION = ("description", "og:description", "twitter:description", "dc.description", "dcterms.description")
 _AUTHOR = ("author", "article:author", "dc.creator", "dcterms.creator", "parsely-author", "citation_author")
@@ -192,18 +194,29 @@ def _feeds(tree: Element, base: str) -> Iterator[str]:
 
 
 def _redirect(tree: Element, base: str) -> str | None:
-    """Return the target of the first refresh of a page; one in <noscript> is for browsers without scripts."""
+    """Return the target of the first refresh of a page.
+
+    One after some seconds, or in <noscript> for browsers without scripts, counts where the page says no more.
+    """
     for element in tree.iter("meta"):
-        if (element.get("http-equiv") or "").strip().lower() != "refresh" or _is_without_scripts(element):
+        if (element.get("http-equiv") or "").strip().lower() != "refresh":
             continue
-        found = _REFRESH.match(element.get("content") or "")
-        target = found and (found[1] or found[2] or found[3] or "").strip()
-        return absolute(base, target) if target else None
+        refresh = _REFRESH.match(element.get("content") or "")
+        target = refresh and absolute(base, (refresh[2] or refresh[3] or refresh[4] or "").strip() or "data:")
+        is_for_all = next(element.iterancestors("noscript"), None) is None
+        if refresh and target and ((is_for_all and not refresh[1].strip("0")) or _only_leads_to(tree, base, target)):
+            return target
+        if is_for_all:
+            return None
     return None
 
 
-def _is_without_scripts(element: Element) -> bool:
-    return next(element.iterancestors("noscript"), None) is not None
+def _only_leads_to(tree: Element, base: str, target: str) -> bool:
+    """Whether a page is few words with a link to a target, and with no other link."""
+    if {absolute(base, link.get("href") or "") for link in tree.iter("a")} != {target}:
+        return False
+    texts = found(body_of(tree), "descendant::text()[not(ancestor::script or ancestor::style)]")
+    return len(" ".join(texts).split()) <= _MOST_WORDS
 
 
 def _language(tree: Element) -> str | None:

@@ -50,13 +50,14 @@ def links(tree: Element, base: str) -> tuple[str, ...]:
     """Return the http(s) URLs that the whole page links to, each once, in the order of the page.
 
     They have no fragments, unless these are routes of the page's own scripts: `#/guide`, `#!/guide`.
-    Links with rel=nofollow and links to the page's own anchors are left out.
+    The page that the head calls the next one is among them. Links with rel=nofollow and links to the page's own anchors
+    are left out.
     """
     found: dict[str, None] = {}
     resolved: dict[str, str | None] = {}
-    for element in tree.iter("a", "area"):
-        href = element.get("href")
-        if href is None or "nofollow" in (element.get("rel") or "").lower():
+    for element in tree.iter("a", "area", "link"):
+        href, relations = element.get("href"), (element.get("rel") or "").lower().split()
+        if href is None or "nofollow" in relations or (element.tag == "link" and "next" not in relations):
             continue
         if href.startswith("#") and not _is_route(href):
             continue

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from unicodedata import category
 from urllib.parse import unquote
 
 MARK = re.compile("\ue00a([0-9]+)\ue00b")
@@ -89,7 +90,8 @@ def count_embedded_pictures(content: bytes) -> None:
 def description(text: str | None) -> str:
     """Return the description of a picture in one line, "" where it says no more than a file name does."""
     words = " ".join((text or "").split())
-    return "" if _SAYS_NOTHING.fullmatch(words) else words
+    is_sign = any(category(sign) == "So" for sign in words)  # ✅ and ❌ say something
+    return "" if _SAYS_NOTHING.fullmatch(words) and not is_sign else words
 
 
 def embedded_picture(address: str) -> bytes | None:

@@ -10,13 +10,14 @@ from sourcebook.database.queries import queries
 from sourcebook.search.page.best_part import with_snippet
 from sourcebook.search.page.nearest_sentence import nearest_sentences
 from sourcebook.search.page.read_results import read_results
-from sourcebook.search.page.relations import with_relations, with_versions
+from sourcebook.search.page.relations import known_of, with_relations, with_versions
 from sourcebook.search.ranking.filter_conditions import condition_of
 from sourcebook.search.ranking.highlights import find_highlights
 from sourcebook.search.ranking.passages import read_documents
 from sourcebook.search.ranking.state import SearchState
 from sourcebook.search.ranking.suggestion import suggested_query
 from sourcebook.search.scope import check_generations
+from sourcebook.search.versions import possible_versions
 
 _FACETS: Final = ("collection", "kind", "type", "media_type", "language", "tag", "year")
 """Names of the facets."""
@@ -37,9 +38,13 @@ def dress_page(state: SearchState) -> None:
 
         state.results = redact_results(connection, state.results, redactions)
         state.suggestion = redact_suggestion(state.suggestion, redactions)
-    state.results, state.linked = with_relations(connection, state.results, request.expand, redactions)
+    possible = possible_versions(connection, known_of(state.results))
+    supersedes = any(row["is_explicit"] for row in possible)
+    state.results, state.linked = with_relations(
+        connection, state.results, request.expand, redactions, supersedes=supersedes
+    )
     filtered = condition_of(request.filters)
-    state.results = with_versions(connection, state.results, scope.ids, filtered, redactions)
+    state.results = with_versions(connection, state.results, scope.ids, filtered, redactions, possible)
     check_generations(connection, request.generation)  # none was deleted meanwhile
     if request.facets:
         chunks = [candidate.chunk_id for candidate in state.counted]

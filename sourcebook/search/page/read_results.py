@@ -18,7 +18,7 @@ from sourcebook.search.ranking.passages import Row, read_rows
 
 MOST_COPIES: Final = 20
 """Documents of `SearchResult.also_in`, at most."""
-_INDEX_COLUMNS = frozenset({"chunk_id", "generation_id", "held_words"})
+_INDEX_COLUMNS = frozenset({"chunk_id", "generation_id", "held_words", "text_hash", "head", "content_sha256"})
 """Columns that a result leaves out: they change whenever the collection is indexed again, or belong to the query."""
 
 

@@ -25,6 +25,7 @@ def with_versions(
     generations: Sequence[int],
     condition: EntryCondition | None,
     redactions: Mapping[str, Mapping[str, Any]],
+    possible: Sequence[dict[str, Any]] | None = None,
 ) -> tuple[SearchResult, ...]:
     """Return results with the other versions of their documents.
 
@@ -34,9 +35,9 @@ def with_versions(
         generations: ids of those that were searched.
         condition: on entries, of the filters: versions that they exclude are not named.
         redactions: settings of redaction by the name of the collection.
+        possible: from `possible_versions`, where it was asked already.
     """
-    known = {result.document_id: Known(result.uri, result.title or "") for result in results}
-    found = other_versions(connection, known, generations, condition)
+    found = other_versions(connection, known_of(results), generations, condition, possible)
     every = [(each.collection, each.document_id, each.title) for listed in found.values() for each in listed]
     titles = iter(redacted_titles(connection, every, redactions))
     shown = {
@@ -48,11 +49,18 @@ def with_versions(
     )
 
 
+def known_of(results: Sequence[SearchResult]) -> dict[int, Known]:
+    """Return what is known of the documents of results by their ids."""
+    return {result.document_id: Known(result.uri, result.title or "") for result in results}
+
+
 def with_relations(
     connection: Connection,
     results: Sequence[SearchResult],
     kinds: Sequence[str],
     redactions: Mapping[str, Mapping[str, Any]],
+    *,
+    supersedes: bool = True,
 ) -> tuple[tuple[SearchResult, ...], tuple[LinkedDocument, ...]]:
     """Return results with what supersedes them, and the documents that they refer to.
 
@@ -61,9 +69,10 @@ def with_relations(
         results: of one page.
         kinds: kinds of relations of the documents that are returned beside them.
         redactions: settings of redaction by the name of the collection.
+        supersedes: whether any of the documents supersedes another one, or is superseded.
     """
     ids = list({result.document_id for result in results})
-    if not ids:
+    if not ids or not (supersedes or kinds):
         return tuple(results), ()
     with connection.cursor(row_factory=dict_row) as cursor:
         rows = cursor.execute(queries["superseding_documents"], {"documents": ids, "most": MOST_SUPERSEDING}).fetchall()

@@ -9,6 +9,7 @@ from psycopg import Connection
 
 from sourcebook.database.queries import queries
 from sourcebook.search.ranking.fusion import Candidate
+from sourcebook.search.ranking.passages import Row
 
 LEAST_TOKENS: Final = 16
 """Tokens of a passage from which its text alone says that another one is a duplicate. A shorter one (`Yes.`, `See
@@ -16,7 +17,7 @@ above.`) says something else in another document, unless that is a copy of the w
 BLOCK: Final = 25
 """Candidates whose identities are read at once. Those of the first block are compared without regard to case, white
 space and signs, where they begin alike."""
-_HEAD: Final = 60
+HEAD: Final = 60
 """Characters of the beginning of a text."""
 _SIGNS: Final = re.compile(r"[\W_]+")
 
@@ -32,20 +33,32 @@ class Identity:
     """Hash of the bytes of its document."""
 
 
-def read_identities(
-    connection: Connection, generations: Sequence[int], chunks: Sequence[int], *, first: bool = False
-) -> dict[int, Identity]:
+_Row = tuple[int, int, int | None, str, int, bytes | None]
+"""Ids of a chunk and its document, hash and beginning of its text, place, hash of the document's bytes."""
+_COLUMNS: Final = ("chunk_id", "document_id", "text_hash", "head", "ordinal", "content_sha256")
+
+
+def read_identities(connection: Connection, generations: Sequence[int], chunks: Sequence[int]) -> dict[int, Identity]:
     """Return the identity of each published chunk by its id.
 
     Args:
         connection: in autocommit mode.
         generations: ids of the generations that are searched.
-        chunks: ids of candidates, best first.
-        first: whether they are the first block.
+        chunks: ids of candidates behind the first block.
     """
-    parameters = {"generations": list(generations), "chunks": list(chunks), "least": LEAST_TOKENS, "head": _HEAD}
-    rows = connection.execute(queries["candidate_identities"], parameters).fetchall()
-    letters = _letters_of_alike(connection, generations, rows) if first else {}
+    parameters = {"generations": list(generations), "chunks": list(chunks), "least": LEAST_TOKENS, "head": HEAD}
+    return _identities(connection.execute(queries["candidate_identities"], parameters).fetchall(), {})
+
+
+def first_identities(
+    connection: Connection, generations: Sequence[int], passages: Mapping[int, Row]
+) -> dict[int, Identity]:
+    """Return the identity of each passage of the first block, by its row of `first_passages`, by chunk id."""
+    rows = [tuple(passages[chunk][name] for name in _COLUMNS) for chunk in passages]
+    return _identities(rows, _letters_of_alike(connection, generations, rows))
+
+
+def _identities(rows: Iterable[_Row], letters: Mapping[int, str]) -> dict[int, Identity]:
     found = {}
     for chunk, document, exact, _, ordinal, content in rows:
         keys = ((content, ordinal) if content is not None else None, exact, letters.get(chunk))
@@ -53,14 +66,12 @@ def read_identities(
     return found
 
 
-def _letters_of_alike(
-    connection: Connection, generations: Sequence[int], rows: Sequence[tuple[int, int, int | None, str, int, bytes]]
-) -> dict[int, str]:
+def _letters_of_alike(connection: Connection, generations: Sequence[int], rows: Sequence[_Row]) -> dict[int, str]:
     """Return the letters and digits of the passages that begin alike in several documents, and are not equal."""
     alike: dict[str, list[tuple[int, int, int | None]]] = {}
     for chunk, document, exact, head, _, _ in rows:
         if exact is not None:
-            alike.setdefault(_SIGNS.sub("", head.casefold())[: _HEAD // 2], []).append((chunk, document, exact))
+            alike.setdefault(_SIGNS.sub("", head.casefold())[: HEAD // 2], []).append((chunk, document, exact))
     unsure = [
         chunk
         for listed in alike.values()

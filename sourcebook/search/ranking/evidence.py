@@ -1,13 +1,13 @@
 """Evidence for the relevance of candidates: the words of the query that they hold, and their vectors."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from sourcebook.embedding.weights import MULTILINGUAL_NAME
 from sourcebook.search.query_terms import QueryTerm, with_expanded
 from sourcebook.search.ranking.diversity import read_vectors
 from sourcebook.search.ranking.fusion import Candidate, RankedList
-from sourcebook.search.ranking.passages import matched_words
+from sourcebook.search.ranking.passages import HeldWords, matched_words
 from sourcebook.search.ranking.relevance import DECIDING, FITTED, Background, Evidence, name_of
 from sourcebook.search.ranking.state import SearchState
 
@@ -27,7 +27,11 @@ def evidence_for(state: SearchState, candidates: Sequence[Candidate]) -> dict[in
 
 
 def judged(
-    state: SearchState, ranked: RankedList, candidates: Sequence[Candidate], terms: Sequence[QueryTerm] = ()
+    state: SearchState,
+    ranked: RankedList,
+    candidates: Sequence[Candidate],
+    terms: Sequence[QueryTerm] = (),
+    held: Mapping[int, HeldWords] | None = None,
 ) -> dict[int, Evidence]:
     """Return the evidence for candidates of a list by chunk id, each by the results of the legs in which it stands.
 
@@ -36,14 +40,16 @@ def judged(
         ranked: the list.
         candidates: some of it.
         terms: of the query with those that expand it, for a search without a keyword leg.
+        held: words of the query that the candidates hold, where they are known; one without an entry holds none.
     """
     connection = state.held.connection
     legs = {each.chunk_id: ranked.legs_of(each) for each in candidates}
     different = {id(found): found for found in (ranked.first_legs, *legs.values())}
     made = {number: Background.of(found, terms) for number, found in different.items()}
-    missing = [each.chunk_id for each in candidates if each.chunk_id not in state.held_words]
-    words = {*made[id(ranked.first_legs)].weights, *(term.token for term in terms if term.expands)}
-    held = {**state.held_words, **matched_words(connection, state.scope.ids, words, missing)}
+    if held is None:
+        missing = [each.chunk_id for each in candidates if each.chunk_id not in state.held_words]
+        words = {*made[id(ranked.first_legs)].weights, *(term.token for term in terms if term.expands)}
+        held = {**state.held_words, **matched_words(connection, state.scope.ids, words, missing)}
     models = {each.id: each.model for each in state.scope.generations}
     only = models[state.scope.ids[0]] if len(set(models.values())) == 1 else None
     needs_all = only is None or name_of(only) == MULTILINGUAL_NAME

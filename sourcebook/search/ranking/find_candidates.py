@@ -14,7 +14,7 @@ from sourcebook.contract.faces import advice
 from sourcebook.contract.filters import Filters
 from sourcebook.search.query_syntax import ParsedQuery
 from sourcebook.search.query_terms import expanded_text
-from sourcebook.search.ranking.duplicates import BLOCK, Identity, fold, read_identities
+from sourcebook.search.ranking.duplicates import BLOCK, Identity, first_identities, fold, read_identities
 from sourcebook.search.ranking.filter_conditions import condition_of
 from sourcebook.search.ranking.found import FoundRule
 from sourcebook.search.ranking.fusion import Candidate, RankedList
@@ -28,6 +28,7 @@ from sourcebook.search.ranking.state import Found, SearchState
 from sourcebook.search.ranking.strategy import FIXED, Strategy, strategy_of
 from sourcebook.search.ranking.traced_files import FixedList, traced_passages
 from sourcebook.search.ranking.vector_leg import VectorLeg
+from sourcebook.search.ranking.verbatim_order import look_at_first
 from sourcebook.search.ranking.version_questions import NEAREST, ChangeQuestion, change_question, versions_asked_for
 from sourcebook.search.scope import EntryCondition
 from sourcebook.telemetry.spans import span
@@ -87,7 +88,7 @@ def _found(state: SearchState, query: ParsedQuery) -> Found:
             if request.group_by:
                 chunks = [candidate.chunk_id for candidate in new]
                 documents |= read_documents(state.held.connection, scope.ids, chunks)
-            places = _places(state, candidates, documents, identities, shown)
+            places = _places(state, ranked, candidates, documents, identities, shown)
             if len(candidates) >= least and places >= shown:
                 break
             is_complete = rule.is_complete  # which asks the database: only a last page needs to know
@@ -99,6 +100,7 @@ def _found(state: SearchState, query: ParsedQuery) -> Found:
 
 def _places(
     state: SearchState,
+    ranked: RankedList,
     candidates: Sequence[Candidate],
     documents: Mapping[int, int],
     identities: dict[int, Identity],
@@ -126,7 +128,12 @@ def _places(
                 each for each in unread[BLOCK:] if (each.keyword_rank or _BY_WORDS + 1) <= _BY_WORDS
             ]
         chunks = [candidate.chunk_id for candidate in block]
-        found = read_identities(state.held.connection, state.scope.ids, chunks, first=not identities)
+        connection, ids = state.held.connection, state.scope.ids
+        if not identities:
+            state.first = look_at_first(state, ranked, chunks, candidates)
+            found = first_identities(connection, ids, state.first)
+        else:
+            found = read_identities(connection, ids, chunks)
         identities |= {chunk: found.get(chunk) or Identity(0, (), None) for chunk in chunks}
 
 

@@ -6,13 +6,12 @@ the whole collection. The first five passages count in any case: they are shown,
 `min_relevance` the caller says what is found; where the relevance cannot tell, all that is ranked is.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from sourcebook.search.query_terms import QueryTerm
 from sourcebook.search.ranking.evidence import evidence_for, judged
 from sourcebook.search.ranking.fusion import Candidate, RankedList
-from sourcebook.search.ranking.passages import matched_words
+from sourcebook.search.ranking.passages import HeldWords, matched_words
 from sourcebook.search.ranking.relevance import FITTED, RELEVANT_FROM, Background
 from sourcebook.search.ranking.state import SearchState
 
@@ -43,28 +42,30 @@ class FoundRule:
         holding = {chunk for chunk, _ in keyword.ranking} if keyword else set()
         others = [each for each in new[max(_ALWAYS - known, 0) :] if each.chunk_id not in holding]
         others = [each for each in others if each.keyword_rank is None]
-        evidence = judged(self._state, self._ranked, others) if others else {}
-        others = [each for each in others if FITTED.relevance(evidence[each.chunk_id]) < RELEVANT_FROM]
-        if others and not self._knows_every_holder:
-            tokens = {term.token for each in others for term in self._words_of(each)}
-            chunks = [each.chunk_id for each in others]
-            words = matched_words(self._state.held.connection, self._state.scope.ids, tokens, chunks)
-            others = [each for each in others if each.chunk_id not in words or not words[each.chunk_id].words]
-        absent = {each.chunk_id for each in others}
+        held = {} if self._knows_every_holder else self._held_by(others)
+        evidence = judged(self._state, self._ranked, others, held=held) if others else {}
+        absent = {
+            each.chunk_id
+            for each in others
+            if FITTED.relevance(evidence[each.chunk_id]) < RELEVANT_FROM
+            and not (each.chunk_id in held and held[each.chunk_id].words)
+        }
         return [each for each in new if each.chunk_id not in absent]
 
     @property
     def is_complete(self) -> bool:
         """Whether no extension of the list can find a passage."""
-        if not self._applies:
+        if not (self._applies and self._knows_every_holder):
             return False
         vector = self._ranked.legs.get("vector")
         if vector is None or not vector.ranking:
             return False
         chunk, cosine = vector.ranking[-1]
         last = Candidate(chunk, 0.0, 0, vector_rank=len(vector.ranking), vector_score=cosine)
-        evidence = judged(self._state, self._ranked, [last])[chunk]
-        return self._knows_every_holder and FITTED.relevance(evidence) < RELEVANT_FROM
+        keyword = self._ranked.legs.get("keyword")
+        holds = keyword is not None and any(chunk == other for other, _ in keyword.ranking)
+        evidence = judged(self._state, self._ranked, [last], held=None if holds else {})[chunk]
+        return FITTED.relevance(evidence) < RELEVANT_FROM
 
     @property
     def _applies(self) -> bool:
@@ -78,9 +79,13 @@ class FoundRule:
         keyword = self._ranked.legs.get("keyword")
         return keyword is None or len(keyword.ranking) < self._ranked.depth
 
-    def _words_of(self, candidate: Candidate) -> Sequence[QueryTerm]:
-        keyword = self._ranked.legs_of(candidate).get("keyword")
-        return keyword.terms or () if keyword else ()
+    def _held_by(self, candidates: Sequence[Candidate]) -> Mapping[int, HeldWords]:
+        """Return the words of the query that some candidates hold, by chunk id."""
+        legs = {id(found): found for found in map(self._ranked.legs_of, candidates)}
+        keyword = [found["keyword"] for found in legs.values() if "keyword" in found]
+        tokens = dict.fromkeys(term.token for leg in keyword for term in leg.terms or ())
+        chunks = [each.chunk_id for each in candidates]
+        return matched_words(self._state.held.connection, self._state.scope.ids, tokens, chunks)
 
 
 def counted(state: SearchState) -> Sequence[Candidate]:

@@ -100,6 +100,8 @@ class SearchState:
     """Candidates in the order of the pages."""
     terms: Sequence[QueryTerm] = ()
     """Terms of the query, stand-ins included."""
+    first: dict[int, Row] = field(default_factory=dict)
+    """Rows of the first candidates by chunk id, from `first_passages`."""
     rows: dict[int, Row] = field(default_factory=dict)
     """Rows of passages that were read for their order, by chunk id."""
     highlights: Mapping[int, Sequence[Highlight]] = field(default_factory=dict)

@@ -6,9 +6,10 @@ from typing import Any, Final
 
 from sourcebook.model.passage_part import parts_of
 from sourcebook.search.query_terms import QueryTerm
-from sourcebook.search.ranking.fusion import Candidate
+from sourcebook.search.ranking.duplicates import HEAD, LEAST_TOKENS
+from sourcebook.search.ranking.fusion import Candidate, RankedList
 from sourcebook.search.ranking.highlights import Highlight, find_highlights
-from sourcebook.search.ranking.passages import HeldWords, read_rows
+from sourcebook.search.ranking.passages import HeldWords, Row, read_rows
 from sourcebook.search.ranking.state import SearchState
 from sourcebook.search.ranking.verbatim import LEAST_AGREEMENT, PlacedPassage, Query, places_in_order
 
@@ -37,19 +38,43 @@ def read_first(state: SearchState, candidates: Sequence[Candidate]) -> None:
         state: with the terms of the query.
         candidates: best first.
     """
-    request, connection, ids, terms = state.request, state.held.connection, state.scope.ids, state.terms
     places = _looked_at(candidates)
-    if not (terms and places):
+    if not (state.terms and places):
         return
-    is_plain = not (request.group_by or request.neighbours)
-    page = candidates[request.offset : request.offset + request.limit] if is_plain else []
     chunks = [candidates[place].chunk_id for place in places]
-    wanted = {"tokens": [term.token for term in terms], "shown": [each.chunk_id for each in page]}
-    looked_at = read_rows(connection, "first_passages", ids, chunks, **wanted)  # `text` is None but of those shown
+    missing = [chunk for chunk in chunks if chunk not in state.first]
+    if missing:
+        state.first |= look_at_first(state, state.found.ranked, missing, candidates)
+    looked_at = {chunk: state.first[chunk] for chunk in chunks if chunk in state.first}
     state.held_words = {
         chunk: HeldWords(row["held_words"], row["document_id"], row["ordinal"]) for chunk, row in looked_at.items()
     }
-    state.rows = {chunk: row for chunk, row in looked_at.items() if row["text"] is not None}
+    state.rows = {chunk: row for chunk, row in state.first.items() if row["text"] is not None}
+
+
+def look_at_first(
+    state: SearchState, ranked: RankedList, chunks: Sequence[int], candidates: Sequence[Candidate]
+) -> dict[int, Row]:
+    """Return a row of each passage by chunk id: the words of the query that it holds, and what tells duplicates.
+
+    Passages of the page as it looks so far have their texts, too.
+
+    Args:
+        state: not yet with the terms of the query.
+        ranked: the list that the candidates are from.
+        chunks: ids of the first candidates.
+        candidates: best first.
+    """
+    request, keyword = state.request, ranked.legs.get("keyword")
+    is_plain = not (request.group_by or request.neighbours)
+    page = candidates[request.offset : request.offset + request.limit] if is_plain else []
+    wanted = {
+        "tokens": [term.token for term in (keyword.terms if keyword else None) or ()],
+        "shown": [each.chunk_id for each in page if each.chunk_id in chunks],
+        "least": LEAST_TOKENS,
+        "head": HEAD,
+    }
+    return read_rows(state.held.connection, "first_passages", state.scope.ids, chunks, **wanted)
 
 
 def verbatim_first(state: SearchState, candidates: list[Candidate]) -> list[Candidate]:

@@ -11,6 +11,7 @@ from starlette.responses import JSONResponse, Response
 
 from sourcebook.contract.search import MOST_CHARACTERS
 from sourcebook.contract.search_results import SearchResult
+from sourcebook.redaction.for_models import read_by_model
 from sourcebook.server.access import Knowledge, Reader
 from sourcebook.server.adapters.dify_conditions import MetadataCondition, as_filter
 from sourcebook.server.problems import NoAccessError
@@ -113,7 +114,8 @@ def retrieval(wanted: RetrievalWanted, request: Request, knowledge: Knowledge, g
         min_relevance=wanted.retrieval_setting.score_threshold or 0,
         filters=as_filter(wanted.metadata_condition),
     )
-    found = search_as_asked(knowledge, grant, asked, request.app.state.rerankers)
+    with read_by_model():
+        found = search_as_asked(knowledge, grant, asked, request.app.state.rerankers)
     return Response(
         pydantic_core.to_json({"records": [_record(each) for each in found]}, inf_nan_mode="null"),
         media_type="application/json",

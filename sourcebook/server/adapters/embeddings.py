@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from starlette.responses import Response
 
-from sourcebook.contract.text_vectors import MOST_TEXTS
+from sourcebook.contract.text_vectors import MOST_TEXTS, TextVectors
 from sourcebook.errors import QueryError
 from sourcebook.server.access import Knowledge, Reader
 from sourcebook.server.request_models import Sent, as_whole
@@ -73,13 +73,18 @@ def embeddings(wanted: EmbeddingsWanted, request: Request, knowledge: Knowledge,
     request.state.sent = [wanted.model]
     texts = [wanted.input] if isinstance(wanted.input, str) else wanted.input
     seen = seen_collections(knowledge, grant, None)
-    try:
-        found = knowledge.embed(texts, wanted.model, collections=seen, as_queries=wanted.input_type == "query")
-    except QueryError as error:  # everything else was checked before
-        raise NotFoundError("no collection has this embedding model") from error
-    dimensions = found.vectors.shape[1]
-    if wanted.dimensions not in {None, dimensions}:
-        raise QueryError(f"the model has {dimensions} dimensions in this knowledge base, and no others")
+
+    def embed(some: list[str]) -> TextVectors:
+        try:
+            return knowledge.embed(some, wanted.model, collections=seen, as_queries=wanted.input_type == "query")
+        except QueryError as error:  # everything else was checked before
+            raise NotFoundError("no collection has this embedding model") from error
+
+    if wanted.dimensions is not None:  # one text tells them: the others are not embedded for nothing
+        dimensions = embed(texts[:1]).vectors.shape[1]
+        if wanted.dimensions != dimensions:
+            raise QueryError(f"the model has {dimensions} dimensions in this knowledge base, and no others")
+    found = embed(texts)
     return embeddings_answer(found.vectors, found.tokens or 0, found.model, wanted.encoding_format)
 
 

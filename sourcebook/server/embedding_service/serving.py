@@ -12,6 +12,7 @@ from sourcebook.embedding.model import EmbeddingModel, find_model
 from sourcebook.embedding.process import EmbeddingProcess
 from sourcebook.model.device import DeviceSetting
 from sourcebook.server.embedding_service.app import EmbeddingService, ServiceLimits
+from sourcebook.server.half_requests import ImpatientProtocol
 from sourcebook.server.listening import SECONDS_TO_END, ServingError, is_local, listen
 from sourcebook.server.serving import ending_on_signals
 
@@ -87,6 +88,7 @@ def serve_embeddings(
             )
             config = uvicorn.Config(
                 service.app(),
+                http=ImpatientProtocol,
                 log_level="warning",
                 access_log=False,
                 timeout_graceful_shutdown=SECONDS_TO_END,

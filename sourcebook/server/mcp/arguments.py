@@ -94,9 +94,9 @@ class DocumentsArguments(CollectionsArguments):
     states: list[ItemState] = Field(default=[], description="Only items in these states.")
     kinds: list[ItemKind] = Field(default=[], description="Only items of these kinds.")
     tags: list[str] = Field(default=[], max_length=100, description="Only documents with one of these tags.")
-    text: str | None = Field(default=None, max_length=1_000, description="Only items with this in title or URI.")
+    text: str | None = Field(default=None, max_length=1_000, description="Only with this in title or URI.")
     types: list[str] = Field(default=[], max_length=100, description="Only documents of these types, such as adr.")
-    sort: ItemOrder = Field(default="uri", description="Order; - for the greatest or latest first.")
+    sort: ItemOrder = Field(default="uri", description="Order; - for last first.")
     limit: StrictInt = Field(default=50, ge=1, le=500, description="Documents, at most.")
 
 

@@ -106,7 +106,7 @@ TOOLS: Final = (
     OfferedTool(
         listings.list_collections,
         "List collections",
-        "List the collections, with their numbers of documents.",
+        "List the collections, and what is in each.",
         shown=("offset",),
     ),
     OfferedTool(

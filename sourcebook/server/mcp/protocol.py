@@ -17,6 +17,7 @@ from sourcebook.contract.faces import asked_by
 from sourcebook.errors import QueryError, UnknownDocumentError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
+from sourcebook.redaction.for_models import for_model, read_by_model
 from sourcebook.server.mcp import resources
 from sourcebook.server.mcp.budget import as_json, plain
 from sourcebook.server.mcp.catalogue import CHATGPT_TOOLS, TOOLS, OfferedTool
@@ -24,6 +25,7 @@ from sourcebook.server.mcp.fencing import fenced
 from sourcebook.server.mcp.following import follow
 from sourcebook.server.mcp.sentences import refusal, sentence, storable
 from sourcebook.server.mcp.tool_schemas import short_schema, with_options
+from sourcebook.server.request_notes import note_failure, note_tool
 from sourcebook.server.visibility import NotFoundError
 
 _QUOTED: Final = 40
@@ -102,7 +104,7 @@ def make_server(
 
     async def read(work: Callable[[], Result]) -> Result:
         try:
-            return await anyio.to_thread.run_sync(work)
+            return await anyio.to_thread.run_sync(for_model(work))
         except Exception as error:
             wrong = isinstance(error, QueryError | NotFoundError | UnknownDocumentError)
             said = sentence(error, is_local=is_local)
@@ -149,12 +151,13 @@ def _answer(
     is_local: bool,
 ) -> types.CallToolResult:
     """Return the answer of a tool, or a sentence that says why there is none."""
+    note_tool(tool.name)
     try:
         asked = tool.arguments.model_validate(arguments)
     except ValidationError as error:
         return _failed(refusal(tool, error, arguments))
     try:
-        with asked_by("tool"):
+        with asked_by("tool"), read_by_model():
             answer = fenced(plain(tool.run(knowledge(), grant, asked, **options)), tool.harmless)
     except Exception as error:  # noqa: BLE001 - whatever went wrong, the model is told a sentence
         return _failed(sentence(error, is_local=is_local))
@@ -162,4 +165,5 @@ def _answer(
 
 
 def _failed(said: str) -> types.CallToolResult:
+    note_failure()
     return types.CallToolResult(content=[types.TextContent(text=harmless(said).text)], is_error=True)

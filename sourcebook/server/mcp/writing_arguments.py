@@ -23,7 +23,7 @@ class NewDocument(Sent):
     )
     text: str = Field(min_length=1, max_length=_LONGEST_TEXT, description="Markdown, or what the name's ending says.")
     tags: list[str] = Field(default=[], description="Words to filter searches by.")
-    title: str | None = Field(default=None, min_length=1, max_length=1_000, description="Of Markdown.")
+    title: str | None = Field(default=None, min_length=1, max_length=1_000, description="Its title.")
 
 
 class IngestArguments(Waiting):
@@ -44,15 +44,17 @@ class IngestArguments(Waiting):
     recursive: StrictBool = Field(default=True, description="Folders in the folder, too.")
     file_patterns: list[str] = Field(default=[], max_length=100, description="Only such files: *.md.")
     tags: list[str] = Field(default=[], max_length=100, description="Tags of all of them.")
-    title: str | None = Field(default=None, min_length=1, max_length=1_000, description="Title of the one document.")
+    title: str | None = Field(
+        default=None, min_length=1, max_length=1_000, description="Title of the one document or file."
+    )
     transcription_language: str | None = Field(default=None, description="Language of recordings, such as de.")
 
     @model_validator(mode="after")
     def _check_one(self) -> Self:
         if self.documents is not None and self.places:
             raise ValueError("give documents or paths, not both")
-        if self.title is not None and len(self.documents or ()) != 1:
-            raise ValueError("a title is for one document that is sent: files and pages have their own")
+        if self.title is not None and len(self.documents or self.places) != 1:
+            raise ValueError("a title is for one document: a text that is sent, or the path of a file")
         return self
 
     @property

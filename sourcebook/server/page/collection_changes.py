@@ -1,5 +1,6 @@
 """Forms that make and delete collections, and add and remove their sites."""
 
+from typing import Any
 from urllib.parse import quote
 
 from fastapi import APIRouter, Request
@@ -20,13 +21,15 @@ _NO_ADDRESS = "the address of a site begins with http:// or https://"
 @router.post("/collections")
 def make_collection(request: Request, knowledge: Knowledge, form: AdministratorForm) -> Response:
     """Make a collection, of a site or for uploads, and lead to it; or show the form again with what is wrong."""
-    name, url = form.one("name").strip(), form.one("url").strip()
+    name, url, description = (form.one(field).strip() for field in ("name", "url", "description"))
     try:
-        settings = {"sites": [{"url": _checked(url)}]} if url else {}
+        settings: dict[str, Any] = {"sites": [{"url": _checked(url)}]} if url else {}
+        settings |= {"description": description} if description else {}
         collection_changes.made_collection(name, settings, knowledge, form.visitor)
     except (SettingsError, ConflictError) as error:
         status = 409 if isinstance(error, ConflictError) else 400
-        return shown_collections(request, knowledge, form.visitor, status, problem=str(error), name=name, url=url)
+        written = {"name": name, "url": url, "description": description}
+        return shown_collections(request, knowledge, form.visitor, status, problem=str(error), **written)
     if url:
         work = knowledge.request_work(name, idempotency_key=form.once, actor=form.visitor.actor)
         return redirect_to(f"/work/{work.id}")

@@ -37,6 +37,7 @@ def shown_collections(
     problem: str | None = None,
     name: str = "",
     url: str = "",
+    description: str = "",
 ) -> Response:
     """Return the page of all collections, with the form that makes one.
 
@@ -48,8 +49,9 @@ def shown_collections(
         problem: reason why the collection in the form was not made.
         name: what the form has as name.
         url: what the form has as address of a site.
+        description: what the form says of the collection.
     """
-    values = {"problem": problem, "name": name, "url": url}
+    values = {"problem": problem, "name": name, "url": url, "description": description}
     shown = [_as_seen(visitor, each) for each in overviews(knowledge, known_collections(knowledge, visitor))]
     return render(request, "collections.html", status, collections=shown, is_linked=True, **values)
 

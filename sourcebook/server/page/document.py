@@ -13,6 +13,7 @@ from sourcebook.model.cursors import cursor_of
 from sourcebook.model.place import place_words
 from sourcebook.operations.overviews import document_history
 from sourcebook.server.access import Knowledge
+from sourcebook.server.authorship import shown_authors
 from sourcebook.server.downloads import is_shown
 from sourcebook.server.page.document_files import has_pages
 from sourcebook.server.page.document_text import parts_of, plain_sections, rendered_sections
@@ -58,7 +59,7 @@ def show_document(
         metadata=list(_rows({name: value for name, value in found.metadata.items() if name not in given})),
         given_metadata=list(_rows(given)),
         history=history,
-        uploads=uploads,
+        uploads=shown_authors(knowledge, visitor, list(uploads)),
         follows=known.item.taken_from is not None,
         has_pages=has_pages(found.item.media_type),
         has_original=found.item.kind != "page" or has_pages(found.item.media_type),

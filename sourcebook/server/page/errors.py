@@ -9,7 +9,7 @@ from fastapi import FastAPI, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from sourcebook.server.page.rendering import is_partial, render
-from sourcebook.server.page.visitors import KEY_COOKIE, SignInError
+from sourcebook.server.page.visitors import SESSION_COOKIE, SignInError
 
 _Handler = Callable[[Request, Exception], Awaitable[Response]]
 _FOR_PROGRAMS: Final = ("/v1/", "/health", "/ready", "/metrics", "/openapi.json")
@@ -58,7 +58,7 @@ async def _to_sign_in(request: Request, _: Exception) -> Response:
     target = f"/sign-in?next={quote(asked, safe='')}"
     if is_partial(request):
         return Response(status_code=204, headers={"HX-Redirect": target})
-    if request.headers.get("sec-fetch-site") == "cross-site" and KEY_COOKIE not in request.cookies:
+    if request.headers.get("sec-fetch-site") == "cross-site" and SESSION_COOKIE not in request.cookies:
         # Strict cookies do not come with a link of another site. The page asks once more, from itself.
         return HTMLResponse("", headers={"Refresh": "0", "Cache-Control": "no-store"})
     return RedirectResponse(target, 303)

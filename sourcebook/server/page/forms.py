@@ -79,6 +79,7 @@ def check_token(request: Request, fields: dict[str, str]) -> None:
         raise ForbiddenError(_ELSEWHERE)
 
 
+ReaderForm = Annotated[Form, form_needing("read")]
 WriterForm = Annotated[Form, form_needing("write")]
 AdministratorForm = Annotated[Form, form_needing("admin")]
 Writing = Annotated[Grant, Depends(needing_scope("write"))]

@@ -5,13 +5,16 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query, Request
 from starlette.responses import RedirectResponse, Response
 
-from sourcebook.operations.access_keys import valid_key
+from sourcebook.admin.sessions import LONGEST
+from sourcebook.operations import access_keys
 from sourcebook.server.access import Knowledge
 from sourcebook.server.page.rendering import render
-from sourcebook.server.page.visitors import KEY_COOKIE, SECONDS_SIGNED_IN, Fields, keep, repeats_token
+from sourcebook.server.page.visitors import SESSION_COOKIE, Fields, keep, repeats_token
 
 router = APIRouter(include_in_schema=False)
 _LONGEST_ADDRESS: Final = 8_000
+_COOKIE_WITH_A_KEY: Final = "sourcebook_key"
+"""Cookie of version 0.1.0, which browsers keep for 30 days."""
 
 
 @router.get("/sign-in")
@@ -24,27 +27,30 @@ def ask_for_key(
 
 @router.post("/sign-in")
 def sign_in(request: Request, fields: Fields, knowledge: Knowledge) -> Response:
-    """Keep a valid key in the browser, and return to the page that was asked for."""
+    """Begin a session with a valid key, and return to the page that was asked for."""
     target = _own_address(fields.get("next", "/"))
     if not repeats_token(request, fields):
         return render(request, "sign_in.html", 403, next=target, problem="The form had expired. Send it again.")
-    text = fields.get("key", "").strip()
-    if valid_key(knowledge, text) is None:
+    token = access_keys.sign_in(knowledge, fields.get("key", "").strip(), request.headers.get("user-agent", ""))
+    if token is None:
         said = "This key is not valid. It may have expired or been revoked."
         return render(request, "sign_in.html", 401, next=target, problem=said)
     response = RedirectResponse(target, 303, {"Cache-Control": "no-store"})
-    keep(response, request, KEY_COOKIE, text, SECONDS_SIGNED_IN)
+    if _COOKIE_WITH_A_KEY in request.cookies:
+        response.delete_cookie(_COOKIE_WITH_A_KEY, httponly=True, samesite="strict")
+    keep(response, request, SESSION_COOKIE, token, int(LONGEST.total_seconds()))
     return response
 
 
 @router.post("/sign-out")
-def sign_out(request: Request, fields: Fields) -> Response:
-    """Have the browser forget the key."""
+def sign_out(request: Request, fields: Fields, knowledge: Knowledge) -> Response:
+    """End the session."""
     if not repeats_token(request, fields):
         said = "The form did not come from this page. Nothing was changed."
         return render(request, "error.html", 403, heading="Not signed out", detail=said)
+    access_keys.sign_out(knowledge, request.cookies.get(SESSION_COOKIE, ""))
     response = RedirectResponse("/sign-in", 303, {"Cache-Control": "no-store"})
-    response.delete_cookie(KEY_COOKIE, httponly=True, samesite="strict", secure=request.url.scheme == "https")
+    response.delete_cookie(SESSION_COOKIE, httponly=True, samesite="strict", secure=request.url.scheme == "https")
     return response
 
 

@@ -1,7 +1,8 @@
 """Visitors: the caller of a page, who has signed in with a key or needs none.
 
-The cookie holds the key itself, out of reach for scripts (HttpOnly) and for requests that another site causes
-(SameSite=Strict). So a revocation holds at once, in every process, and there is no secret of the server to keep.
+The cookie holds the token of a session, and no key: out of reach for scripts (HttpOnly) and for requests that another
+site causes (SameSite=Strict). Sessions are in the database, so that the end of one, or of its key,
+holds at once in every process.
 """
 
 import hmac
@@ -14,15 +15,14 @@ from starlette.responses import Response
 
 from sourcebook.errors import QueryError, SourcebookError
 from sourcebook.model.access import Grant
-from sourcebook.operations.access_keys import valid_key
+from sourcebook.operations.access_keys import key_of_session
 from sourcebook.server.access import grant_of, knowledge_of
 from sourcebook.server.problems import NoAccessError
+from sourcebook.server.rate_limits import BUCKET
 
-KEY_COOKIE: Final = "sourcebook_key"
+SESSION_COOKIE: Final = "sourcebook_session"
 FORM_COOKIE: Final = "sourcebook_form"
 """Cookie of the token that each form repeats: another site can send a form, but not read the token."""
-SECONDS_SIGNED_IN: Final = 30 * 24 * 3600
-"""Seconds for which a browser keeps the key."""
 
 
 class SignInError(SourcebookError):
@@ -33,11 +33,15 @@ def visitor_of(request: Request) -> Grant:
     """Return what the visitor of a page may see.
 
     Raises:
-        SignInError: the visitor needs a key and has sent no valid one.
+        SignInError: the visitor needs a key and has not signed in with a valid one.
+        TooManyRequestsError: the pages that were asked for with the key are more than it may ask for in a minute.
     """
-    sent = request.cookies.get(KEY_COOKIE)
-    key = None if sent is None else valid_key(knowledge_of(request), sent)
+    sent = request.cookies.get(SESSION_COOKIE)
+    key = None if sent is None else key_of_session(knowledge_of(request), sent)
     if key is not None:
+        if BUCKET not in request.scope:
+            limits = request.app.state.limits
+            request.scope[BUCKET] = limits.admit(b"\n%d" % key.id, key.grant, key.requests_a_minute)
         request.state.signed_in_as = key.name
         request.state.visitor = key.grant
         return key.grant

@@ -13,6 +13,7 @@ from sourcebook.errors import QueryError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.server.access import Knowledge
+from sourcebook.server.authorship import shown_authors
 from sourcebook.server.page.forms import WriterForm, redirect_to
 from sourcebook.server.page.rendering import part_of_page, render, short_uri, web_address
 from sourcebook.server.page.visitors import SignInError, Visitor, visitor_of
@@ -99,7 +100,7 @@ def _listed(
     states = [state] if state else []
     sees_nothing = chosen is not None and not chosen
     found = [] if sees_nothing else knowledge.work_requests(chosen, states=states, before=before, limit=_A_PAGE + 1)
-    shown = found[:_A_PAGE]
+    shown = shown_authors(knowledge, visitor, found[:_A_PAGE])
     return {
         "requests": shown,
         "is_live": any(not each.has_ended for each in shown),

@@ -76,12 +76,12 @@ def change_document(
     grant: Writer,
     if_match: Annotated[str | None, Header(description="The `ETag` of the answer that is to be changed.")] = None,
 ) -> Response:
-    """Give a document tags and metadata by hand; return it as it is then.
+    """Give a document tags, metadata and a title by hand; return it as it is then.
 
     They lie over its own ones, whatever its source says later. With `If-Match` only where nobody has changed it since:
     otherwise 412.
     """
-    request.state.sent = [asked.tags, asked.metadata]
+    request.state.sent = [asked.tags, asked.metadata, asked.title]
     number = visible_document(knowledge, grant, document).item.document_id or 0
 
     def labels(found: Document) -> Labels:
@@ -91,7 +91,8 @@ def change_document(
                 raise PreconditionError("the document has changed: get it again")
         return asked.tags, asked.metadata
 
-    content, tag = document_answer(shown_document(grant, relabel(knowledge, number, labels, actor=grant.actor)))
+    changed = relabel(knowledge, number, labels, title=asked.title, actor=grant.actor)
+    content, tag = document_answer(shown_document(grant, changed))
     return Response(content, media_type="application/json", headers={"ETag": tag})
 
 

@@ -1,7 +1,7 @@
 """Routes for documents: lists, texts, passages."""
 
 import hashlib
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Header, Query
 from pydantic import BaseModel, ConfigDict, Field
@@ -14,6 +14,7 @@ from sourcebook.contract.documents import Document
 from sourcebook.contract.listing import DocumentsRequest
 from sourcebook.contract.relations import RelatedDocument
 from sourcebook.errors import QueryError
+from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.cursors import cursor_of, place_of
 from sourcebook.server.access import Knowledge, Reader, Unredacted
 from sourcebook.server.document_types import DocumentNumber
@@ -50,26 +51,35 @@ class DocumentsQuery(Carried):
         default=0,
         ge=0,
         le=MOST_BEFORE,
-        description="Items before the first one: the way on where `failed`, `failure`, `processing`, another `sort` "
-        "or the kind `source` limits the list, which has no cursor then.",
+        description="Items before the first one: the way on where `failed`, `failure`, `processing` or the kind "
+        "`source` limits the list, which has no cursor then.",
     )
     cursor: Cursor = None
 
 
 @router.get("", operation_id="list_documents")
 def list_documents(knowledge: Knowledge, grant: Reader, asked: Annotated[DocumentsQuery, Query()]) -> DocumentPage:
-    """Return documents, and files and pages that are no documents, by collection and URI."""
+    """Return documents, and files and pages that are no documents, by collection and URI or in the order asked for."""
     options = {name: value for name, value in asked.options().items() if value is not None}
     options |= {"collections": seen_collections(knowledge, grant, asked.collections), "limit": asked.limit + 1}
     found = knowledge.documents(**options, after=None if asked.cursor is None else place_of(asked.cursor))
     # These come behind the others, in no order of theirs.
     has_no_order = asked.failed or asked.failure or asked.processing or "source" in (asked.kinds or ())
-    has_no_order = has_no_order or asked.sort != "uri"
     last = found[asked.limit - 1] if not has_no_order and len(found) > asked.limit else None
     return DocumentPage(
         documents=shown_items(grant, found[: asked.limit]),
         next_cursor=None if last is None else cursor_of(last.collection, last.uri),
+        total=_total(knowledge, options, len(found)) if asked.cursor is None else None,
     )
+
+
+def _total(knowledge: KnowledgeBase, options: dict[str, Any], found: int) -> int:
+    """Return the number of items of a list; it is not counted where the first page has all of them."""
+    limit, offset = options["limit"], options.get("offset", 0)
+    if found < limit and not offset:
+        return found
+    conditions = {name: value for name, value in options.items() if name not in {"limit", "offset", "sort"}}
+    return knowledge.count_documents(**conditions)
 
 
 @router.get(
@@ -153,6 +163,7 @@ def document_answer(found: Document) -> tuple[bytes, str]:
         tags=found.tags,
         given_tags=found.given_tags,
         given_metadata=found.given_metadata,
+        given_title=found.given_title,
     )
     content = body.model_dump_json().encode()
     return content, etag(content)

@@ -3,23 +3,25 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Annotated
+from typing import Annotated, Final
 
 from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from sourcebook.admin.access_keys import MOST_REQUESTS
 from sourcebook.admin.audit import AuditEvent
-from sourcebook.contract.access import AccessKey
+from sourcebook.contract.access import AccessKey, PageSession
 from sourcebook.errors import QueryError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant, Scope
 from sourcebook.operations import access_keys
-from sourcebook.server.access import Administrator, Knowledge, Operator
+from sourcebook.server.access import Administrator, Knowledge, Operator, Reader
 from sourcebook.server.request_models import Sent, as_whole
 from sourcebook.server.visibility import NotFoundError, check_unredacted, seen_collections
 
 router = APIRouter(tags=["keys"])
+LARGEST_ID: Final = (1 << 63) - 1
+"""Larger numbers are no id that the database can be asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,12 @@ class CreatedKey(BaseModel):
     key: ShownKey
 
 
+class SessionList(BaseModel):
+    """Browsers that are signed in, the newest first."""
+
+    sessions: list[PageSession]
+
+
 class AuditPage(BaseModel):
     """A page of what was done, the newest first."""
 
@@ -102,6 +110,21 @@ def end_key(
     return _shown(found if found.revoked_at else access_keys.revoke_key(knowledge, key, actor=grant.actor))
 
 
+@router.get("/sessions", operation_id="list_sessions")
+def all_sessions(knowledge: Knowledge, grant: Reader) -> SessionList:
+    """Return the browsers that are signed in with the caller's key; an administrator sees those of other keys, too."""
+    return SessionList(sessions=access_keys.sessions(knowledge, keys_of_sessions(knowledge, grant)))
+
+
+@router.delete("/sessions/{session:number}", status_code=204, operation_id="end_session")
+def end_session(
+    session: Annotated[int, Path(description="Id of the session.", examples=[1])], knowledge: Knowledge, grant: Reader
+) -> None:
+    """Sign a browser out: its next request asks for a key. Where it is signed out already, nothing happens."""
+    if session <= LARGEST_ID:
+        access_keys.end_session(knowledge, session, keys_of_sessions(knowledge, grant), actor=grant.actor)
+
+
 @router.get("/audit", operation_id="audit")
 def audit(
     knowledge: Knowledge,
@@ -120,6 +143,13 @@ def audit(
 def seen_keys(knowledge: KnowledgeBase, grant: Grant) -> list[AccessKey]:
     """Return the keys that open nothing that a caller does not see, in the order of creation."""
     return [key for key in access_keys.keys(knowledge) if grant.sees_all(key.collections)]
+
+
+def keys_of_sessions(knowledge: KnowledgeBase, grant: Grant) -> list[int] | None:
+    """Return the ids of the keys whose sessions a caller may see and end; None for those of every key."""
+    if not grant.allows("admin"):
+        return [] if grant.key_id is None else [grant.key_id]
+    return None if grant.collections is None else [key.id for key in seen_keys(knowledge, grant)]
 
 
 def made_key(
@@ -144,7 +174,9 @@ def made_key(
         seen_collections(knowledge, grant, collections)
     elif grant.collections is not None:
         raise QueryError("name collections: your own key does not see all of them")
-    return access_keys.create_key(knowledge, name, scopes, collections, lasts=lasts, limit=limit, actor=grant.actor)
+    return access_keys.create_key(
+        knowledge, name, scopes, collections, lasts=lasts, limit=limit, seen=grant.collections, actor=grant.actor
+    )
 
 
 def _shown(key: AccessKey) -> ShownKey:

@@ -2,16 +2,29 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query
-from pydantic import BaseModel
+from fastapi import APIRouter, Query, Request
+from pydantic import BaseModel, ConfigDict
 
-from sourcebook.contract.llm_log import LoggedCall
-from sourcebook.server.access import Administrator, Knowledge
+from sourcebook.contract.llm_log import LlmCallRequest, LoggedCall
+from sourcebook.errors import QueryError
+from sourcebook.server.access import Administrator, Knowledge, Writer
+from sourcebook.server.request_models import Carried, carrying
 from sourcebook.server.routes.collections import Named
 from sourcebook.server.routes.reports import Since, as_duration
 from sourcebook.server.visibility import seen_collections
 
 router = APIRouter(prefix="/llm-calls", tags=["queries"])
+
+
+@carrying(LlmCallRequest)
+class LlmCall(Carried):
+    """A call of a program's own to a language model."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [{"model": "gpt-4o-mini", "prompt": "Summarise the lease.", "answer": "It ends in May."}]
+        }
+    )
 
 
 class LoggedCalls(BaseModel):
@@ -41,3 +54,15 @@ def list_llm_calls(
         limit=limit,
     )
     return LoggedCalls(calls=found)
+
+
+@router.post("", operation_id="record_llm_call", status_code=201)
+def record_llm_call(call: LlmCall, request: Request, knowledge: Knowledge, grant: Writer) -> LoggedCall:
+    """Add a call of a program's own to a language model to the log; return it as it stands there, redacted."""
+    options = call.options()
+    request.state.sent = [options["collections"]]
+    names = [options["collections"]] if isinstance(options["collections"], str) else options["collections"]
+    if not names and grant.collections is not None:
+        raise QueryError("the key sees some collections alone: name those that the call was about")
+    seen_collections(knowledge, grant, names)
+    return knowledge.record_llm_call(**options)

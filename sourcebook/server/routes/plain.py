@@ -8,9 +8,9 @@ import inspect
 import re
 from collections.abc import Callable, Iterable
 from types import GenericAlias
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Path
 from fastapi.routing import APIRoute
 from pydantic import create_model
 
@@ -25,21 +25,28 @@ from sourcebook.server.routes.reports import Since, as_duration
 from sourcebook.server.visibility import own_document, seen_collections, shown
 
 _CALLERS: Final = {"read": Reader, "write": Writer, "admin": Administrator}
+SessionName = Annotated[str, Path(max_length=100, pattern=r"^[\w.:-]+$", description="Name of a conversation.")]
 _GIVEN: Final = inspect.Parameter.empty
 _ARGUMENTS: Final[dict[str, tuple[Any, Any]]] = {
     "collections": (Named, None),
     "since": (Since, None),
     "name": (Name, _GIVEN),
     "document": (DocumentNumber, _GIVEN),
+    "session": (SessionName, _GIVEN),
 }
 """Types in a URL and defaults of the arguments that are plain."""
 _IDS: Final = {
-    "collections": "list_collections",
     "judgments": "list_judgments",
     "forget_logged_queries": "forget_queries",
 }
 """Names in the description of the API, where they are not those of the operations."""
-_TAGS: Final = {"documents": "documents", "judgments": "judgments", "queries": "queries", "llm-calls": "queries"}
+_TAGS: Final = {
+    "ask": "search",
+    "documents": "documents",
+    "judgments": "judgments",
+    "queries": "queries",
+    "llm-calls": "queries",
+}
 """Groups of the description by the beginning of the path; `collections` for others."""
 
 
@@ -87,12 +94,14 @@ def answer_for(grant: Grant, knowledge: KnowledgeBase, operation: str, /, **sent
         sent["since"] = as_duration(sent["since"])
     if "actor" in asked.arguments:
         sent["actor"] = grant.actor
+    if "owner" in asked.arguments:
+        sent["owner"] = grant.identity
     return shown(grant, asked.function(knowledge, **sent))
 
 
 def _endpoint(operation: Operation[Any, Any], name: str) -> Callable[..., Any]:
     """Return the function that answers requests for an operation, as FastAPI reads it."""
-    said = {"actor", "collection"} if "document" in operation.arguments else {"actor"}
+    said = {"actor", "owner"} | ({"collection"} if "document" in operation.arguments else set())
     arguments = [each for each in operation.arguments if each not in said]
     unknown = next((each for each in arguments if each not in _ARGUMENTS), None)
     kind, is_list, is_optional = operation.answer

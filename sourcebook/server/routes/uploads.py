@@ -1,7 +1,8 @@
 """Routes for uploads: files that callers send, listed and removed by name."""
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, Final
 from urllib.parse import unquote_to_bytes
 
@@ -11,6 +12,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
 
+from sourcebook.admin.titles import LONGEST_TITLE
 from sourcebook.contract.uploads import Upload
 from sourcebook.contract.work import WorkRequest
 from sourcebook.errors import EmptyUploadError, UnknownUploadError, UploadError, UploadNameError, UploadSpaceError
@@ -19,7 +21,9 @@ from sourcebook.model.access import Grant
 from sourcebook.model.cursors import cursor_of, place_of
 from sourcebook.model.upload_names import upload_name, upload_tags
 from sourcebook.operations.uploads import add_uploads, upload_store
+from sourcebook.operations.work import check_waiting_work
 from sourcebook.server.access import Knowledge, Reader, Writer
+from sourcebook.server.authorship import shown_authors
 from sourcebook.server.problems import failures, problem
 from sourcebook.server.routes.collections import Cursor, Name, Named
 from sourcebook.server.upload_bodies import FIELD, RefusedBodyError, UploadBody, receive_bytes, receive_files
@@ -31,6 +35,10 @@ _log = logging.getLogger(__name__)
 _NO_UPLOAD: Final = "there is no such upload"
 _Collection = Annotated[str, Query(description="Name of the collection.", examples=["handbook"])]
 _UploadName = Annotated[str, Path(description="Name of the upload.", examples=["policies/leave.md"])]
+_Title = Annotated[
+    str | None,
+    Query(max_length=LONGEST_TITLE, description="Title in place of its own, of one file; an empty one takes it back."),
+]
 _Tags = Annotated[
     list[str] | None, Query(description="Tags of the documents; without any, those of the version before.")
 ]
@@ -64,10 +72,20 @@ _BYTES: Final[dict[str, Any]] = {
 }
 
 
+class RefusedUpload(BaseModel):
+    """A file that was not taken."""
+
+    name: str
+    reason: str
+
+
 class UploadAnswer(BaseModel):
     """Uploads that were stored or removed, and the request for the work that follows."""
 
     uploads: list[Upload]
+    refused: list[RefusedUpload] = Field(
+        default=[], description="Files of the body that were not taken, with the reason."
+    )
     work: WorkRequest = Field(description="It makes documents of them, or removes these.")
 
 
@@ -93,10 +111,21 @@ class UploadVersions(BaseModel):
     operation_id="upload_documents",
 )
 async def upload_documents(
-    request: Request, knowledge: Knowledge, grant: Writer, collection: _Collection, tag: _Tags = None
+    request: Request,
+    knowledge: Knowledge,
+    grant: Writer,
+    collection: _Collection,
+    tag: _Tags = None,
+    title: _Title = None,
 ) -> Response:
-    """Store files, all of them or none, and ask for documents to be made of them; their file names are their names."""
-    return await store_uploads(knowledge, grant, collection, tag or [], lambda body: receive_files(request, body))
+    """Store files, and ask for documents to be made of them; their file names are their names.
+
+    A file that is empty, or whose name is none, is in `refused`, and the others are stored. Whether a document could be
+    made of each is said by `unread` of the work, once it has ended.
+    """
+    return await store_uploads(
+        knowledge, grant, collection, tag or [], lambda body: receive_files(request, body), title
+    )
 
 
 @router.put(
@@ -108,14 +137,20 @@ async def upload_documents(
     operation_id="put_upload",
 )
 async def put_upload(
-    request: Request, knowledge: Knowledge, grant: Writer, collection: Name, name: _UploadName, tag: _Tags = None
+    request: Request,
+    knowledge: Knowledge,
+    grant: Writer,
+    collection: Name,
+    name: _UploadName,
+    tag: _Tags = None,
+    title: _Title = None,
 ) -> Response:
     """Store the body, whatever its type, under a name, and ask for a document to be made of it."""
     if not _is_unicode(request.scope["raw_path"]):
         raise UploadNameError("the name of an upload is encoded as UTF-8")
     checked = upload_name(name)
     return await store_uploads(
-        knowledge, grant, collection, tag or [], lambda body: receive_bytes(request, body, checked)
+        knowledge, grant, collection, tag or [], lambda body: receive_bytes(request, body, checked), title
     )
 
 
@@ -135,7 +170,8 @@ def list_uploads(
     )
     last = found[limit - 1] if len(found) > limit else None
     return UploadPage(
-        uploads=found[:limit], next_cursor=None if last is None else cursor_of(last.collection, last.name)
+        uploads=shown_authors(knowledge, grant, found[:limit]),
+        next_cursor=None if last is None else cursor_of(last.collection, last.name),
     )
 
 
@@ -146,7 +182,7 @@ def get_upload(knowledge: Knowledge, grant: Reader, collection: Name, name: _Upl
     versions = knowledge.upload_versions(collection, name)
     if not versions:
         raise NotFoundError(_NO_UPLOAD)
-    return UploadVersions(versions=versions)
+    return UploadVersions(versions=shown_authors(knowledge, grant, versions))
 
 
 @router.delete("/uploads", status_code=202, operation_id="remove_upload")
@@ -162,7 +198,7 @@ def remove_upload(
         removed = knowledge.remove_upload(collection, name, actor=grant.actor)
     except UnknownUploadError:
         raise NotFoundError(_NO_UPLOAD) from None
-    return _answer(knowledge, collection, [removed], grant.actor)
+    return _answer(knowledge, grant, collection, [removed])
 
 
 async def store_uploads(
@@ -171,6 +207,7 @@ async def store_uploads(
     collection: str,
     tags: list[str],
     receive: Callable[[UploadBody], Awaitable[None]],
+    title: str | None = None,
 ) -> Response:
     """Receive a body and store it; whatever is wrong before the body is read is said before it is.
 
@@ -180,15 +217,20 @@ async def store_uploads(
         collection: name of the collection.
         tags: tags of the documents; those of the version before where empty.
         receive: writes the body to the store.
+        title: of the document of the one file; see `upload`.
     """
     await run_in_threadpool(seen_collections, knowledge, grant, [collection])
+    await run_in_threadpool(check_waiting_work, knowledge, grant.actor)
     checked = upload_tags(tags)
     try:
         store = await run_in_threadpool(upload_store, knowledge)
         body = UploadBody(store, checked)
         try:
             await receive(body)
-            found = await run_in_threadpool(_keep, knowledge, collection, body, grant.actor)
+            if title is not None and len(body.uploads) > 1:
+                return problem(422, "a title is for one file: send them one by one")
+            body.uploads = [replace(each, title=title) for each in body.uploads]
+            found = await run_in_threadpool(_keep, knowledge, grant, collection, body)
         finally:
             await run_in_threadpool(body.close)
     except ClientDisconnect:
@@ -217,12 +259,20 @@ def _is_unicode(raw_path: bytes) -> bool:
     return True
 
 
-def _keep(knowledge: KnowledgeBase, collection: str, body: UploadBody, actor: str) -> UploadAnswer:
-    return _answer(knowledge, collection, add_uploads(knowledge, collection, body.uploads, actor=actor), actor)
+def _keep(knowledge: KnowledgeBase, grant: Grant, collection: str, body: UploadBody) -> UploadAnswer:
+    refused = [RefusedUpload(name=name, reason=reason.lstrip(": ")) for name, reason in body.refused]
+    uploads = add_uploads(knowledge, collection, body.uploads, actor=grant.actor)
+    return _answer(knowledge, grant, collection, uploads, refused)
 
 
-def _answer(knowledge: KnowledgeBase, collection: str, uploads: list[Upload], actor: str) -> UploadAnswer:
+def _answer(
+    knowledge: KnowledgeBase,
+    grant: Grant,
+    collection: str,
+    uploads: list[Upload],
+    refused: Sequence[RefusedUpload] = (),
+) -> UploadAnswer:
     work = knowledge.request_work(
-        collection, documents=[upload.uri for upload in uploads], kinds=["uploads"], actor=actor
+        collection, documents=[upload.uri for upload in uploads], kinds=["uploads"], actor=grant.actor
     )
-    return UploadAnswer(uploads=uploads, work=work)
+    return UploadAnswer(uploads=shown_authors(knowledge, grant, uploads), refused=list(refused), work=work)

@@ -11,8 +11,10 @@ from sourcebook.contract.work import WorkRequest, WorkState
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.server.access import Knowledge, Reader, needing, present_grant
+from sourcebook.server.authorship import shown_authors
 from sourcebook.server.problems import NoAccessError
 from sourcebook.server.request_models import Sent
+from sourcebook.server.request_notes import note_collections
 from sourcebook.server.routes.collections import Name, Named
 from sourcebook.server.visibility import NotFoundError, seen_collections
 from sourcebook.server.work_events import EventStream, WorkEvents, stream
@@ -114,7 +116,10 @@ def list_work_requests(
         before=None if cursor is None else int(cursor),
         limit=limit + 1,
     )
-    return WorkPage(requests=found[:limit], next_cursor=str(found[limit - 1].id) if len(found) > limit else None)
+    return WorkPage(
+        requests=shown_authors(knowledge, grant, found[:limit]),
+        next_cursor=str(found[limit - 1].id) if len(found) > limit else None,
+    )
 
 
 @router.get("/work-requests/{number:number}", operation_id="get_work_request")
@@ -130,7 +135,7 @@ def cancel_work_request(number: _Number, knowledge: Knowledge, grant: Writer) ->
     cancelled = knowledge.cancel_work(number, actor=grant.actor)
     if cancelled is None:
         raise _unknown()
-    return cancelled
+    return shown_authors(knowledge, grant, [cancelled])[0]
 
 
 @router.get(
@@ -165,7 +170,8 @@ def follow_work_request(
             caller = present_grant(request)  # after the row was read: a change behind a revocation is not told
         except NoAccessError:
             return None
-        return present if present is not None and caller.sees(present.collection) else None
+        seen = present is not None and caller.sees(present.collection)
+        return shown_authors(knowledge, caller, [present])[0] if present is not None and seen else None
 
     return EventStream(stream(events_of(request), number, look, after=after))
 
@@ -179,7 +185,8 @@ def visible_work(knowledge: KnowledgeBase, grant: Grant, number: int) -> WorkReq
     found = knowledge.work(number) if 0 < number < _IDS else None
     if found is None or not grant.sees(found.collection):
         raise _unknown()
-    return found
+    note_collections([found.collection])
+    return shown_authors(knowledge, grant, [found])[0]
 
 
 def events_of(request: Request) -> WorkEvents:

@@ -296,7 +296,7 @@ class BrowserProxy:
         except FetchError as error:
             raise self._refused(502, host, port, error) from error
         except OSError as error:
-            reason = f"the proxy {proxy.host}:{proxy.port} could not be reached: {_reason(error)}"
+            reason = f"the proxy could not be reached: {_reason(error)}"
             failure = FetchError(reason, transient=True, host_failed=True, failure_class=FailureClass.NETWORK)
             raise self._refused(502, host, port, failure) from error
 

@@ -65,13 +65,14 @@ class AddressGuard:
             return f"{address} gives out the credentials of this machine, and is never connected to"
         if kind is None or any(target in network for network in self._networks) or self._is_named(host, target, port):
             return None
-        width = 24 if target.version == 4 else 64
-        network = ip_network(f"{target}/{width}", strict=False)
-        subject = f"{address} is" if _plain_host(host) == _plain_host(address) else f"{host} leads to {address},"
-        return (
-            f"{subject} {kind}, which is not connected to; "
-            f"if that is meant, add its network to the site's request.private_networks, such as {network}"
-        )
+        meant = "which is not connected to; if that is meant, add its network"
+        if _plain_host(host) != _plain_host(
+            address
+        ):  # readers of a failure need not know the addresses of this network
+            told = f"which `getent hosts {host}` tells, to the site's request.private_networks"
+            return f"{host} leads to {kind}, {meant}, {told}"
+        network = ip_network(f"{target}/{24 if target.version == 4 else 64}", strict=False)
+        return f"{address} is {kind}, {meant} to the site's request.private_networks, such as {network}"
 
     async def resolve(self, host: str, port: int) -> list[str]:
         """Return the allowed addresses of a host; connect to these without another DNS lookup.

@@ -39,7 +39,7 @@ def fetch_error(
         return refusal_of_proxy(proxy, host, error.status)
     if proxy is not None and isinstance(error, aiohttp.ClientProxyConnectionError):
         reason = _system_reason(error.os_error)
-        return _host_failure(f"the proxy {proxy.host}:{proxy.port} could not be reached: {reason}")
+        return _host_failure(f"the proxy could not be reached: {reason}")
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
         return _host_failure(_certificate(error.certificate_error, host), transient=False)
     if isinstance(error, aiohttp.ClientConnectorSSLError):

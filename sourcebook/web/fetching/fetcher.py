@@ -18,6 +18,7 @@ from sourcebook.web.fetching.site_headers import site_headers
 from sourcebook.web.fetching.unpacking import ACCEPT_ENCODING
 from sourcebook.web.http_types import FetchError, Request, Response
 from sourcebook.web.login_state import Cookie
+from sourcebook.web.url import normal_form
 
 if TYPE_CHECKING:
     from sourcebook.web.fetching.client import HttpClient
@@ -90,7 +91,11 @@ class HttpFetcher:
         url = self._checked_url(request.url)
         headers = self._headers(url, request)
         proxy = await self._proxy(url)
-        return await self._client.send(request.url, url.raw_host or "", headers, sent, form=request.form, proxy=proxy)
+        host = url.raw_host or ""
+        response = await self._client.send(request.url, host, headers, sent, form=request.form, proxy=proxy)
+        if self._settings.keeps_cookies and request.form is None and leads_to_itself(request.url, response):
+            return await self._client.send(request.url, host, headers, sent, proxy=proxy)  # with the cookie that it set
+        return response
 
     def add_cookies(self, cookies: Iterable[Cookie]) -> None:
         """Add cookies to those that are sent; only where the settings keep cookies."""
@@ -154,3 +159,9 @@ class HttpFetcher:
 
 def _origin(url: URL) -> tuple[str, str | None, int | None]:
     return url.scheme, url.raw_host, url.port
+
+
+def leads_to_itself(url: str, response: Response) -> bool:
+    """Whether a response redirects to its own URL, as one does that waits for its cookie."""
+    location = response.headers.get("location", "") if 300 <= response.status < 400 else ""
+    return bool(location) and normal_form(location, url) == normal_form(url)

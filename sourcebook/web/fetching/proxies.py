@@ -104,7 +104,7 @@ def refusal_of_proxy(proxy: Proxy, host: str, status: int) -> FetchError:
     """
     wants = ": it wants a user and a password" if status == 407 else ""
     return FetchError(
-        f"the proxy {proxy.host}:{proxy.port} does not connect to {host} (status {status}){wants}",
+        f"the proxy does not connect to {host} (status {status}){wants}",
         transient=status >= 500,
         host_failed=True,
         failure_class=FailureClass.NETWORK if status >= 500 else FailureClass.FORBIDDEN,

@@ -33,6 +33,20 @@ def test_redirects_are_answers(server: WebServer, status: int) -> None:
     assert server.paths() == ["/old"]
 
 
+def test_a_page_that_waits_for_its_cookie_is_asked_again(server: WebServer) -> None:
+    """It redirects to itself until the cookie comes back; where none is kept, that is the answer."""
+
+    def answer(request: web.BaseRequest) -> web.Response:
+        if request.cookies.get("seen") == "1":
+            return web.Response(text=PAGE, content_type="text/html")
+        return web.Response(status=302, headers={"Location": "/wall?", "Set-Cookie": "seen=1; Path=/"})
+
+    server.route("/wall", answer)
+    assert fetch(server, "/wall").status == 302
+    assert fetch(server, "/wall", cookies=True).body == PAGE.encode()
+    assert server.count("/wall") == 3
+
+
 def test_what_is_known_is_asked_for_conditionally(server: WebServer) -> None:
     """ETag and Last-Modified are sent; 304 is an answer without a body."""
     date = "Tue, 15 Nov 1994 12:45:26 GMT"

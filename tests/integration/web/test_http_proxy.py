@@ -106,7 +106,7 @@ def test_a_password_of_any_characters_is_no_part_of_the_address(
 
 
 def test_a_proxy_that_is_out_of_reach_is_named(proxy: HttpProxy) -> None:
-    with pytest.raises(FetchError, match=r"the proxy 127\.0\.0\.1:1 could not be reached: connection refused"):
+    with pytest.raises(FetchError, match=r"the proxy could not be reached: connection refused"):
         fetch("http://docs.test/a", proxy="http://127.0.0.1:1")
 
 
@@ -131,7 +131,7 @@ def test_a_name_that_is_private_here_is_refused_and_one_that_is_unknown_here_is_
         raise OSError("no such name")
 
     guard = AddressGuard(site, lookup)
-    with pytest.raises(FetchError, match=r"intranet\.test leads to 10\.0\.0\.7"):
+    with pytest.raises(FetchError, match=r"intranet\.test leads to a private address"):
         fetch_all(site, [Request(f"http://intranet.test:{server.port}/a")], guard)
     assert proxy.requests == []
     assert fetch_all(site, [Request(f"http://docs.test:{server.port}/a")], guard)[0].status == 200

@@ -10,8 +10,9 @@ from typer.testing import CliRunner
 
 from sourcebook.cli.request_options import Asked, with_options
 from sourcebook.command.app import app
+from sourcebook.contract.asking import AskRequest
 from sourcebook.contract.fields import Choice, Numbers, Request, Share, Switch, Text, Whole, declared
-from sourcebook.contract.search import AskRequest, ContextRequest, SearchRequest
+from sourcebook.contract.search import ContextRequest, SearchRequest
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from sourcebook.config.provider import CONNECTION
 from sourcebook.errors import ConfigurationError
 from sourcebook.model.generation import plain_settings
 
+AZURE = "https://name.openai.azure.com"
 URL = "https://embeddings.example.com/v1"
 
 
@@ -33,6 +34,12 @@ def test_a_provider_and_a_model_are_all_it_takes(tmp_path: Path) -> None:
     assert (other.url, other.key_variable) == (URL, None)
 
 
+def test_azure_has_a_key_of_its_own(tmp_path: Path) -> None:
+    found = settings(tmp_path, f"provider: azure, model: m, base_url: {AZURE}/, api_version: 2024-10-21")
+    assert (found.url, found.key_variable, found.api_version) == (AZURE, "AZURE_OPENAI_API_KEY", "2024-10-21")
+    assert found.connection["api_version"] == "2024-10-21"  # a change of it builds no generation
+
+
 def test_the_spaces_of_prefixes_count(tmp_path: Path) -> None:
     found = settings(tmp_path, 'provider: openai, model: m, query_prefix: "query: ", passage_prefix: "passage: "')
     assert (found.query_prefix, found.passage_prefix) == ("query: ", "passage: ")
@@ -45,6 +52,10 @@ def test_the_spaces_of_prefixes_count(tmp_path: Path) -> None:
         (f"base_url: {URL}", "embedding.base_url: found 'https://embeddings.example.com/v1' (it needs the setting"),
         ("model: m, tokens_per_minute: 5", "embedding.tokens_per_minute: found 5 (it needs the setting"),
         ("provider: cohere, model: m", "embedding.provider: found 'cohere'; allowed: openai"),
+        ("provider: azure, model: m", "embedding.provider: found 'azure' (azure needs the address of the resource"),
+        (f"provider: azure, model: m, base_url: {AZURE}/openai/v1", "azure needs the address of the resource alone"),
+        (f"provider: openai, model: m, base_url: {URL}, api_version: v", "it needs provider: azure beside it"),
+        (f"provider: azure, model: m, base_url: {AZURE}, api_version: 'a&b'", "embedding.api_version: found 'a&b'"),
         ("provider: openai, model: m, base_url: ftp://x", "embedding.base_url: found 'ftp://x' (it is no http"),
         ("provider: openai, model: m, requests_per_minute: 0", "embedding.requests_per_minute: found 0; allowed"),
         ("provider: openai, model: m, dimensions: 4096", "embedding.dimensions: found 4096; allowed: a whole number"),

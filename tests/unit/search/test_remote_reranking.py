@@ -137,6 +137,43 @@ def test_settings_that_cannot_work_are_refused(settings: dict[str, Any], said: s
     assert "sk-0123" not in str(refused.value)
 
 
+def test_a_name_alone_can_be_the_model_of_a_providers_own_server() -> None:
+    """So that every face has it: `--rerank cohere:rerank-v3.5`, and a server that names it."""
+    named = Reranking("cohere:rerank-v3.5", top=20)
+    assert named == Reranking("rerank-v3.5", provider="cohere", top=20)
+    assert (named.server[0], named.as_json()["model"]) == ("https://api.cohere.com/v2", "cohere:rerank-v3.5")
+    assert Reranking(**named.as_json()) == named
+    assert Reranking("./cohere:model").provider is None
+    with pytest.raises(QueryError, match="give a name alone"):
+        Reranking("m", provider="cohere", base_url="http://127.0.0.1:1").as_json()
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        (Reply(401, {"id": "1", "message": "invalid api token"}), r"401 \(invalid api token\)"),
+        (Reply(422, {"message": "too many tokens"}), "422"),
+        (Reply(429, {"message": "trial key, 10 calls a minute"}, {"Retry-After": "600"}), "asks to wait for 600 s"),
+        (Reply(body=b'{"id": "1", "results": [{"index": 0, "relev'), "it is no JSON"),
+        (
+            Reply(body={"results": [{"index": 0, "relevance_score": 0.5}] * 3}, cut=True),
+            "breaks the connection|no JSON",
+        ),
+    ],
+)
+def test_cohere_that_fails_is_one_sentence(
+    server: ProviderServer, reranker: Reranker, monkeypatch: pytest.MonkeyPatch, reply: Reply, said: str
+) -> None:
+    monkeypatch.setenv("COHERE_API_KEY", "co-0123456789")
+    monkeypatch.setattr("sourcebook.contract.reranking.OWN_SERVERS", {"cohere": (server.url, "COHERE_API_KEY")})
+    server.answer = lambda asked: reply
+    with pytest.raises(ModelError, match=said):
+        reranker.score(Reranking("cohere:rerank-v3.5", timeout=20), QUERY, PASSAGES)
+    sent = [{name.lower(): value for name, value in each.headers.items()} for each in server.asked]
+    assert {each["authorization"] for each in sent} == {"Bearer co-0123456789"}
+    assert {each.body["model"] for each in server.asked} == {"rerank-v3.5"}
+
+
 def test_the_protocols_own_servers_have_their_keys() -> None:
     assert Reranking("m", provider="cohere").server == ("https://api.cohere.com/v2", "COHERE_API_KEY")
     assert Reranking("m", provider="jina").server == ("https://api.jina.ai/v1", "JINA_API_KEY")

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 
 import pytest
@@ -12,7 +13,7 @@ from sourcebook.model.access import Grant
 from sourcebook.server.bucket_table import MOST_KEPT, TABLES, SharedBuckets, shared_file
 from sourcebook.server.listening import check_origin
 from sourcebook.server.problems import TooManyRequestsError
-from sourcebook.server.rate_limits import RateLimits
+from sourcebook.server.rate_limits import LOOKUPS, RateLimits
 from tests.checkout import CHECKOUT
 
 KEY = Grant("key website", key_id=7)
@@ -82,21 +83,44 @@ def test_callers_without_a_key_have_a_limit_where_they_are_given_one() -> None:
     assert RateLimits(600).admit(None, local, None) is None
 
 
-def test_wrong_keys_are_limited_by_address_while_right_ones_pass() -> None:
+def test_wrong_keys_slow_down_themselves_and_their_address() -> None:
+    """Beyond the limit a wrong key is told so, at its address; one that was sent too often is not looked up again."""
     clock = Clock()
     limits = RateLimits(None, wrong_keys=3, clock=clock)
-    limits.admit(b"sb_right", KEY, None)
     for number in range(3):
         guess = f"sb_{number}".encode()
         limits.enter(guess, "2001:db8:0:1::5")
-        limits.refuse(guess, "2001:db8:0:1::5")
-    with pytest.raises(TooManyRequestsError) as refused:
-        limits.enter(b"sb_4", "2001:db8:0:1:ffff::1")  # the next address of the same network
-    assert refused.value.seconds == 20
-    limits.enter(b"sb_4", "2001:db8:0:2::1")
-    limits.enter(b"sb_right", "2001:db8:0:1::5")
+        assert limits.refuse(guess, "2001:db8:0:1::5") is None
+    said = limits.refuse(b"sb_4", "2001:db8:0:1:ffff::1")  # the next address of the same network
+    assert said is not None
+    assert said.seconds == 20
+    assert limits.refuse(b"sb_5", "2001:db8:0:2::1") is None
     clock.seconds += 21
-    limits.enter(b"sb_4", "2001:db8:0:1::5")
+    assert limits.refuse(b"sb_4", "2001:db8:0:1::5") is None
+    for _ in range(3):
+        limits.refuse(b"sb_old", "192.0.2.1")
+    with pytest.raises(TooManyRequestsError):
+        limits.enter(b"sb_old", "198.51.100.7")
+
+
+def test_right_keys_pass_beside_wrong_ones_of_their_address() -> None:
+    """A colleague behind the same proxy is let in, known or not, unless the wrong keys are a flood."""
+    limits = RateLimits(None, wrong_keys=3, clock=Clock())
+    limits.admit(b"sb_known", KEY, None)
+    for number in range(200):
+        limits.enter(f"sb_{number}".encode(), "192.0.2.1")
+        limits.refuse(f"sb_{number}".encode(), "192.0.2.1")
+    limits.enter(b"sb_known", "192.0.2.1")
+    assert limits.enter(b"sb_new", "192.0.2.1") is None
+    assert limits.enter(b"", "192.0.2.1") is None  # a key in a form
+    assert limits.admit(b"sb_new", KEY, None) is None
+    for number in range(LOOKUPS):
+        with suppress(TooManyRequestsError):
+            limits.enter(f"sb_{number} again".encode(), "192.0.2.1")
+    with pytest.raises(TooManyRequestsError):
+        limits.enter(b"sb_newer", "192.0.2.1")
+    limits.enter(b"sb_new", "192.0.2.1")
+    limits.enter(b"sb_other", "192.0.2.2")
 
 
 def test_a_key_that_was_revoked_is_no_longer_known() -> None:

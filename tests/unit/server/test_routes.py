@@ -11,6 +11,9 @@ from sourcebook.server.app import create_app
 from sourcebook.server.problems import MEDIA_TYPE
 from tests.checkout import DOCS
 
+OF_OPENAI = re.compile(r"/v1/(chat/completions|embeddings|models.*)")
+"""Paths of OpenAI's protocol, whose errors have the form that its clients know."""
+
 
 @pytest.fixture(scope="module")
 def description() -> dict[str, Any]:
@@ -31,7 +34,10 @@ def test_every_route_says_what_it_does_and_how_it_fails(description: dict[str, A
         for operation in methods.values():
             assert operation["description"].endswith(".")
             assert "operationId" in operation
-            if path.startswith("/v1/"):
+            if OF_OPENAI.fullmatch(path):
+                refused = operation["responses"]["404"]["content"]["application/json"]["schema"]
+                assert refused == {"$ref": "#/components/schemas/OpenAIError"}
+            elif path.startswith("/v1/"):
                 assert operation["responses"]["404"] == {"$ref": "#/components/responses/NotFound"}
     failed = description["components"]["responses"]["NotFound"]["content"]
     assert failed == {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDetails"}}}

@@ -8,10 +8,11 @@ import pytest
 from pydantic import ValidationError
 
 from sourcebook.cli.commands.serve import serve
+from sourcebook.contract.asking import AskRequest
 from sourcebook.contract.fields import Numbers, Whole, declared
 from sourcebook.contract.fusion import Fusion
 from sourcebook.contract.reranking import Reranking
-from sourcebook.contract.search import AskRequest, ContextRequest, SearchRequest
+from sourcebook.contract.search import ContextRequest, SearchRequest
 from sourcebook.contract.search_results import SearchResult, SearchResults
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.server.listening import DEFAULT_PORT, is_local

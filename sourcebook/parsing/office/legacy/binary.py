@@ -14,6 +14,7 @@ from sourcebook.parsing.office.legacy.excel import ole_properties
 from sourcebook.parsing.office.legacy.powerpoint_97_slides import with_slides
 from sourcebook.parsing.office.legacy.word_97_changes import shown_document
 from sourcebook.parsing.office.legacy.word_97_parts import OtherParts, parts_beside
+from sourcebook.parsing.office.legacy.word_97_raised import with_raised_text
 from sourcebook.parsing.office.legacy.word_before_97 import text_before_97
 from sourcebook.parsing.office.legacy.word_pieces import word_streams
 from sourcebook.parsing.text.joined_blocks import JoinedBlocks
@@ -51,6 +52,7 @@ def parse_binary(content: bytes, *, media_type: str) -> ParsedDocument:
         text = _markdown(content, ending)
         parts = parts_beside(content, text) if ending == "doc" else OtherParts()
         text = "\n\n".join([text.rstrip(), *parts.kept]) + "\n" if parts.kept else text
+        text = with_raised_text(content, text) if ending == "doc" else text
         blocks = tuple(markdown_blocks(text))
         left_out = left_out_of([*parts.headers, *hidden], kept=len(text))
     else:

@@ -1,7 +1,10 @@
 """The tools for documents one by one: a list of them, and taking one out."""
 
+from datetime import datetime
+
 from pydantic import BaseModel, Field
 
+from sourcebook.contract.listing import DocumentsOptions
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.server.mcp.arguments import DocumentsArguments, RemoveDocumentArguments
@@ -26,6 +29,9 @@ class ListedDocument(BaseModel):
     language: str | None = None
     version: int
     passages: int
+    tokens: int
+    tags: list[str]
+    updated_at: datetime | None = None
     error: str | None = Field(default=None, description="Why it cannot be read.")
 
 
@@ -33,6 +39,7 @@ class DocumentsAnswer(ListPage):
     """Documents in the order that was asked for."""
 
     documents: list[ListedDocument]
+    total: int | None = Field(default=None, description="Documents of the whole list, told on its first page.")
 
 
 class RemovedDocument(BaseModel):
@@ -55,17 +62,16 @@ def list_documents(knowledge: KnowledgeBase, grant: Grant, asked: DocumentsArgum
     Raises:
         NotFoundError: a collection does not exist for the caller.
     """
-    found = knowledge.documents(
-        seen_collections(knowledge, grant, asked.names),
-        states=asked.states,
-        kinds=asked.kinds,
-        tags=asked.tags,
-        text=asked.text,
-        types=asked.types,
-        sort=asked.sort,
-        limit=asked.limit + 1,
-        offset=asked.offset,
-    )
+    names = seen_collections(knowledge, grant, asked.names)
+    chosen: DocumentsOptions = {
+        "states": asked.states,
+        "kinds": asked.kinds,
+        "tags": asked.tags,
+        "text": asked.text,
+        "types": asked.types,
+    }
+    found = knowledge.documents(names, **chosen, sort=asked.sort, limit=asked.limit + 1, offset=asked.offset)
+    total = knowledge.count_documents(names, **chosen) if asked.offset == 0 else None
     entries = [
         ListedDocument(
             document=item.document_id,
@@ -78,12 +84,15 @@ def list_documents(knowledge: KnowledgeBase, grant: Grant, asked: DocumentsArgum
             language=item.language,
             version=item.version,
             passages=item.chunks,
+            tokens=item.tokens,
+            tags=list(item.tags),
+            updated_at=item.updated_at,
             error=None if item.error is None else clipped(item.error, _LONGEST_ERROR),
         )
         for item in shown_items(grant, found)
     ]
     shown, rest = page_of(entries, asked, asked.limit)
-    return DocumentsAnswer(documents=shown, **rest)
+    return DocumentsAnswer(documents=shown, total=total, **rest)
 
 
 def remove_document(knowledge: KnowledgeBase, grant: Grant, asked: RemoveDocumentArguments) -> RemovedAnswer:

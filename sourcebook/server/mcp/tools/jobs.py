@@ -14,6 +14,8 @@ from sourcebook.server.visibility import NotFoundError
 
 _LONGEST_ERROR = 1_000
 """Characters of the reason why a job failed."""
+_MOST_UNREAD = 20
+_LONGEST_REASON = 300
 _NO_WORKER = (
     "No worker runs, so it waits: have  sourcebook up  run on the server's machine, or  sourcebook ingest --requests, "
     "or a server without --no-work."
@@ -31,6 +33,7 @@ class Job(BaseModel):
     total: int = Field(description="Items of the stage that are known so far.")
     failed: int = Field(description="Failed items among those done.")
     error: str | None = Field(default=None, description="Why it failed.")
+    unread: list[str] | None = Field(default=None, description="Files that could not be read, with the reason.")
     asked_at: datetime
     started_at: datetime | None = None
     ended_at: datetime | None = None
@@ -69,6 +72,8 @@ def as_job(request: WorkRequest, knowledge: KnowledgeBase) -> Job:
         total=request.total,
         failed=request.failed,
         error=None if request.error is None else clipped(request.error, _LONGEST_ERROR),
+        unread=[f"{each.uri}: {clipped(each.reason, _LONGEST_REASON)}" for each in request.unread[:_MOST_UNREAD]]
+        or None,
         asked_at=request.asked_at,
         started_at=request.started_at,
         ended_at=request.ended_at,

@@ -25,6 +25,7 @@ class Collection(BaseModel):
     """Contents of a collection."""
 
     name: str
+    description: str | None = Field(default=None, description="What is in it: choose collections by it.")
     documents: int
     passages: int
     embedding_model: str | None = None
@@ -90,6 +91,7 @@ def list_collections(knowledge: KnowledgeBase, grant: Grant, asked: ListArgument
     entries = [
         Collection(
             name=each.name,
+            description=each.description,
             documents=each.documents,
             passages=each.chunks,
             embedding_model=each.embedding_model,

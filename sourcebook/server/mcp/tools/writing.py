@@ -1,6 +1,5 @@
 """The tools that add and remove: documents, folders, web sites. Each answers with the job that does the work."""
 
-import json
 from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,6 +12,7 @@ from sourcebook.errors import ConflictError, QueryError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.model.upload_names import upload_name, upload_tags
+from sourcebook.operations.documents import title_file
 from sourcebook.operations.overviews import collection_names, collections_of_the_api
 from sourcebook.operations.work import crawl_again
 from sourcebook.server.mcp.tools.jobs import Job, as_job
@@ -20,7 +20,6 @@ from sourcebook.server.mcp.tools.sources import DEFAULT, local_root, location_of
 from sourcebook.server.mcp.writing_arguments import (
     CrawlArguments,
     IngestArguments,
-    NewDocument,
     RemoveSourceArguments,
 )
 from sourcebook.server.visibility import seen_collections, shown_sources
@@ -29,12 +28,12 @@ _MOST_PAGES = 100
 """Pages of a new site, unless the caller says."""
 _PRIVATE = ("127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "::1/128", "fc00::/7")
 """Networks that the name of a host of this machine or its network may lead to, where that is allowed."""
-_MARKDOWN = (".md", ".markdown")
 
 
 class StoredDocument(BaseModel):
     """A document that was stored, and is searchable when the job has ended."""
 
+    document: int | None = Field(default=None, description="Its id, for fetch_document.")
     name: str
     uri: str
     version: int
@@ -80,9 +79,13 @@ def ingest_documents(knowledge: KnowledgeBase, grant: Grant, asked: IngestArgume
         stored = _store(knowledge, grant, name, asked)
     for place in asked.places:
         kind, source = _source_of(knowledge, place, asked)
+        if asked.title is not None and kind != "files":
+            raise QueryError("title: pages and repositories have titles of their own; it is for a file")
         if kind == "site" and _is_crawled(knowledge, name, place):
             source = {each: source[each] for each in ("url", "tags") if each in source}
         changes.append(put_source(knowledge, grant, name, kind, source))
+        if asked.title is not None:
+            title_file(knowledge, name, source["root"], asked.title)
         locations.append(_known_location(knowledge, name, location_of(kind, source.get("root") or source["url"])))
     request = knowledge.request_work(
         name,
@@ -190,25 +193,16 @@ def _store(knowledge: KnowledgeBase, grant: Grant, collection: str, asked: Inges
     for each in asked.documents or ():
         name, tags = _file_name(each.name), list(dict.fromkeys([*each.tags, *asked.tags]))
         upload_name(name), upload_tags(tags)
-        sent.append((name, _titled(name, each, each.title or asked.title), tags))
+        sent.append((name, each.text, tags, each.title or asked.title))
     stored = []
-    for name, text, tags in sent:
-        uploaded = knowledge.upload(collection, name, text.encode(), tags=tags, actor=grant.actor)
-        stored.append(StoredDocument(name=uploaded.name, uri=uploaded.uri, version=uploaded.version))
+    for name, text, tags, title in sent:
+        uploaded = knowledge.upload(collection, name, text.encode(), tags=tags, title=title, actor=grant.actor)
+        stored.append(
+            StoredDocument(
+                document=uploaded.document_id, name=uploaded.name, uri=uploaded.uri, version=uploaded.version
+            )
+        )
     return stored
-
-
-def _titled(name: str, document: NewDocument, title: str | None) -> str:
-    """Return the text of a document with its title, as Markdown has it in front of the text.
-
-    Raises:
-        QueryError: the format has no place for a title, or the text has a head of its own.
-    """
-    if title is None:
-        return document.text
-    if not name.lower().endswith(_MARKDOWN) or document.text.startswith("---\n"):
-        raise QueryError("title: Markdown without a front matter takes one; write it into the text of any other format")
-    return f"---\ntitle: {json.dumps(title, ensure_ascii=False)}\n---\n\n{document.text}"
 
 
 def _file_name(name: str) -> str:

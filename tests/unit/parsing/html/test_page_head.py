@@ -157,6 +157,7 @@ def test_canonical(head: str, canonical: str | None) -> None:
 def test_links() -> None:
     """Every http(s) link of the whole page, once and in order, without fragments and without those marked nofollow."""
     cleaned = page(
+        "<link rel=next href=/second><link rel='prev stylesheet' href=/style>",
         body="""<nav><a href="/a#top">A</a><a href="?page=2">next</a></nav><a href="/a">again</a>
         <a href="#here">here</a>
         <a href="//other.example/x y">other</a><a href="mailto:a@b.example">mail</a><a href="javascript:go()">go</a>
@@ -164,6 +165,7 @@ def test_links() -> None:
         <map><area href="\n /ar\nea "></map><a href="https://">empty</a><footer><a href="../up">up</a></footer>"""
     )
     assert cleaned.links == (
+        "https://site.example/second",
         "https://site.example/a",
         "https://site.example/docs/page.html?page=2",
         "https://other.example/x y",
@@ -203,6 +205,23 @@ def test_a_refresh_of_no_seconds_is_a_redirect(content: str, target: str | None)
     refresh = f"<meta http-equiv=REFRESH content='{content.replace(chr(39), '&#39;')}'>"
     assert page(refresh).redirect == target
     assert page(f"<noscript>{refresh}</noscript>").redirect is None, "only without scripts"
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "target"),
+    [
+        ("<noscript>{}</noscript>", "Redirecting to <a href=4.0/>4.0/</a>.", "https://site.example/docs/4.0/"),
+        ("{}", "This page has moved. <a href=/docs/4.0/>Go on</a>", "https://site.example/docs/4.0/"),
+        ("{}", "This page has moved.", None),
+        ("{}", "Moved to <a href=4.0/>4.0</a> or <a href=3.0/>3.0</a>", None),
+        ("{}", f"<a href=4.0/>Go on</a> {'and read the history of the pond. ' * 8}", None),
+    ],
+)
+def test_a_page_that_only_leads_to_another_one_is_a_redirect(head: str, body: str, target: str | None) -> None:
+    """After a second, or without scripts: versioned documentation has such a page at its root."""
+    refresh = "<meta http-equiv=refresh content='1; url=4.0/'>"
+    found = clean_page(f"<head>{head.format(refresh)}</head><body>{body}".encode(), url="https://site.example/docs/")
+    assert found.redirect == target
 
 
 def test_a_refresh_is_relative_to_the_base() -> None:

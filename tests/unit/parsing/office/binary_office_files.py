@@ -10,13 +10,14 @@ _TEXT_AT = 0x800
 """Place of the text in the stream of a document."""
 
 
-def binary_document(text: str, *others: str, marked: Mapping[str, int] = MappingProxyType({})) -> bytes:
+def binary_document(text: str, *others: str, marked: Mapping[str, int | bytes] = MappingProxyType({})) -> bytes:
     """Return a document of Word 97: a file information block, the text, and a piece table of one piece.
 
     Args:
         text: The running text.
         *others: Footnotes, headers, macros, comments, endnotes, boxes, and boxes in headers.
-        marked: Codes of properties of characters, by the words that have them, in the order of the text.
+        marked: Codes of properties of characters that are 1, or whole properties, by the words that have them, in the
+            order of the text.
     """
     parts = [part.replace("\n", "\r").encode("cp1252") for part in (text, *others)]
     data = b"".join(parts)
@@ -38,13 +39,14 @@ def binary_document(text: str, *others: str, marked: Mapping[str, int] = Mapping
     return compound_file([("1Table", table), ("WordDocument", stream)])
 
 
-def _properties(data: bytes, marked: Mapping[str, int]) -> bytes:
+def _properties(data: bytes, marked: Mapping[str, int | bytes]) -> bytes:
     """Return a page of runs of characters, each of the marked words with its property set."""
     limits, offsets, stored = [_TEXT_AT], [], b""
-    for words, code in marked.items():
+    for words, each in marked.items():
+        properties = each if isinstance(each, bytes) else struct.pack("<HB", each, 1)
         begin = _TEXT_AT + data.index(words.replace("\n", "\r").encode("cp1252"))
         limits += [begin, begin + len(words)]
-        stored = struct.pack("<BHBxx", 3, code, 1) + stored
+        stored = bytes([len(properties)]) + properties + bytes(1 + len(properties) % 2) + stored
         offsets += [0, (_SECTOR - 2 - len(stored)) // 2]
     limits, offsets = [*limits, _TEXT_AT + len(data)], [*offsets, 0]
     head = struct.pack(f"<{len(limits)}I", *limits) + bytes(offsets)

@@ -1,5 +1,7 @@
 """Documents and presentations of the old binary office formats."""
 
+import struct
+
 import anydoc
 import pytest
 
@@ -132,6 +134,25 @@ def test_words_that_word_does_not_show() -> None:
     left_out = document.metadata["left_out"]
     assert isinstance(left_out, dict)
     assert (left_out["words"], left_out["texts"]) == (2, ["Guards sleep."])
+
+
+def test_raised_words() -> None:
+    """An exponent is no digit of its number and a note's mark none of the year; what is level stays as it is."""
+    text = (
+        "The mass is 106 kg.\nAll 40 m2 of it, 10-3 m, Ca2+.\n"
+        'See \x13 HYPERLINK "http://a.example" \x14the Act of 1815\x157 above.\n'
+        "Nothing is raised in 106 kg, 40 m2 and 18157.\n"
+    )
+    offset = struct.pack("<HhHH", 0x4845, 8, 0x4A43, 19)
+    document = read(
+        binary_document(text, marked={"6": 0x2A48, "2": offset, "-3": 0x2A48, "2+": offset, "7": 0x2A48}), DOC
+    )
+    assert texts(document) == [
+        "The mass is 10^6 kg.",
+        "All 40 m^2 of it, 10^-3 m, Ca^2+.",
+        "See [the Act of 1815](http://a.example)[7] above.",
+        "Nothing is raised in 106 kg, 40 m2 and 18157.",
+    ]
 
 
 def test_moved_words_stand_where_they_were_moved_to() -> None:

@@ -40,7 +40,7 @@ def test_arguments_of_a_crawl_are_settings_of_a_site() -> None:
     [
         (CrawlArguments, {"url": "https://a.example/", "respect_robots_txt": False}, "keeps the rules of the site"),
         (IngestArguments, {"path": "/a", "documents": [{"name": "a", "text": "b"}]}, "not both"),
-        (IngestArguments, {"paths": ["/a"], "title": "A"}, "files and pages have their own"),
+        (IngestArguments, {"paths": ["/a", "/b"], "title": "A"}, "a title is for one document"),
     ],
 )
 def test_what_is_refused_says_why(kind: type[Any], sent: dict[str, Any], said: str) -> None:
