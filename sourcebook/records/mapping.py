@@ -1,7 +1,5 @@
 """The mapping of a record's fields to a document, which the ledger keeps as bytes."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from base64 import b64encode
@@ -40,11 +38,7 @@ class RecordMapping:
         self._settings = settings
         self._redact = redact
         self._redaction = redaction
-        self._template: RecordTemplate | None = None
-        if settings.template is not None:
-            from sourcebook.records.template import RecordTemplate  # most looks need no Jinja
-
-            self._template = RecordTemplate(settings.template)
+        self._template = None if settings.template is None else _template(settings.template)
 
     @cached_property
     def digest(self) -> str:
@@ -140,6 +134,12 @@ def _redacted(value: JsonValue, redact: Callable[[str], str]) -> JsonValue:
             return {name: _redacted(held, redact) for name, held in value.items()}
         case _:
             return value
+
+
+def _template(source: str) -> "RecordTemplate":
+    from sourcebook.records.template import RecordTemplate  # most looks need no Jinja
+
+    return RecordTemplate(source)
 
 
 def value_of(row: Row, field: str) -> object:

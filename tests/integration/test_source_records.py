@@ -1,6 +1,7 @@
 """Records of tables and programs as sources: real databases, and classes of this test."""
 
 import json
+import random
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -262,6 +263,7 @@ def test_html_and_files_in_columns_are_read_by_the_readers_of_files(records: Rec
 
 PROGRAM = '''
 import json
+import random
 from pathlib import Path
 from sourcebook.records import Checkpoint, Deleted
 
@@ -453,3 +455,26 @@ def test_a_table_of_the_same_server_is_read_without_a_right_to_write(
         connection.execute("CREATE SEQUENCE team.counter")
     records.configure(table={"url": "${NOTES_URL}", "query": query}, **fields)
     assert "read-only transaction" in str(records.look())
+
+
+def test_random_changes_leave_no_record_lost_doubled_or_stale(records: RecordStages) -> None:
+    """After edits, deletions, returns, clocks that go back and broken looks the ledger has the rows of the table."""
+    chance = random.Random(46)
+    records.configure(title=None, url=None, metadata=None)
+    for turn in range(60):
+        for _ in range(chance.randrange(4)):
+            key, mark = chance.randrange(12), chance.choice([turn, -turn, turn * 1000])
+            records.do("DELETE FROM notes WHERE id = ?", key)
+            if chance.random() < 0.7:
+                records.note(key, f"Text {turn} of {chance.random()}", f"{mark} {chance.random()}")
+        if chance.random() < 0.2:
+            records.do("ALTER TABLE notes RENAME TO away")
+            assert "no such table" in str(records.look())
+            records.do("ALTER TABLE away RENAME TO notes")
+        assert records.look() is None
+        kept = records.stages.rows(
+            "SELECT uri, convert_from(content, 'UTF8')::jsonb ->> 'text' AS text FROM source_record"
+            " WHERE removed_at IS NULL"
+        )
+        rows = records.database.execute("SELECT id, body FROM notes").fetchall()
+        assert {row["uri"]: row["text"] for row in kept} == {f"record://notes/{key}": body for key, body in rows}

@@ -213,7 +213,7 @@ class TestRoots:
             [
                 "line 5, column 5: collections.handbook.embeding",
                 "did you mean embedding?",
-                "files, sites, repositories, from, chunking, embedding",
+                "files, sites, repositories, records, from, chunking, embedding",
             ],
             id="misspelt key",
         ),

@@ -45,7 +45,7 @@ def test_a_collection_may_have_files_and_rules(tmp_path: Path) -> None:
         ("{collection: handbook, tags: []}", ["policies.from.tags: found an empty list", "left out: any document"]),
         ("{collection: handbook, tags: [2024]}", ["policies.from.tags[0]: found 2024"]),
         ("handbook", ["policies.from: found 'handbook'", "{collection: handbook, tags: [policy]}"]),
-        ("[]", ["found neither files nor sites nor repositories nor from", "from, a rule such as"]),
+        ("[]", ["found neither files nor sites nor repositories nor records nor from", "from, a rule such as"]),
         (
             "[{collection: handbook, tags: [a]}, {collection: handbook, tags: [b]}]",
             ["policies.from[1].collection", "from[0] takes documents of handbook already: list the tags there"],
