@@ -9,6 +9,7 @@ import json
 from pathlib import Path
 
 import dagster as dg
+from pydantic import Field
 
 from sourcebook import KnowledgeBase
 from sourcebook.dagster import sourcebook_definitions
@@ -17,7 +18,7 @@ from sourcebook.dagster import sourcebook_definitions
 class Digest(dg.Config):
     """The questions of the team, and where the digest is written."""
 
-    questions: tuple[str, ...] = ("storm surge", "calibration of the gauge", "open days for visitors")
+    questions: list[str] = Field(default=["storm surge", "calibration of the gauge", "open days for visitors"])
     folder: str = "digests"
 
 

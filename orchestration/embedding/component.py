@@ -25,7 +25,7 @@ _FIELDS: dict[str, Any] = {
     # As in `sourcebook.yaml`, where texts such as 30d and 100MB stand for numbers: loading checks them to the last key.
     **{field.alias or name: (Any, Field(None, description=field.description)) for name, field in _SETTINGS.items()},
 }
-Attributes = create_model("CollectionAttributes", __config__=ConfigDict(extra="forbid"), **_FIELDS)
+Attributes: type[BaseModel] = create_model("CollectionAttributes", __config__=ConfigDict(extra="forbid"), **_FIELDS)
 """Attributes of the component: the settings of a collection, and its name."""
 
 
