@@ -25,7 +25,9 @@ from sourcebook.server.routes.reports import Since, as_duration
 from sourcebook.server.visibility import own_document, seen_collections, shown
 
 _CALLERS: Final = {"read": Reader, "write": Writer, "admin": Administrator}
-SessionName = Annotated[str, Path(max_length=100, pattern=r"^[\w.:-]+$", description="Name of a conversation.")]
+SessionName = Annotated[
+    str, Path(max_length=100, pattern=r"^[\w.:-]+$", description="Name of a conversation.", examples=["trip"])
+]
 _GIVEN: Final = inspect.Parameter.empty
 _ARGUMENTS: Final[dict[str, tuple[Any, Any]]] = {
     "collections": (Named, None),
