@@ -37,7 +37,7 @@ def answered(chat: ChatServer, **changed: Any) -> tuple[str, Completion]:
     settings = AnsweringSettings.model_validate({**given, **changed})
     assert provider_of(settings) == "azure"
     with ModelClient(settings) as client:
-        *text, end = client.complete(ASKED, 100, None, lambda parts: parts)
+        *text, end = client.complete(ASKED, 100, {}, lambda parts: parts)
     assert isinstance(end, Completion)
     return "".join(map(str, text)), end
 

@@ -162,7 +162,7 @@ def test_links() -> None:
         <a href="#here">here</a>
         <a href="//other.example/x y">other</a><a href="mailto:a@b.example">mail</a><a href="javascript:go()">go</a>
         <a rel="external nofollow" href="/ad">ad</a><a href="http://[">broken</a><a>none</a><a href="">self</a>
-        <map><area href="\n /ar\nea "></map><a href="https://">empty</a><footer><a href="../up">up</a></footer>"""
+        <map><area href="\n /ar\nea "></map><a href="https://">empty</a><footer><a href="../up">up</a></footer>""",
     )
     assert cleaned.links == (
         "https://site.example/second",
