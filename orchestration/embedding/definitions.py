@@ -72,7 +72,9 @@ def sourcebook_definitions(
     """
     knowledge, time_zone = _knowledge(config)
     records = record_assets(knowledge.configuration)
-    names = Names(prefix, group, frozenset(each.key for each in (*SOURCES, *records, *ASSETS)))
+    names = Names(
+        prefix, group, frozenset([*(spec.key for spec in (*SOURCES, *records)), *(asset.key for asset in ASSETS)])
+    )
     assets = [renamed_asset(asset, names) for asset in ASSETS]
     job = dg.define_asset_job(
         names.name(ingest.name),
