@@ -3,7 +3,7 @@
 The pipeline reads them and never writes them. Sensors report their changes, so importing this file opens no database.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import dagster as dg
 
@@ -12,7 +12,7 @@ from resources.knowledge import Knowledge
 from resources.partition import collection_partitions
 from resources.source_events import CONFIGURATION, FOLDERS, FRESH, RECORDS, SITES, VALID, describe_by_collection
 from sourcebook.admin.overdue import describe_overdue
-from sourcebook.config.loading import load_configuration
+from sourcebook.config.loading import Configuration, load_configuration
 from sourcebook.errors import ConfigurationError
 
 SOURCES = [
@@ -53,10 +53,14 @@ SOURCES = [
 ]
 
 
-def record_assets() -> list[dg.AssetSpec]:
-    """Return the tables and programs of collections, downstream of the assets that `depends_on` of a source names."""
+def record_assets(load: Callable[[], Configuration] = load_configuration) -> list[dg.AssetSpec]:
+    """Return the tables and programs of collections, downstream of the assets that `depends_on` of a source names.
+
+    Args:
+        load: returns the configuration.
+    """
     try:
-        collections = list(load_configuration().collections.values())
+        collections = list(load().collections.values())
     except ConfigurationError:  # the sensor `collections` reports it
         collections = []
     upstream = dict.fromkeys(key for each in collections for records in each.records for key in records.depends_on)

@@ -9,7 +9,7 @@ import dagster as dg
 from pydantic import ValidationError
 
 from assets.checks import collection_checks
-from assets.sources import SOURCES, configuration_is_valid, sources_are_fresh
+from assets.sources import SOURCES, configuration_is_valid, record_assets, sources_are_fresh
 from orchestration.embedding.names import Names
 from orchestration.embedding.renamed import (
     renamed_asset,
@@ -26,7 +26,9 @@ from resources.knowledge import Knowledge
 from resources.knowledge_base import knowledge_base_resource
 from resources.progress import ProgressLog
 from resources.selection import RunSelection
+from resources.source_events import CONFIGURATION
 from sensors.changed_files import changed_files_sensor
+from sensors.changed_records import changed_records_sensor
 from sensors.collections import collections_sensor
 from sensors.due_pages import due_pages_sensor
 from sensors.moved_repositories import moved_repositories_sensor
@@ -39,6 +41,7 @@ PREFIX: Final = "sourcebook"
 SENSORS: Final = (
     collections_sensor,
     changed_files_sensor,
+    changed_records_sensor,
     due_pages_sensor,
     moved_repositories_sensor,
     requested_work_sensor,
@@ -67,8 +70,9 @@ def sourcebook_definitions(
     Raises:
         ConfigurationError: the content has a mistake, or a name has other characters.
     """
-    names = Names(prefix, group, frozenset([*(spec.key for spec in SOURCES), *(asset.key for asset in ASSETS)]))
     knowledge, time_zone = _knowledge(config)
+    records = record_assets(knowledge.configuration)
+    names = Names(prefix, group, frozenset(each.key for each in (*SOURCES, *records, *ASSETS)))
     assets = [renamed_asset(asset, names) for asset in ASSETS]
     job = dg.define_asset_job(
         names.name(ingest.name),
@@ -86,7 +90,7 @@ def sourcebook_definitions(
         "knowledge_base": knowledge_base_resource(knowledge),
     }
     return dg.Definitions(
-        assets=[*(names.spec(spec) for spec in SOURCES), *assets],
+        assets=[*(names.spec(spec) for spec in SOURCES), *(_record_asset(spec, names) for spec in records), *assets],
         asset_checks=[
             renamed_checks(checks, names) for checks in (collection_checks, configuration_is_valid, sources_are_fresh)
         ],
@@ -95,6 +99,12 @@ def sourcebook_definitions(
         sensors=[renamed_sensor(sensor, names, job.name) for sensor in SENSORS],
         resources=names.resources(plain),
     )
+
+
+def _record_asset(spec: dg.AssetSpec, names: Names) -> dg.AssetSpec:
+    """Return the tables and programs under the prefix; `depends_on` names assets as the team does."""
+    deps = [names.key(dep.asset_key) if dep.asset_key == CONFIGURATION else dep for dep in spec.deps]
+    return names.spec(spec).replace_attributes(deps=deps)
 
 
 def given_configuration(content: Mapping[str, Any], path: Path, *, folder: Path | None = None) -> Configuration:

@@ -101,6 +101,18 @@ def test_a_location_with_every_name_of_sourcebook_takes_it_in() -> None:
         )
 
 
+def test_records_stand_behind_an_asset_of_the_team() -> None:
+    """`depends_on` is a key of theirs, also where an asset of Sourcebook has the same name."""
+    source = {"name": "notes", "table": {"url": "sqlite:///notes.db", "name": "notes"}, "key": "id", "text": "body"}
+    records = [{**source, "depends_on": ["documents", "dbt/notes"]}]
+    graph = sourcebook_definitions({"collections": {"notes": {"records": records}}}).resolve_asset_graph()
+    assert graph.get(dg.AssetKey(["sourcebook", "source_records"])).parent_keys == {
+        dg.AssetKey(["sourcebook", "configuration"]),
+        dg.AssetKey("documents"),
+        dg.AssetKey(["dbt", "notes"]),
+    }
+
+
 def test_schedules_start_in_the_time_zone_and_assets_stand_in_one_group() -> None:
     repository = sourcebook_definitions({**GIVEN, "time_zone": "Asia/Tokyo"}, group="knowledge").get_repository_def()
     assert {schedule.execution_timezone for schedule in repository.schedule_defs} == {"Asia/Tokyo"}
