@@ -119,6 +119,8 @@ def filled(
     """What the module's function `fill` makes, in a database of this test's own, copied in a twentieth of the time.
 
     The files are those of all tests of the module: one that changes some has the mark `changes_files`.
+    To the library the copy is a restored database, which the next run proves: tests of that, and of whether work is
+    pending, use `stages`.
     """
     if request.node.get_closest_marker("changes_files"):
         stages: Stages = request.getfixturevalue("stages")

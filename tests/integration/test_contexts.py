@@ -44,7 +44,8 @@ The batteries of the tide gauge last fourteen months. The gauge runs on them alo
 QUESTION = "How long do the batteries last?"
 
 
-def fill(stages: Stages) -> None:
+@pytest.fixture
+def base(stages: Stages) -> Stages:
     stages.write("handbook/gauge.md", GAUGE)
     copied = "The batteries of the tide gauge last fourteen months. So says the keeper."
     stages.write("handbook/copy.txt", copied)
@@ -57,11 +58,7 @@ def fill(stages: Stages) -> None:
     for name in ("handbook", "personnel"):
         stages.collection = name
         stages.run()
-
-
-@pytest.fixture
-def base(filled: Stages) -> Stages:
-    return filled
+    return stages
 
 
 @pytest.fixture
@@ -127,7 +124,6 @@ def test_nothing_relevant_and_nothing_that_fits_are_said(knowledge: KnowledgeBas
         knowledge.context(QUESTION, max_tokens=0)
 
 
-@pytest.mark.changes_files
 def test_a_context_is_made_anew_after_a_publication(base: Stages, knowledge: KnowledgeBase) -> None:
     first = knowledge.context(QUESTION)
     again = knowledge.context(QUESTION)
@@ -147,7 +143,6 @@ def test_a_context_is_made_anew_after_a_publication(base: Stages, knowledge: Kno
     assert knowledge.context(QUESTION, filters={"tags": ["none"]}).text == ""
 
 
-@pytest.mark.changes_files
 def test_a_publication_during_a_context_is_seen_by_the_next(
     base: Stages, knowledge: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -30,17 +30,14 @@ def section(title: str, text: str) -> str:
     return f"\n## {title}\n\n{text}\n"
 
 
-def fill(stages: Stages) -> None:
+@pytest.fixture
+def base(stages: Stages) -> Stages:
     stages.write("handbook/power.md", POWER)
     stages.write("handbook/light.md", "# Light\n" + section("Clockwork", LONG) + section("Lamp", "The lamp burns oil."))
     stages.write("personnel/salaries.md", "---\nreview: {by: Ada}\n---\n# Salaries\n\nThe batteries engineer earns.\n")
     stages.configure(CONFIGURATION)
     stages.run_all("personnel", "handbook")
-
-
-@pytest.fixture
-def base(filled: Stages) -> Stages:
-    return filled
+    return stages
 
 
 @pytest.fixture
@@ -70,7 +67,6 @@ def ids(base: Stages) -> dict[str, str]:
     return {each.text: each.id for each in found}
 
 
-@pytest.mark.changes_files
 def test_ids_last_as_long_as_the_text(base: Stages) -> None:
     """A passage keeps its id where others come before it, where it is indexed anew, and where it comes back."""
     before = ids(base)
@@ -93,7 +89,6 @@ def test_ids_last_as_long_as_the_text(base: Stages) -> None:
     assert ids(base) == after
 
 
-@pytest.mark.changes_files
 def test_equal_passages_of_a_document_are_told_apart(base: Stages) -> None:
     """As nothing else differs, the first one in reading order has the bare id, whichever comes first in the search."""
     base.write("handbook/rounds.md", "# Rounds\n" + section("Round", LONG) * 3)

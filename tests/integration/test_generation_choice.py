@@ -17,7 +17,8 @@ CLIENTS = 8
 """Clients that search at the same time."""
 
 
-def fill(stages: Stages) -> None:
+@pytest.fixture
+def two(stages: Stages) -> Stages:
     """A collection with a generation of 64 tokens, and a whole one of 128 that waits."""
     for name, text in PAGES.items():
         stages.write(name, text)
@@ -25,11 +26,7 @@ def fill(stages: Stages) -> None:
     stages.run()
     configure(stages, 128, activate="manual")
     stages.run()
-
-
-@pytest.fixture
-def two(filled: Stages) -> Stages:
-    return filled
+    return stages
 
 
 def states(stages: Stages) -> list[GenerationState]:
@@ -43,7 +40,6 @@ def ids(stages: Stages) -> tuple[int, int]:
     return active.id, other.id
 
 
-@pytest.mark.changes_files
 def test_the_list_has_state_settings_size_and_progress(two: Stages) -> None:
     active, waiting = states(two)
     assert (active.state, waiting.state) == ("active", "waiting")
@@ -63,7 +59,6 @@ def test_the_list_has_state_settings_size_and_progress(two: Stages) -> None:
     assert status.as_dict()["progress"] == 0.75
 
 
-@pytest.mark.changes_files
 def test_a_generation_that_lacks_documents_is_not_activated(two: Stages) -> None:
     two.write("fog.md", "The fog horn sounds twice.")
     two.raw_files()

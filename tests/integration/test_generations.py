@@ -19,14 +19,10 @@ from tests.integration.built_generations import (
 from tests.integration.stages import Stages
 
 
-def fill(stages: Stages) -> None:
-    """A collection with one generation of 64 tokens."""
-    build_first(stages)
-
-
 @pytest.fixture
-def built(filled: Stages) -> Stages:
-    return filled
+def built(stages: Stages) -> Stages:
+    """A collection with one generation of 64 tokens."""
+    return build_first(stages)
 
 
 def test_settings_may_change_until_the_first_ingest(stages: Stages) -> None:
@@ -60,7 +56,6 @@ def test_a_changed_setting_builds_beside_the_active_generation_from_the_cached_p
     built.assert_sound()
 
 
-@pytest.mark.changes_files
 def test_a_build_goes_on_where_it_was_interrupted_and_changes_reach_both_generations(built: Stages) -> None:
     configure(built, 128)
     built.chunks()
@@ -82,7 +77,6 @@ def test_a_build_goes_on_where_it_was_interrupted_and_changes_reach_both_generat
     built.assert_sound()
 
 
-@pytest.mark.changes_files
 def test_a_whole_generation_that_waits_for_a_person_follows_every_change(built: Stages) -> None:
     configure(built, 128, activate="manual")
     built.run()
@@ -130,7 +124,6 @@ def test_settings_that_change_while_a_generation_builds_replace_it(built: Stages
     assert not built.pending().work
 
 
-@pytest.mark.changes_files
 def test_an_earlier_generation_comes_back_without_work(built: Stages) -> None:
     first = built.generation
     configure(built, 128)
@@ -169,7 +162,6 @@ def test_more_than_keep_are_deleted_once_no_search_can_use_them(built: Stages) -
     built.assert_sound()
 
 
-@pytest.mark.changes_files
 def test_a_choice_of_a_person_stands_until_the_settings_change(built: Stages) -> None:
     first = built.generation
     configure(built, 128)
@@ -191,7 +183,6 @@ def test_a_choice_of_a_person_stands_until_the_settings_change(built: Stages) ->
     assert built.generation.chunking_settings.tokens == 96
 
 
-@pytest.mark.changes_files
 def test_a_model_that_is_gone_stops_neither_the_active_generation_nor_a_way_back(built: Stages) -> None:
     configure(built, model="/no/such/folder")
     built.write("fog.md", "The fog horn sounds twice.")
@@ -207,7 +198,6 @@ def test_a_model_that_is_gone_stops_neither_the_active_generation_nor_a_way_back
     assert not built.pending().work
 
 
-@pytest.mark.changes_files
 def test_a_model_that_is_gone_while_its_generation_builds_is_recorded(built: Stages) -> None:
     configure(built, 128)
     built.chunks()

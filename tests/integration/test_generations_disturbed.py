@@ -15,14 +15,10 @@ from tests.integration.stages import Stages
 OTHER = "collections:\n  other:\n    files: [{root: ./docs}]\n"
 
 
-def fill(stages: Stages) -> None:
-    """A collection with one generation of 64 tokens."""
-    build_first(stages)
-
-
 @pytest.fixture
-def built(filled: Stages) -> Stages:
-    return filled
+def built(stages: Stages) -> Stages:
+    """A collection with one generation of 64 tokens."""
+    return build_first(stages)
 
 
 def assert_whole(stages: Stages, tokens: int) -> None:

@@ -15,15 +15,12 @@ JUDGMENT = {"query": "How long do the batteries last?", "document": "handbook/po
 URL = "/v1/judgments"
 
 
-def fill(stages: Stages) -> None:
+@pytest.fixture
+def base(stages: Stages) -> Stages:
     stages.write("handbook/power.md", "# Power\n\nThe batteries last fourteen months.")
     stages.configure("collections:\n  handbook: {files: [{root: ./docs/handbook}]}\n")
     stages.run()
-
-
-@pytest.fixture
-def base(filled: Stages) -> Stages:
-    return filled
+    return stages
 
 
 def send(client: Client, name: str, body: Any = JUDGMENT) -> Answer:

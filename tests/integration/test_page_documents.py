@@ -22,16 +22,13 @@ collections:
 """
 
 
-def fill(stages: Stages) -> None:
+@pytest.fixture
+def base(stages: Stages) -> Stages:
     stages.write("handbook/power.md", POWER)
     stages.write("handbook/report.pdf", REPORT)
     stages.configure(CONFIGURATION)
     stages.run_all("handbook", "all")
-
-
-@pytest.fixture
-def base(filled: Stages) -> Stages:
-    return filled
+    return stages
 
 
 @pytest.fixture
@@ -118,7 +115,6 @@ def test_a_document_is_removed_and_restored(base: Stages, open_server: Client) -
     assert browser.send(f"{taken}/remove").status == 400
 
 
-@pytest.mark.changes_files
 def test_the_original_and_the_export_are_downloaded(base: Stages, open_server: Client) -> None:
     browser = Browser(open_server)
     path = path_of(base, "report.pdf")

@@ -15,7 +15,8 @@ from tests.integration.stages import Stages
 DAMAGED = b"%PDF-1.7\nthe rest was lost\n"
 
 
-def fill(stages: Stages) -> None:
+@pytest.fixture
+def base(stages: Stages) -> Stages:
     """Two collections with damaged documents, and one without."""
     stages.write("handbook/a.pdf", DAMAGED)
     stages.write("handbook/b.pdf", DAMAGED + b"b")
@@ -27,11 +28,7 @@ def fill(stages: Stages) -> None:
         stages.collection = name
         stages.raw_files()
         stages.documents()
-
-
-@pytest.fixture
-def base(filled: Stages) -> Stages:
-    return filled
+    return stages
 
 
 @pytest.fixture

@@ -35,8 +35,11 @@ SEED = 20_261_123
 ROUNDS, FAULTS = 10, 10
 
 
-def fill(stages: Stages) -> None:
+@pytest.fixture
+def base(stages: Stages, monkeypatch: pytest.MonkeyPatch) -> Stages:
     """A small base with several languages, equal texts, and blocks of the keyword leg."""
+    monkeypatch.setattr(index_upkeep, "BLOCK", 8)
+    monkeypatch.setattr(index_upkeep, "FEWEST_OF_A_BLOCK", 1)
     for number in range(8):
         sections = "\n\n".join(
             f"## Part {part}\n\nTide gauge {number} measures the level of harbour {part}.\n\n" + "Salt and ice. " * 40
@@ -48,20 +51,8 @@ def fill(stages: Stages) -> None:
     files: dict[str, str | bytes] = {"note.md": "# Anchor\n\nThe anchor lies in five fathoms.\n", "list.txt": "Sails."}
     stages.write("minutes.eml", message("We spoke of the mast.", files))
     stages.configure()
-    with pytest.MonkeyPatch.context() as patch:
-        make_small_blocks(patch)
-        run(stages)
-
-
-@pytest.fixture
-def base(filled: Stages, monkeypatch: pytest.MonkeyPatch) -> Stages:
-    make_small_blocks(monkeypatch)
-    return filled
-
-
-def make_small_blocks(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(index_upkeep, "BLOCK", 8)
-    patch.setattr(index_upkeep, "FEWEST_OF_A_BLOCK", 1)
+    run(stages)
+    return stages
 
 
 def run(stages: Stages) -> int:
@@ -155,7 +146,6 @@ def test_one_deleted_entry_is_shown_named_and_mended(base: Stages) -> None:
         assert not check(connection, base.collection)["nothing_is_damaged"].violations
 
 
-@pytest.mark.changes_files
 @pytest.mark.parametrize("table", ["document", "parsed_content"])
 def test_an_empty_array_in_place_of_an_empty_object_is_found(base: Stages, table: str) -> None:
     """PostgreSQL's own hash of JSON takes them for equal."""
@@ -204,7 +194,6 @@ def test_a_change_past_the_triggers_is_found(base: Stages) -> None:
         assert not different_parts(fresh, state(base)), table
 
 
-@pytest.mark.changes_files
 def test_what_the_library_does_leaves_no_sign(base: Stages) -> None:
     """Edits, removals, returns and new settings leave no mark: a pass over unchanged content compares no sums."""
     base.write("guide-1.md", "# Guide 1\n\nOther words.\n")
@@ -228,7 +217,6 @@ def pg(stages: Stages, program: str, *arguments: str | Path, database: str | Non
     subprocess.run([path, "-d", database or stages.database.url, *arguments], check=False, capture_output=True)
 
 
-@pytest.mark.changes_files
 def test_a_restored_base_is_proven_before_it_is_trusted(
     base: Stages, create_database: CreateDatabase, tmp_path: Path
 ) -> None:
@@ -286,7 +274,8 @@ def test_a_repair_that_is_killed_at_any_moment_leaves_nothing_worse(
                 publish(connection, generation)
             finally:
                 monkeypatch.undo()
-                make_small_blocks(monkeypatch)
+                monkeypatch.setattr(index_upkeep, "BLOCK", 8)
+                monkeypatch.setattr(index_upkeep, "FEWEST_OF_A_BLOCK", 1)
         assert base.rows("SELECT count(*) AS number FROM search_entry")[0]["number"] >= entries
         run(base)
         assert not different_parts(fresh, state(base))

@@ -16,15 +16,12 @@ from tests.integration.stages import Stages
 SET_ASKED = "UPDATE logged_query SET asked_at = now() - %s::interval"
 
 
-def fill(stages: Stages) -> None:
+@pytest.fixture
+def library(stages: Stages) -> Stages:
     stages.write("power.md", "# Power\n\nThe batteries last ninety hours in winter.")
     _configure(stages, "30d")
     stages.run()
-
-
-@pytest.fixture
-def library(filled: Stages) -> Stages:
-    return filled
+    return stages
 
 
 def _configure(stages: Stages, queries: str) -> None:
@@ -39,7 +36,6 @@ def _asked(knowledge: KnowledgeBase, *queries: str, mode: str = "keyword") -> No
     knowledge.release()
 
 
-@pytest.mark.changes_files
 def test_queries_without_results_are_listed_with_their_numbers(library: Stages) -> None:
     """A query that finds something by now is not among those without results."""
     knowledge = library.knowledge

@@ -25,17 +25,14 @@ BY_WORD: dict[str, Any] = {"mode": "keyword", "min_relevance": 0}
 Related = set[tuple[str, str, str | None]]
 
 
-def fill(stages: Stages) -> None:
+@pytest.fixture
+def base(stages: Stages) -> Stages:
     stages.write("adr/0001-rows.md", "# Rows\n\nState is rows.\n")
     stages.write("adr/0002-cron.md", "# Cron\n\nWork is done by cron.\n")
     stages.write("adr/0004-queues.md", NEW)
     stages.configure()
     stages.run()
-
-
-@pytest.fixture
-def base(filled: Stages) -> Stages:
-    return filled
+    return stages
 
 
 def related(base: Stages, name: str, *, dangling: bool = False, kinds: Sequence[str] = ()) -> Related:
@@ -60,7 +57,6 @@ def test_relations_are_known_from_both_ends(base: Stages) -> None:
         base.knowledge.related(base.uri("adr/0004-queues.md"), kinds="likes")
 
 
-@pytest.mark.changes_files
 def test_a_target_that_comes_resolves_what_dangles_and_dangles_when_it_goes(base: Stages) -> None:
     path = base.write("adr/0003-locks.md", "# Locks\n")
     base.run()
@@ -74,7 +70,6 @@ def test_a_target_that_comes_resolves_what_dangles_and_dangles_when_it_goes(base
     assert not base.pending().work
 
 
-@pytest.mark.changes_files
 def test_a_rename_keeps_ids_and_moves_links(base: Stages) -> None:
     """A renamed target is still found by its id, no longer by its path; links of a renamed document start elsewhere."""
     (base.root / "adr" / "0001-rows.md").rename(base.root / "adr" / "0001-all-rows.md")
@@ -89,7 +84,6 @@ def test_a_rename_keeps_ids_and_moves_links(base: Stages) -> None:
     assert ("references", "out", "0001-rows.md") in related(base, "adr/old/0004-queues.md")
 
 
-@pytest.mark.changes_files
 def test_circles_end(base: Stages) -> None:
     base.write("adr/0002-cron.md", "---\nsupersedes: ADR-4\nsuperseded-by: 4\n---\n# Cron\n")
     base.run()
@@ -127,7 +121,6 @@ def test_another_rule_reads_the_stored_text_again(base: Stages) -> None:
         assert update_relations(connection, base.collection, thorough=True) == 3
 
 
-@pytest.mark.changes_files
 def test_attachments_are_parts_of_their_message(base: Stages) -> None:
     message = EmailMessage()
     message["Subject"] = "Plans"
@@ -188,7 +181,6 @@ def test_every_face_answers_alike_and_a_key_sees_its_collections_alone(base: Sta
         assert answer.status == 404
 
 
-@pytest.mark.changes_files
 def test_a_search_says_what_supersedes_and_puts_it_first(base: Stages) -> None:
     base.write("adr/0002-cron.md", "# Cron\n\nWork of the queues is done by cron, cron and cron, for queues.\n")
     base.run()
@@ -204,7 +196,6 @@ def test_a_search_says_what_supersedes_and_puts_it_first(base: Stages) -> None:
         base.search("queues", expand="likes")
 
 
-@pytest.mark.changes_files
 def test_a_result_names_some_of_the_many_that_supersede_it(base: Stages) -> None:
     for number in range(MOST_SUPERSEDING + 3):
         base.write(f"many/{number:03}.md", "---\nreplaces: ADR-0001\n---\n# Another\n\nOther words.\n")
@@ -215,7 +206,6 @@ def test_a_result_names_some_of_the_many_that_supersede_it(base: Stages) -> None
     ]
 
 
-@pytest.mark.changes_files
 def test_a_context_follows_relations_within_a_share_of_its_budget(base: Stages) -> None:
     """Of the search that finds one passage at a time, the linked document comes before those further behind."""
     asked: dict[str, Any] = {"question": "Queues, as the first says", "min_relevance": 0, "passages": 1}
@@ -239,7 +229,6 @@ def test_a_context_follows_relations_within_a_share_of_its_budget(base: Stages) 
         base.knowledge.context("queues", expand=5)  # type: ignore[arg-type]
 
 
-@pytest.mark.changes_files
 def test_a_context_puts_superseded_documents_behind(base: Stages) -> None:
     base.write("adr/0002-cron.md", "# Cron\n\nWork of the queues is done by cron, cron and cron, for queues.\n")
     base.run()
@@ -249,7 +238,6 @@ def test_a_context_puts_superseded_documents_behind(base: Stages) -> None:
     assert [source.title for source in behind.sources] == ["Queues", "Cron"]
 
 
-@pytest.mark.changes_files
 def test_titles_and_targets_are_redacted_where_the_collection_asks_for_it(base: Stages) -> None:
     base.write("adr/0002-cron.md", "# Ask ana@example.org\n\nWork is done by cron.\n")
     base.write(

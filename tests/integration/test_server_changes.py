@@ -17,18 +17,15 @@ collections:
 """
 
 
-def fill(stages: Stages) -> None:
+@pytest.fixture
+def base(stages: Stages) -> Stages:
     stages.write("handbook/power.md", "# Power\n\nThe batteries of the tide gauge last fourteen months.")
     stages.write("handbook/broken.docx", b"PK\x03\x04 no document")
     stages.write("personnel/salaries.md", "# Salaries\n\nThe engineer earns a bonus of marmalade.")
     stages.configure(CONFIGURATION)
     stages.run_all("handbook", "personnel", "all")
     stages.collection = "handbook"
-
-
-@pytest.fixture
-def base(filled: Stages) -> Stages:
-    return filled
+    return stages
 
 
 def key(base: Stages, name: str, scope: str, only: list[str] | None = None) -> str:

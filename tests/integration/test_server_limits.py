@@ -13,15 +13,12 @@ from tests.integration.test_server import key
 ORIGIN = "https://intranet.example"
 
 
-def fill(stages: Stages) -> None:
+@pytest.fixture
+def base(stages: Stages) -> Stages:
     stages.write("handbook/power.md", "# Power\n\nThe batteries last fourteen months.")
     stages.configure("collections:\n  handbook: {files: [{root: ./docs/handbook}]}\n")
     stages.run()
-
-
-@pytest.fixture
-def base(filled: Stages) -> Stages:
-    return filled
+    return stages
 
 
 def limited(base: Stages, limit: int) -> str:

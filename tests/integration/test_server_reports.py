@@ -12,18 +12,15 @@ from tests.integration.test_server import CONFIGURATION, key
 QUERY = "How long do the batteries last?"
 
 
-def fill(stages: Stages) -> None:
+@pytest.fixture
+def base(stages: Stages) -> Stages:
     """Two collections, of which a key may see one."""
     stages.write("handbook/power.md", "# Power\n\nThe batteries of the tide gauge last fourteen months.")
     stages.write("handbook/seal.md", "# Seals\n\nThe seal of the housing is greased in spring.")
     stages.write("personnel/salaries.md", "# Salaries\n\nThe batteries engineer earns a marmalade bonus in winter.")
     stages.configure(CONFIGURATION.replace("personnel: {", "personnel: {retention: {queries: 30d}, "))
     stages.run_all("personnel", "handbook")
-
-
-@pytest.fixture
-def base(filled: Stages) -> Stages:
-    return filled
+    return stages
 
 
 def listed_keys(base: Stages) -> list[AccessKey]:
@@ -31,7 +28,6 @@ def listed_keys(base: Stages) -> list[AccessKey]:
         return list_keys(connection)
 
 
-@pytest.mark.changes_files
 def test_reports_are_those_of_the_library(base: Stages, knowledge: KnowledgeBase) -> None:
     base.write("handbook/new.md", "# New\n\nA new page.")
     with serving(knowledge, requires_key=False) as client:
