@@ -65,13 +65,16 @@ def test_the_revision_of_the_ledger_is_the_code_version() -> None:
 
 
 def test_lineage_begins_at_the_sources() -> None:
-    """Folders, sites and the configuration are external assets, upstream of the inventory and the crawl."""
+    """Folders, records, sites and the configuration are external assets, upstream of the inventory and the crawl."""
     graph = defs.resolve_asset_graph()
-    for name in ("configuration", "source_folders", "source_sites"):
+    for name in ("configuration", "source_folders", "source_records", "source_sites"):
         node = graph.get(dg.AssetKey(name))
         assert node.is_external
         assert node.group_name == "sources"
-    assert graph.get(dg.AssetKey("raw_files")).parent_keys == {dg.AssetKey("source_folders")}
+    assert graph.get(dg.AssetKey("raw_files")).parent_keys == {
+        dg.AssetKey("source_folders"),
+        dg.AssetKey("source_records"),
+    }
     assert graph.get(dg.AssetKey("crawled_pages")).parent_keys == {dg.AssetKey("source_sites")}
 
 
