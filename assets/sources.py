@@ -69,7 +69,8 @@ def record_assets(load: Callable[[], Configuration] = load_configuration) -> lis
             RECORDS,
             deps=[CONFIGURATION, *(dg.AssetKey(key.split("/")) for key in upstream)],
             description="The tables and programs of a collection. The sensor `changed_records` looks at them when "
-            "their interval has passed, and when an asset upstream was materialized.\n\n| count | meaning |\n|---|---|\n"
+            "their interval has passed, and when an asset upstream was materialized.\n\n| count | meaning |\n"
+            "|---|---|\n"
             "| `changed_records` | records that are new, changed or gone, observed on `source_folders` |",
             group_name="sources",
             kinds={"table", "source"},
