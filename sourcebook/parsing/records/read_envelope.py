@@ -9,6 +9,7 @@ from sourcebook.config.parsing import ParsingSettings
 from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model import media_types as media
 from sourcebook.model.document import ParsedDocument
+from sourcebook.model.left_out import with_left_out
 from sourcebook.parsing.media_type import HEAD_BYTES, detect_media_type
 from sourcebook.parsing.parse import parse
 from sourcebook.parsing.registry import parser_for, skip_reason
@@ -17,7 +18,7 @@ _FORMATS: Final = {"markdown": media.MARKDOWN, "html": media.HTML, "plain": medi
 
 
 def parse_envelope(content: bytes, *, name: str, settings: ParsingSettings) -> ParsedDocument:
-    """Parse a record, as `sourcebook.records.mapping` writes it.
+    """Parse a record, as `sourcebook.records.mapping` writes it. Files in its file are counted as left out.
 
     Args:
         content: a JSON object with title, language, metadata, and a text with its format or bytes with their type.
@@ -43,6 +44,8 @@ def parse_envelope(content: bytes, *, name: str, settings: ParsingSettings) -> P
         document,
         title=envelope["title"] or document.title,
         language=envelope["language"] or document.language,
-        metadata={**document.metadata, **envelope["metadata"]},
+        metadata=with_left_out(
+            {**document.metadata, **envelope["metadata"]}, {"attachments": len(document.attachments)}
+        ),
         attachments=(),
     )

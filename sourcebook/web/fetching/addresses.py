@@ -66,9 +66,8 @@ class AddressGuard:
         if kind is None or any(target in network for network in self._networks) or self._is_named(host, target, port):
             return None
         meant = "which is not connected to; if that is meant, add its network"
-        if _plain_host(host) != _plain_host(
-            address
-        ):  # readers of a failure need not know the addresses of this network
+        is_name = _plain_host(host) != _plain_host(address)
+        if is_name:  # readers of a failure need not know the addresses of this network
             told = f"which `getent hosts {host}` tells, to the site's request.private_networks"
             return f"{host} leads to {kind}, {meant}, {told}"
         network = ip_network(f"{target}/{24 if target.version == 4 else 64}", strict=False)

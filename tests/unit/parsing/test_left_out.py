@@ -2,6 +2,7 @@
 
 import base64
 import io
+import json
 import sqlite3
 from collections.abc import Callable, Mapping
 from contextlib import closing
@@ -123,6 +124,12 @@ def _pdf() -> bytes:
     return pdf(pages)
 
 
+def _source_record() -> bytes:
+    zipped_gates = zipped({"weaver.md": b"Weaver", "gate.md": b"veiled"})
+    held = {"base64": base64.b64encode(zipped_gates).decode(), "type": "gates.zip"}
+    return json.dumps({"title": "Lock", "language": None, "metadata": {}, **held}).encode()
+
+
 def _mhtml() -> bytes:
     page = f'<h1>Lock</h1><p>{WEAVER}</p><img src="a.jpg"><iframe src="x"></iframe>'
     head = 'MIME-Version: 1.0\nContent-Type: multipart/related; type="text/html"; boundary="B"\n\n'
@@ -133,7 +140,7 @@ def _mhtml() -> bytes:
 
 _HTML = f"""<html><body><nav><a href="/">upper edge</a></nav><h1>Lock</h1><p>{WEAVER}</p>
 <img src="data:image/jpeg;base64,{DATA}"><iframe src="x"></iframe>
-<object data="y"></object><svg><text>veiled</text></svg></body></html>"""
+<object data="y"></object><svg hidden><text>veiled</text></svg></body></html>"""
 _NOTEBOOK = f"""{{"nbformat": 4, "metadata": {{}}, "cells": [{{"cell_type": "markdown", "source": "{WEAVER}"}},
 {{"cell_type": "code", "source": "1", "outputs": [{{"output_type": "display_data",
 "data": {{"image/jpeg": "{DATA}"}}}}]}}]}}"""
@@ -159,6 +166,7 @@ CASES: Mapping[str, Case] = {
     "yaml": (media.YAML, f"note: {WEAVER}  # a gate\n", {}),
     "toml": (media.TOML, f'note = "{WEAVER}"\n', {}),
     "record": (media.RECORD, f'{{"id": 7, "note": "{WEAVER}"}}', {}),
+    "source record": (media.SOURCE_RECORD, _source_record, {"attachments": 2}),
     "notebook": (media.NOTEBOOK, _NOTEBOOK, {"pictures": 1}),
     "timed text": (media.WEBVTT, _VTT, {"hidden_words": 1}),
     "html": (media.HTML, _HTML, {"words": 2, "pictures": 1, "hidden_words": 1, "objects": 1, "frames": 1}),
