@@ -216,8 +216,10 @@ class SearchResult:
     def as_dict(self) -> dict[str, Any]:
         """Return plain values, the time span among them, and with neighbours the context."""
         context = self.context_text if self.parts else None
+        times = {name: getattr(self, name) for name in ("created_at", "updated_at", "indexed_at")}
         return {
             **asdict(self),
+            **{name: time and time.isoformat() for name, time in times.items()},
             "snippet_highlights": self.snippet_highlights,
             "time_span": self.time_span,
             "context_text": context,

@@ -128,7 +128,9 @@ def test_up_of_the_wheel_takes_changes_in_by_itself_and_leaves_no_process_behind
             assert process.stdout is not None
             address = json.loads(process.stdout.readline())["address"]
             assert address == f"http://127.0.0.1:{port}"
-            assert _assets(address) == 8 + 3, "the stages, and the configuration, folders and sites that they read"
+            assert _assets(address) == 8 + 4, (
+                "the stages, and what they read: configuration, folders, records and sites"
+            )
             with KnowledgeBase.connect(home=elsewhere.home) as knowledge:
 
                 def found(word: str) -> bool:

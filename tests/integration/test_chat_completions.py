@@ -101,7 +101,7 @@ def test_the_client_of_openai_is_answered(base: Stages, chat: ChatServer) -> Non
         refused = client.chat.completions.create(
             model="sourcebook", messages=[{"role": "user", "content": "Who won the ski jumping world cup in 1987?"}]
         )
-        assert refused.choices[0].message.content == "Nothing relevant was found, so no model was asked."
+        assert refused.choices[0].message.content == "Nothing relevant was found, so no model was asked for an answer."
         assert not refused.choices[0].message.annotations
 
         # What fails after the beginning is an error of the stream, and no end of an answer.

@@ -165,6 +165,7 @@ def test_the_list_says_what_failed_and_why(base: Stages) -> None:
         assert "No document is like this." in look(client, "/documents?text=nothing").text
 
 
+@pytest.mark.alone
 def test_a_long_list_goes_on_where_it_ended_and_is_there_at_once(base: Stages) -> None:
     """Ten thousand documents more, as rows: the list reads no content."""
     base.rows(

@@ -89,7 +89,11 @@ def test_pages_of_documents_follow_their_cursors(base: Stages, knowledge: Knowle
         assert seen == [item.uri for item in knowledge.documents()]
         assert len(seen) == 3
         assert client.get("/v1/documents?text=power&state=ready&kind=file").json["documents"][0]["title"] == "Power"
-        assert client.get("/v1/documents?state=failed").json == {"documents": [], "next_cursor": None}
+        assert client.get("/v1/documents?state=failed").json == {
+            "documents": [],
+            "total": 0,
+            "next_cursor": None,
+        }
 
 
 def test_what_a_key_may_not_see_does_not_exist_for_it(base: Stages, knowledge: KnowledgeBase) -> None:

@@ -1,6 +1,7 @@
 """Tags and metadata given by hand lie over the document's own, and stay whatever its source does."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,8 @@ def test_only_what_was_given_is_taken_back(base: Stages) -> None:
     assert shown(base).metadata["author"] == "Hansen"
     assert base.document("flags.md")["dated_at"].year == 2020
     change(base.uri("flags.md"), tags=[], metadata={"date": None, "at": None})
-    assert shown(base) == before
+    after = shown(base)
+    assert replace(after, item=replace(after.item, updated_at=before.item.updated_at)) == before
     row = base.document("flags.md")
     assert [row[name] for name in ("given_tags", "given_metadata", "own_tags", "own_metadata")] == [None] * 4
     assert_settled(base)

@@ -33,7 +33,7 @@ WHERE id = %(document)s AND given_title IS DISTINCT FROM %(title)s;
 -- name: withdraw_document
 -- Mark a document as removed that was announced and never read.
 UPDATE document SET removed_at = now()
-WHERE collection = %(collection)s AND uri = %(uri)s AND input_hash = '' AND removed_at IS NULL;
+WHERE collection = %(collection)s AND uri = %(uri)s AND config_hash = '' AND removed_at IS NULL;
 
 -- name: ids_of_documents
 -- Return collection, URI and id of the documents at some URIs.

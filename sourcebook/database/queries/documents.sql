@@ -44,7 +44,7 @@ SET removed_at = now(), failure = NULL, failure_class = NULL, attempts = 0, next
 WHERE collection = %(collection)s AND removed_at IS NULL
   AND (%(uris)s::text[] IS NULL OR document.uri = ANY(%(uris)s))
   AND NOT EXISTS (SELECT FROM item WHERE item.uri = document.uri)
-  AND (document.input_hash <> '' OR EXISTS (  -- or it is announced, and not listed yet
+  AND (document.config_hash <> '' OR EXISTS (  -- or it is announced, and not listed yet
       SELECT FROM raw_file file WHERE file.source_id = document.source_id AND file.uri = document.uri
       UNION ALL SELECT FROM source WHERE id = document.source_id AND removed_at IS NOT NULL));
 

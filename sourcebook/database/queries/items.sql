@@ -61,7 +61,7 @@ FROM (
     LEFT JOIN indexed_document indexed
         ON indexed.generation_id = collection.active_generation_id AND indexed.document_id = document.id
     WHERE document.collection = ANY(%(collections)s::text[])
-      AND (document.removed_at IS NULL OR document.input_hash = '' OR %(removed)s)
+      AND (document.removed_at IS NULL OR document.config_hash = '' OR %(removed)s)
 ) AS shown
 WHERE place IS NOT NULL
   AND (%(after_place)s::text IS NULL

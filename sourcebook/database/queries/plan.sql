@@ -54,7 +54,7 @@ WITH item AS MATERIALIZED (
     SELECT * FROM items_in(%(collection)s, %(uris)s)
 )
 SELECT item.uri, item.media_type, item.size,
-       CASE WHEN document.id IS NULL OR document.input_hash = '' THEN 'new'
+       CASE WHEN document.id IS NULL OR document.config_hash = '' THEN 'new'
             WHEN document.removed_at IS NOT NULL THEN 'returned'
             WHEN document.input_hash <> item.sha256 THEN 'content changed'
             WHEN document.config_hash <> wanted.parser THEN 'parser or engine revised'
@@ -105,7 +105,7 @@ FROM document LEFT JOIN source ON source.id = document.source_id AND source.kind
 WHERE document.collection = %(collection)s AND document.removed_at IS NULL
   AND (%(uris)s::text[] IS NULL OR document.uri = ANY(%(uris)s))
   AND NOT EXISTS (SELECT FROM item WHERE item.uri = document.uri)
-  AND (document.input_hash <> '' OR EXISTS (  -- or it is announced, and not listed yet
+  AND (document.config_hash <> '' OR EXISTS (  -- or it is announced, and not listed yet
       SELECT FROM raw_file file WHERE file.source_id = document.source_id AND file.uri = document.uri
       UNION ALL SELECT FROM source WHERE id = document.source_id AND removed_at IS NOT NULL))
 ORDER BY 1;

@@ -164,7 +164,7 @@ JOIN collection ON collection.name = document.collection
 LEFT JOIN source_item ON source_item.source_id = document.source_id AND source_item.uri = document.uri
 -- A document that was announced and never read is what its file is.
 CROSS JOIN LATERAL (
-    SELECT document.input_hash = '' AND source_item.uri IS NOT NULL AND source_item.excluded_at IS NULL AS is_unread
+    SELECT document.config_hash = '' AND source_item.uri IS NOT NULL AND source_item.excluded_at IS NULL AS is_unread
 ) announced
 CROSS JOIN LATERAL (
     SELECT CASE WHEN announced.is_unread THEN NULL ELSE document.removed_at END AS removed_at,
@@ -192,5 +192,5 @@ WHERE source.removed_at IS NULL
   AND NOT EXISTS (
       SELECT FROM document
       WHERE document.collection = source.collection AND document.uri = source_item.uri
-        AND (document.removed_at IS NULL OR source_item.excluded_at IS NOT NULL OR document.input_hash = '')
+        AND (document.removed_at IS NULL OR source_item.excluded_at IS NOT NULL OR document.config_hash = '')
   );

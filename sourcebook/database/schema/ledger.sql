@@ -453,7 +453,7 @@ CREATE TABLE document (
     language text,
     metadata jsonb NOT NULL DEFAULT '{}',
     input_hash bytea NOT NULL,         -- sha256 of the bytes of the last attempt; empty before the first one
-    config_hash text NOT NULL,         -- parser of the last attempt
+    config_hash text NOT NULL,         -- parser of the last attempt; empty before the first one
     content_sha256 bytea,              -- with content_parser: the parsed_content of the last success
     content_parser text,
     content_hash bytea,

@@ -130,7 +130,8 @@ def _places(
         chunks = [candidate.chunk_id for candidate in block]
         connection, ids = state.held.connection, state.scope.ids
         if not identities:
-            state.first = look_at_first(state, ranked, chunks, candidates)
+            keyword = ranked.legs.get("keyword")
+            state.first = look_at_first(state, (keyword and keyword.terms) or (), chunks, candidates)
             found = first_identities(connection, ids, state.first)
         else:
             found = read_identities(connection, ids, chunks)

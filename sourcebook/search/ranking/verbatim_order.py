@@ -7,7 +7,7 @@ from typing import Any, Final
 from sourcebook.model.passage_part import parts_of
 from sourcebook.search.query_terms import QueryTerm
 from sourcebook.search.ranking.duplicates import HEAD, LEAST_TOKENS
-from sourcebook.search.ranking.fusion import Candidate, RankedList
+from sourcebook.search.ranking.fusion import Candidate
 from sourcebook.search.ranking.highlights import Highlight, find_highlights
 from sourcebook.search.ranking.passages import HeldWords, Row, read_rows
 from sourcebook.search.ranking.state import SearchState
@@ -44,7 +44,7 @@ def read_first(state: SearchState, candidates: Sequence[Candidate]) -> None:
     chunks = [candidates[place].chunk_id for place in places]
     missing = [chunk for chunk in chunks if chunk not in state.first]
     if missing:
-        state.first |= look_at_first(state, state.found.ranked, missing, candidates)
+        state.first |= look_at_first(state, state.terms, missing, candidates)
     looked_at = {chunk: state.first[chunk] for chunk in chunks if chunk in state.first}
     state.held_words = {
         chunk: HeldWords(row["held_words"], row["document_id"], row["ordinal"]) for chunk, row in looked_at.items()
@@ -53,7 +53,7 @@ def read_first(state: SearchState, candidates: Sequence[Candidate]) -> None:
 
 
 def look_at_first(
-    state: SearchState, ranked: RankedList, chunks: Sequence[int], candidates: Sequence[Candidate]
+    state: SearchState, terms: Sequence[QueryTerm], chunks: Sequence[int], candidates: Sequence[Candidate]
 ) -> dict[int, Row]:
     """Return a row of each passage by chunk id: the words of the query that it holds, and what tells duplicates.
 
@@ -61,15 +61,15 @@ def look_at_first(
 
     Args:
         state: not yet with the terms of the query.
-        ranked: the list that the candidates are from.
+        terms: those of the keyword leg.
         chunks: ids of the first candidates.
         candidates: best first.
     """
-    request, keyword = state.request, ranked.legs.get("keyword")
+    request = state.request
     is_plain = not (request.group_by or request.neighbours)
     page = candidates[request.offset : request.offset + request.limit] if is_plain else []
     wanted = {
-        "tokens": [term.token for term in (keyword.terms if keyword else None) or ()],
+        "tokens": [term.token for term in terms],
         "shown": [each.chunk_id for each in page if each.chunk_id in chunks],
         "least": LEAST_TOKENS,
         "head": HEAD,

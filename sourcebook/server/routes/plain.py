@@ -26,7 +26,7 @@ from sourcebook.server.visibility import own_document, seen_collections, shown
 
 _CALLERS: Final = {"read": Reader, "write": Writer, "admin": Administrator}
 SessionName = Annotated[
-    str, Path(max_length=100, pattern=r"^[\w.:-]+$", description="Name of a conversation.", examples=["trip"])
+    str, Path(max_length=100, pattern=r"^[A-Za-z0-9_.:-]+$", description="Name of a conversation.", examples=["trip"])
 ]
 _GIVEN: Final = inspect.Parameter.empty
 _ARGUMENTS: Final[dict[str, tuple[Any, Any]]] = {

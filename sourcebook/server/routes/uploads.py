@@ -56,7 +56,8 @@ _FORM: Final[dict[str, Any]] = {
                         FIELD: {
                             "type": "array",
                             "minItems": 1,
-                            "items": {"type": "string", "format": "binary", "minLength": 1},
+                            "items": {"type": "string", "format": "binary"},
+                            "contains": {"type": "string", "minLength": 1},
                         }
                     },
                 }
@@ -228,7 +229,7 @@ async def store_uploads(
         try:
             await receive(body)
             if title is not None and len(body.uploads) > 1:
-                return problem(422, "a title is for one file: send them one by one")
+                return problem(400, "a title is for one file: send them one by one")
             body.uploads = [replace(each, title=title) for each in body.uploads]
             found = await run_in_threadpool(_keep, knowledge, grant, collection, body)
         finally:

@@ -19,6 +19,7 @@ DOCUMENT = [
     "processing_by",
     "taken_from",
     "link",
+    *("bytes", "tokens", "tags", "created_at", "updated_at", "indexed_at"),
     "left_out",
 ]
 
@@ -54,7 +55,7 @@ class TestShow:
         """One document by its id, its URI, its URI with an anchor, or the path of its file."""
         uri = file_uri(str(boat / "docs" / "battery.md"))
         by_path = run("show", "docs/battery.md", "--json").json
-        assert list(by_path) == [*DOCUMENT, "text", "metadata", "tags", "given_tags", "given_metadata"]
+        assert list(by_path) == [*DOCUMENT, "text", "metadata", "given_tags", "given_metadata", "given_title"]
         for name in (
             uri,
             f"{uri}#winter",
@@ -188,6 +189,6 @@ class TestWidths:
         assert named("--state", "failed", "--state", "skipped") == ["broken.docx", "picture.psd"]
         assert named("--kind", "page") == []
         assert (
-            "More: the same with --offset 2"
+            "More: 4 in all; the same with --offset 2"
             in CliRunner().invoke(app, ["documents", "-n", "2"], env={"COLUMNS": "80"}).stdout
         )

@@ -13,6 +13,7 @@ from tests.integration.cli.command import run
 KEYS = [
     *("id", "collection", "kind", "arguments", "state", "stage", "done", "total", "failed", "error", "run_id"),
     *("worker", "asked_by", "cancel_asked", "revision", "asked_at", "started_at", "changed_at", "ended_at", "attempts"),
+    "unread",
 ]
 
 

@@ -13,7 +13,8 @@ RESULT = [
     *("end_seconds", "ordinal", "text", "score", "vector_rank", "keyword_rank", "version", "vector_score"),
     *("keyword_score", "rerank_score", "kind", "media_type", "language", "tags", "metadata", "start_char"),
     *("end_char", "parts", "also", "generation", "link", "relevance", "sections", "snippet", "snippet_start"),
-    *("highlights", "redactions", "superseded_by", "also_in", "copies", "versions"),
+    *("highlights", "redactions", "superseded_by", "also_in", "copies", "versions", "passage_id"),
+    *("tokens", "total_chunks", "created_at", "updated_at", "indexed_at"),
     *("snippet_highlights", "time_span", "context_text"),
 ]
 ANSWER = [

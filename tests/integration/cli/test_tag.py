@@ -14,7 +14,7 @@ def test_tags_and_metadata_are_given_shown_and_taken_back(boat: Path) -> None:
         "tag", "docs/battery.md", "winter", "two words", "--set", "owner=Jansen", "--set", "year=2024", "--json"
     )
     assert given.code == 0
-    assert list(given.json) == ["document_id", "uri", "tags", "given_tags", "given_metadata"]
+    assert list(given.json) == ["document_id", "uri", "tags", "given_tags", "given_metadata", "given_title"]
     assert given.json["given_tags"] == ["winter", "two words"]
     assert given.json["given_metadata"] == {"owner": "Jansen", "year": 2024}
     more = run("tag", "battery.md", "spare", "--remove", "two words", "--unset", "owner", "--json").json
