@@ -201,7 +201,7 @@ def test_each_file_of_a_body_has_an_outcome(base: Stages) -> None:
         titled = client.request("PUT", "/v1/uploads/handbook/knots.md?title=Bowlines", KNOTS).json["uploads"][0]
         assert client.get(f"/v1/documents/{titled['document_id']}").json["document"]["title"] == "Bowlines"
         two = send(client, form(("a.md", TIDES), ("b.md", KNOTS)), "collection=handbook&title=Both")
-        assert (two.status, "one file" in two.json["detail"]) == (422, True)
+        assert (two.status, "one file" in two.json["detail"]) == (400, True)
 
 
 def test_a_body_without_a_length_is_cut_off_at_the_limit(base: Stages) -> None:
