@@ -69,6 +69,7 @@ class DescribedApp(FastAPI):
         if found is not self._described:
             _add_headers(found)
             _share_failures(found)
+            _drop_titles(found)
             self._described = found
         return found
 
@@ -106,6 +107,25 @@ def _share_failures(description: dict[str, Any]) -> None:
                 name = HTTPStatus(int(status)).phrase.title().replace(" ", "") if status.isdigit() else ""
                 if MEDIA_TYPE in answer.get("content", {}) and shared.setdefault(name, answer) == answer:
                     operation["responses"][status] = _reference("responses", name)
+
+
+def _drop_titles(part: Any) -> None:
+    """Leave out the titles of fields and parameters that only repeat their names."""
+    if isinstance(part, list):
+        for each in part:
+            _drop_titles(each)
+        return
+    if not isinstance(part, dict):
+        return
+    properties = part.get("properties")
+    fields = dict(properties) if isinstance(properties, dict) else {}
+    if isinstance(part.get("name"), str):
+        fields[part["name"]] = part.get("schema")
+    for name, schema in fields.items():
+        if isinstance(schema, dict) and schema.get("title") == name.replace("_", " ").title():
+            del schema["title"]
+    for each in part.values():
+        _drop_titles(each)
 
 
 def _takes_files(operation: dict[str, Any]) -> bool:
