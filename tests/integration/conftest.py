@@ -24,12 +24,20 @@ from sourcebook.stages.documents.update import update_documents
 from sourcebook.stages.embeddings import embed_missing
 from sourcebook.stages.raw_files import update_raw_files
 from sourcebook.stages.search_index import publish
+from tests.chat_server import ChatServer
 from tests.conftest import CreateDatabase
 from tests.git_repository import GitRepository
 from tests.integration.cli.command import end_started
 from tests.integration.git_stages import GitStages
 from tests.integration.stages import Stages
 from tests.integration.word_corpus import word_database
+
+
+@pytest.fixture(scope="module")
+def chat() -> Iterator[ChatServer]:
+    """A server of a language model, which quotes its sources until a test says otherwise."""
+    with ChatServer() as chat:
+        yield chat
 
 
 @pytest.fixture(autouse=True)

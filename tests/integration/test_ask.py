@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -23,12 +22,6 @@ LONG = "# Log book\n\n" + "\n\n".join(
     f"On day {day} the water stood at {day * 7 % 311} centimetres." for day in range(400)
 )
 FAST = "timeout: 20s, "
-
-
-@pytest.fixture(scope="module")
-def chat() -> Iterator[ChatServer]:
-    with ChatServer() as chat:
-        yield chat
 
 
 def fill(stages: Stages) -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,12 +31,6 @@ SCHEMA = {
 CITED = {"source": 1, "quote": "The total is 1,250 euros", "path": "/total"}
 VALUE = json.dumps({"value": {"total": 1250}, "citations": [CITED]})
 ANSWER = "The batteries of the tide gauge last fourteen months [1]."
-
-
-@pytest.fixture(scope="module")
-def chat() -> Iterator[ChatServer]:
-    with ChatServer() as chat:
-        yield chat
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import sqlite3
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from datetime import timedelta
@@ -32,12 +31,6 @@ from tests.waiting import until, wait_until
 QUESTION = "How long do the batteries of the tide gauge last?"
 ANSWER = "The batteries of the tide gauge last fourteen months [1]."
 CANARY = "harbour.master@example.org"
-
-
-@pytest.fixture(scope="module")
-def chat() -> Iterator[ChatServer]:
-    with ChatServer() as chat:
-        yield chat
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """Answers in OpenAI's protocol, by its own client: whole and in chunks, with citations, and refused as it refuses."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -15,12 +14,6 @@ QUOTE = "The batteries of the tide gauge last fourteen months"
 SEAL = "The seal of the tide gauge is greased in spring"
 ASKED: Any = [{"role": "user", "content": QUESTION}]
 PICTURE = [{"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}]
-
-
-@pytest.fixture(scope="module")
-def chat() -> Iterator[ChatServer]:
-    with ChatServer() as chat:
-        yield chat
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 import json
 import re
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,13 +33,6 @@ EXAMPLES_OF_OTHERS = 4
 """Random cases of an operation for each other key."""
 PHASES_OF_OTHERS = tuple(phase for phase in PHASES if phase != "coverage")
 """Boundary values, two thirds of all requests, meet the same checks whatever the key: its scope is asked first."""
-
-
-@pytest.fixture(scope="module")
-def chat() -> Iterator[ChatServer]:
-    """A language model."""
-    with ChatServer() as chat:
-        yield chat
 
 
 @pytest.fixture

@@ -1,12 +1,9 @@
 """What a language model reads holds no secret, in any face, without any setting; personal data goes by the setting."""
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
-import pytest
-
-from tests.chat_server import ChatServer, quoting
+from tests.chat_server import AskedChat, Chat, ChatServer, quoting
 from tests.integration.http_server import Client, serving
 from tests.integration.stages import Stages
 
@@ -24,19 +21,24 @@ TEXT = (
 QUESTION = "Which key orders the batteries of the tide gauge?"
 
 
-@pytest.fixture(scope="module")
-def chat() -> Iterator[ChatServer]:
-    with ChatServer() as chat:
-        chat.answer = quoting
-        yield chat
+def rewriting_or_quoting(asked: AskedChat) -> Chat:
+    """Leave a follow-up as it is, and answer what is asked."""
+    return Chat(asked.question) if asked.text.startswith("You rewrite") else quoting(asked)
 
 
 def read_by_models(stages: Stages, chat: ChatServer) -> dict[str, str]:
     """Return what each face puts before a language model."""
     knowledge = stages.knowledge
+    chat.answer = rewriting_or_quoting
     chat.asked.clear()
     answer = knowledge.ask(f"{QUESTION} Mine is {SECRETS[0]}.", "handbook")
     found = {"ask": json.dumps([each.body for each in chat.asked]), "answer": str(answer)}
+    chat.asked.clear()
+    document = knowledge.documents("handbook")[0].document_id
+    turn = {"question": f"Is {SECRETS[1]} the key?", "answer": f"No, {SECRETS[2]} is the password: {SECRETS[2]}"}
+    given = {"document": document, "instructions": f"My token is {SECRETS[3]}.", "history": [turn]}
+    knowledge.ask("What are the batteries ordered with?", "handbook", **given)
+    found["ask of a document"] = json.dumps([each.body for each in chat.asked])
     for form in ("markdown", "messages"):
         found[f"context as {form}"] = json.dumps(knowledge.context(QUESTION, format=form).as_dict())
     with serving(knowledge, requires_key=False) as client:
@@ -44,9 +46,17 @@ def read_by_models(stages: Stages, chat: ChatServer) -> dict[str, str]:
         retrieval = {"knowledge_id": "handbook", "query": QUESTION, "retrieval_setting": {"top_k": 3}}
         found["Dify"] = client.post("/retrieval", retrieval).content.decode()
         found["Open WebUI"] = client.post("/open-webui/search", {"query": QUESTION}).content.decode()
-        messages = [{"role": "user", "content": QUESTION}]
+        chat.asked.clear()
+        messages = [
+            {"role": "system", "content": f"Answer in a table. My token is {SECRETS[3]}."},
+            {"role": "user", "content": f"Is {SECRETS[1]} the key?"},
+            {"role": "assistant", "content": f"No, it is {SECRETS[0]}."},
+            {"role": "user", "content": QUESTION},
+        ]
         sent = {"model": "sourcebook", "messages": messages}
         found["chat"] = client.post("/v1/chat/completions", sent).content.decode()
+        found["chat's requests"] = read = json.dumps([each.body for each in chat.asked])
+        assert all(said in read for said in ("Answer in a table", "the key?", "No, it is")), read
         number = knowledge.documents("handbook")[0].document_id
         for tool, arguments in (
             ("search_documents", {"query": QUESTION}),
