@@ -11,7 +11,8 @@ from sourcebook.model.page_labels import page_words
 from sourcebook.model.place import address_of, line_words, time_span
 
 if TYPE_CHECKING:
-    from sourcebook.contract.search_results import Facets, OtherPassage, OtherVersion, SearchResult, SearchResults
+    from sourcebook.contract.other_documents import OtherPassage, OtherVersion
+    from sourcebook.contract.search_results import Facets, SearchResult, SearchResults
 
 SNIPPET = 320
 """Characters shown of a passage."""

@@ -20,12 +20,13 @@ judgments RecordedJudgment
 listing DocumentsRequest
 llm_log CallStatistics LlmCallRequest LoggedCall
 originals Original
+other_documents LinkedDocument
 plans CollectionPlan PlannedItem
 query_log LoggedQuery
 relations RelatedDocument
 reranking Reranking
 search ContextRequest SearchRequest
-search_results LinkedDocument SearchResult SearchResults
+search_results SearchResult SearchResults
 similar SimilarRequest
 status CollectionStatus
 text_vectors TextVectors

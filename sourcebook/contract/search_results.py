@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from sourcebook.contract.explanation import Explanation
 from sourcebook.contract.filling import Filling
+from sourcebook.contract.other_documents import LinkedDocument, OtherCopy, OtherPassage, OtherVersion
 from sourcebook.contract.windows import Part, merged_text
 from sourcebook.model.passage_part import PassagePart
 from sourcebook.model.place import address_of, place_words, time_span
@@ -26,43 +27,6 @@ _KEPT = frozenset("\n\t\u00a0\u2002\u2003\u2009\u202f\u3000")
 
 
 @dataclass(frozen=True, slots=True)
-class OtherPassage:
-    """Another passage of a result's document that the search found; with grouping by document."""
-
-    ordinal: int
-    """Place within the document, counted from 0."""
-    score: float
-    page: int | None
-    anchor: str | None
-    start_seconds: float | None
-    end_seconds: float | None
-    rerank_score: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class OtherCopy:
-    """A passage of another document with the text of a result."""
-
-    document_id: int
-    collection: str
-    uri: str
-    title: str | None
-    ordinal: int
-    """Place within its document, counted from 0."""
-    page: int | None = None
-    anchor: str | None = None
-    start_seconds: float | None = None
-    end_seconds: float | None = None
-    link: str | None = None
-    """Address of its file in the web view of its Git repository."""
-
-    @property
-    def heading_path(self) -> tuple[str, ...]:
-        """No headings: those of the result are above this one, too."""
-        return ()
-
-
-@dataclass(frozen=True, slots=True)
 class RedactedSpan:
     """A placeholder in the text of a result."""
 
@@ -71,30 +35,6 @@ class RedactedSpan:
     start: int
     """Start in the text, in characters."""
     end: int
-
-
-@dataclass(frozen=True, slots=True)
-class LinkedDocument:
-    """A document that a relation leads to."""
-
-    document_id: int
-    collection: str
-    uri: str
-    title: str | None
-    kind: str
-    """Kind of the relation, such as `references`."""
-
-
-@dataclass(frozen=True, slots=True)
-class OtherVersion:
-    """Another version of a document."""
-
-    document_id: int
-    collection: str
-    uri: str
-    title: str | None
-    label: str
-    """Name of the version in its file's name or its title, such as `v2` or `2024-03`; empty where there is none."""
 
 
 @dataclass(frozen=True, slots=True)

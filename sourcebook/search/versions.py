@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from psycopg import Connection
 from psycopg.rows import dict_row
 
-from sourcebook.contract.search_results import OtherVersion
+from sourcebook.contract.other_documents import OtherVersion
 from sourcebook.database.queries import queries
 from sourcebook.model.version_names import version_name, version_of
 from sourcebook.search.scope import EntryCondition

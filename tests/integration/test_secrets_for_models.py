@@ -36,7 +36,7 @@ def read_by_models(stages: Stages, chat: ChatServer) -> dict[str, str]:
     chat.asked.clear()
     document = knowledge.documents("handbook")[0].document_id
     turn = {"question": f"Is {SECRETS[1]} the key?", "answer": f"No, {SECRETS[2]} is the password: {SECRETS[2]}"}
-    given = {"document": document, "instructions": f"My token is {SECRETS[3]}.", "history": [turn]}
+    given: dict[str, Any] = {"document": document, "instructions": f"My token is {SECRETS[3]}.", "history": [turn]}
     knowledge.ask("What are the batteries ordered with?", "handbook", **given)
     found["ask of a document"] = json.dumps([each.body for each in chat.asked])
     for form in ("markdown", "messages"):

@@ -47,9 +47,10 @@ from sourcebook.contract.explanation import Explanation, LegExplanation
 from sourcebook.contract.fields import declared
 from sourcebook.contract.fusion import Fusion
 from sourcebook.contract.listing import ItemKind, ItemState
+from sourcebook.contract.other_documents import OtherPassage
 from sourcebook.contract.reranking import MOST_RERANKED, Reranking
 from sourcebook.contract.search import LARGEST_OFFSET, MOST_CHARACTERS, MOST_RESULTS, SearchRequest
-from sourcebook.contract.search_results import OtherPassage, SearchResult, SearchResults
+from sourcebook.contract.search_results import SearchResult, SearchResults
 from sourcebook.contract.status import ProcessingItem, SourceStatus
 from sourcebook.contract.windows import MOST_NEIGHBOURS, Part
 from sourcebook.errors import FailureClass

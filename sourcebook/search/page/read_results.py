@@ -8,7 +8,8 @@ from typing import Final
 from psycopg import Connection
 from psycopg.rows import dict_row
 
-from sourcebook.contract.search_results import OtherCopy, OtherPassage, SearchResult
+from sourcebook.contract.other_documents import OtherCopy, OtherPassage
+from sourcebook.contract.search_results import SearchResult
 from sourcebook.contract.windows import Part
 from sourcebook.database.queries import queries
 from sourcebook.model.passage_part import parts_of

@@ -7,7 +7,8 @@ from typing import Any
 
 from psycopg import Connection
 
-from sourcebook.contract.search_results import OtherPassage, RedactedSpan, SearchResult
+from sourcebook.contract.other_documents import OtherPassage
+from sourcebook.contract.search_results import RedactedSpan, SearchResult
 from sourcebook.contract.windows import Part
 from sourcebook.database.queries import queries
 from sourcebook.database.redacted_titles import redacted_titles

@@ -7,7 +7,8 @@ from typing import Any, Final
 from psycopg import Connection
 from psycopg.rows import dict_row
 
-from sourcebook.contract.search_results import LinkedDocument, SearchResult
+from sourcebook.contract.other_documents import LinkedDocument
+from sourcebook.contract.search_results import SearchResult
 from sourcebook.database.queries import queries
 from sourcebook.database.redacted_titles import redacted_titles
 from sourcebook.search.scope import EntryCondition

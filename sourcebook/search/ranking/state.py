@@ -6,8 +6,9 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 
 from sourcebook.contract.fusion import Fusion
+from sourcebook.contract.other_documents import LinkedDocument
 from sourcebook.contract.search import SearchRequest
-from sourcebook.contract.search_results import Facets, LinkedDocument, SearchResult
+from sourcebook.contract.search_results import Facets, SearchResult
 from sourcebook.database.pool import ConnectionPool, HeldConnection
 from sourcebook.database.query_log import QueryLog
 from sourcebook.database.usage_log import UsageLog

@@ -8,7 +8,8 @@ import pytest
 from sourcebook.cli.passages import show_results
 from sourcebook.cli.snippets import snippet_text
 from sourcebook.contract.explanation import Explanation, LegExplanation
-from sourcebook.contract.search_results import OtherPassage, SearchResult, SearchResults
+from sourcebook.contract.other_documents import OtherPassage
+from sourcebook.contract.search_results import SearchResult, SearchResults
 from sourcebook.contract.windows import Part
 from sourcebook.search.page.best_part import with_snippet
 from sourcebook.search.ranking.highlights import Highlight

@@ -4,7 +4,8 @@ import json
 from dataclasses import replace
 
 from sourcebook.contract.explanation import Explanation, LegExplanation
-from sourcebook.contract.search_results import OtherPassage, SearchResult, SearchResults
+from sourcebook.contract.other_documents import OtherPassage
+from sourcebook.contract.search_results import SearchResult, SearchResults
 from sourcebook.contract.windows import Part
 
 RESULT = SearchResult(

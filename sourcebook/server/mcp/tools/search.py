@@ -7,14 +7,8 @@ from typing import Any, Final
 from pydantic import BaseModel, Field
 
 from sourcebook.context.fence import harmless
-from sourcebook.contract.search_results import (
-    Facets,
-    LinkedDocument,
-    OtherCopy,
-    OtherVersion,
-    SearchResult,
-    SearchResults,
-)
+from sourcebook.contract.other_documents import LinkedDocument, OtherCopy, OtherVersion
+from sourcebook.contract.search_results import Facets, SearchResult, SearchResults
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.server.mcp.arguments import SearchArguments
