@@ -14,6 +14,8 @@ _OFFSET, _SIZE = 0x4845, 0x4A43
 _MARKED: Final = re.compile(f"([{RAISED}{LOWERED}])([^{LEVEL}]*){LEVEL}")
 _ADDRESS: Final = re.compile(r"(?<=\])\([^()\s]*\)")
 """Address of a link in Markdown."""
+_SHOWN: Final = re.compile(r"[^\x00-\x1f]+")
+"""Text between the signs that end lines and cells, which may be raised, too."""
 _SIGNS: Final = "()+±−–-"
 _BEFORE: Final = 40
 """Letters and digits before a line by which it is found in the Markdown."""
@@ -28,12 +30,15 @@ def with_raised_text(content: bytes, markdown: str) -> str:
         content: the whole file; those of other formats have no such text.
         markdown: its Markdown; a line that it does not hold, or holds with other words before it, stays as it is.
     """
+    text = _marked_text(content)
+    if not text:
+        return markdown
     shown = _ADDRESS.sub(lambda found: " " * len(found[0]), markdown)
     places = [at for at, sign in enumerate(shown) if sign.isalnum()]
     letters = "".join(markdown[at] for at in places)
     parts: list[tuple[int, int, str]] = []
     before, done = "", 0
-    for line in lines(_marked_text(content).replace("\t", "\n")):
+    for line in lines(text.replace("\t", "\n")):
         plain = _letters(line)
         start = _place(letters, before, plain, done) if _MARKED.search(line) else -1
         if start >= 0:
@@ -48,7 +53,7 @@ def with_raised_text(content: bytes, markdown: str) -> str:
         before = (before + plain)[-_BEFORE:]
     for first, last, mark in reversed(parts):
         markdown = f"{markdown[:first]}{mark}{markdown[first:last]}{LEVEL}{markdown[last:]}"
-    return without_marks(markdown) if parts else markdown
+    return without_marks(markdown)
 
 
 def _place(letters: str, before: str, plain: str, done: int) -> int:
@@ -66,8 +71,8 @@ def _letters(text: str) -> str:
 def _marked_text(content: bytes) -> str:
     """Return the shown text of a document with marks around its raised and lowered parts; "" where it has none."""
     document = document_97(content)
-    found = sorted(runs(document)) if document else []
-    marked = [(start, end, mark) for start, end, properties in found if (mark := _mark(properties))]
+    found = runs(document) if document else ()
+    marked = sorted((start, end, mark) for start, end, properties in found if (mark := _mark(properties)))
     if document is None or not marked:
         return ""
     text: list[str] = []
@@ -75,8 +80,8 @@ def _marked_text(content: bytes) -> str:
         at, end = place, place + count * width
         cuts = [(max(first, at), min(last, end), mark) for first, last, mark in marked if first < end and last > at]
         for first, last, mark in [*cuts, (end, end, "")]:
-            text += [_decoded(document.stream[at:first], width), mark, _decoded(document.stream[first:last], width)]
-            text += [LEVEL] if mark else []
+            held = _decoded(document.stream[first:last], width)
+            text += [_decoded(document.stream[at:first], width), _SHOWN.sub(rf"{mark}\g<0>{LEVEL}", held)]
             at = last
     return shown_text("".join(text))
 

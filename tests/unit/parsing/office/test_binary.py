@@ -155,6 +155,14 @@ def test_raised_words() -> None:
     ]
 
 
+def test_raised_words_are_found_where_they_stand() -> None:
+    """In a short line with the letters of an earlier one, and with the end of their line; lowered ones, too."""
+    lowered = struct.pack("<HB", 0x2A48, 2)
+    text = "About 40 km2 of it.\nOne.\nkm2\nAll km7 of it.\nIt is 10113.\nLevel km2.\n"
+    document = read(binary_document(text, marked={"2\nAll": 0x2A48, "3": lowered}), DOC)
+    assert texts(document) == ["About 40 km2 of it.", "One.", "km^2", "All km7 of it.", "It is 1011_3.", "Level km2."]
+
+
 def test_moved_words_stand_where_they_were_moved_to() -> None:
     """Word deletes them in their old place."""
     text = "Smoking is forbidden.\nThe whistle sounds.\nSmoking is forbidden. \n"
