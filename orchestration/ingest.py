@@ -127,7 +127,8 @@ def _despite_restarts(runs: "_Runs", name: str) -> IngestedCollection:
         except Exception as error:
             if not left or not _lost_database(error):
                 raise
-            reason = database_failure_in(error) or error
+            with runs.database.own_connection():  # the failure is the whole story where the server stays away
+                reason = database_failure_in(error) or error
             _log.warning("%s: the ingest goes on after a failure: %s", name, reason, extra={"collection": name})
             runs.reopen()
     raise AssertionError

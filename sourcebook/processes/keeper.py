@@ -95,7 +95,8 @@ def end_session(session: int, seconds: float, *, spare: Iterable[int] = (), reap
         if now < min(looks_at, deadline) and all(map(_runs, members)):
             continue
         looks_at = now + _LOOK_SECONDS
-        members = session_members(session, spared)
+        # One that ends during a look may have started another after the list of processes was made.
+        members = session_members(session, spared) or session_members(session, spared)
         for pid in _roots(members) - asked:
             asked.add(pid)
             _send(pid, signal.SIGTERM)

@@ -115,6 +115,17 @@ def test_a_process_that_is_started_during_sigterm_is_asked_to_end() -> None:
     assert not left
 
 
+def test_a_process_that_is_started_during_a_look_is_asked_to_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its parent ended after the list of processes was made, and before it was asked for its session."""
+    parent, child = 2**30, 2**30 + 1
+    looks: Iterator[dict[int, int]] = iter([{parent: 1}, {}, {child: 1}])
+    asked = []
+    monkeypatch.setattr(keeper, "session_members", lambda *_: next(looks, {}))
+    monkeypatch.setattr(keeper, "_send", lambda pid, number: asked.append((pid, number)))
+    keeper.end_session(parent, 600)
+    assert asked == [(parent, signal.SIGTERM), (child, signal.SIGTERM)]
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems send no signal at the parent's death")
 def test_the_keeper_s_end_ends_the_program_and_the_session_can_be_ended(kept: Kept) -> None:
     """What is left is found by its session, and only that is ended."""
