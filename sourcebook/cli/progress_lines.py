@@ -31,10 +31,20 @@ class _Part:
     """Items that were done when it was first heard of."""
     since: float = 0.0
     """Value of the monotonic clock at that moment."""
+    moved: float = 0.0
+    """Value of that clock when the last item was done."""
+
+    @property
+    def seconds_still(self) -> float:
+        """Seconds since the last item, such as while a model is loaded; 0.0 up to the time between two lines."""
+        still = time.monotonic() - self.moved
+        return still if still > SECONDS else 0.0
 
     @property
     def rate(self) -> float:
-        """Items a second."""
+        """Items a second; 0.0 while nothing moves, as a forecast would grow with the time that is waited."""
+        if self.seconds_still:
+            return 0.0
         return (self.done - self.first) / max(time.monotonic() - self.since, 0.1)
 
     @property
@@ -45,7 +55,8 @@ class _Part:
     def line(self, name: str) -> str:
         """Return the progress in words: `chunks 1,280 of 5,039 documents (85 a second)`."""
         rate = f"{self.rate:,.{0 if self.rate >= 10 else 1}f} a second" if self.rate >= 0.05 else ""
-        beside = ", ".join(filter(None, (rate, f"{self.failed:,} failed" if self.failed else "")))
+        still = f"nothing new for {self.seconds_still:,.0f} s" if self.seconds_still else ""
+        beside = ", ".join(filter(None, (rate, still, f"{self.failed:,} failed" if self.failed else "")))
         unit = self.unit if self.unit != name else ""
         return f"{name} {self.done:,} of {self.total:,} {unit}".strip() + (f" ({beside})" if beside else "")
 
@@ -81,7 +92,10 @@ class ProgressLines:
     def show(self, part: str, done: int, total: int, *, unit: str = "", failed: int = 0) -> None:
         """Note the progress of a part."""
         with self._lock:
-            known = self._parts.setdefault(part, _Part(unit, first=done, since=time.monotonic()))
+            now = time.monotonic()
+            known = self._parts.setdefault(part, _Part(unit, first=done, since=now, moved=now))
+            if done > known.done:
+                known.moved = now
             known.done, known.total, known.failed = done, total, failed
 
     def line(self) -> str:

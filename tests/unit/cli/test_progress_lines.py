@@ -26,6 +26,10 @@ def test_a_line_says_what_is_done_how_fast_and_how_long_it_takes(monkeypatch: py
     assert lines.line() == (
         "docs: embeddings 1,500 of 5,000 chunks (50 a second, 3 failed); about 70 s remaining"
     )  # those that were done before count for no speed
+    now += 25
+    assert (
+        lines.line() == "docs: embeddings 1,500 of 5,000 chunks (nothing new for 25 s, 3 failed)"
+    )  # no forecast that grows
     lines.begin("site")
     assert lines.line() == "site: at work for 0 s"
 
