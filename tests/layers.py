@@ -43,6 +43,8 @@ ALONE = "alone"
 """Name of the layer of tests that run one after the other, and of their mark."""
 BYTECODE_VARIABLE = "PYTHONDONTWRITEBYTECODE"
 """Environment variable with which each process would compile all tests again."""
+STEADY = "--hypothesis-profile=ci"
+"""Option by which each run tries the same examples, and none has to be made or tested within a time by the clock."""
 NICENESS = int(os.environ.get("TEST_NICENESS", "0"))
 """Niceness of tests side by side: parsers and models have up to 19, and with 17 wait for no tests beside them."""
 FAILURES = 1
@@ -147,7 +149,7 @@ def _pytest(layer: str, arguments: list[str], environment: dict[str, str]) -> Re
     with tempfile.TemporaryDirectory(prefix="sourcebook-tests-") as folder:
         report = Path(folder) / "report.xml"
         before, begun, idle = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic(), _idle_seconds()
-        command = [sys.executable, "-m", "pytest", f"--junitxml={report}", *arguments]
+        command = [sys.executable, "-m", "pytest", f"--junitxml={report}", STEADY, *arguments]
         nice = None if layer == ALONE else _lower_priority
         with subprocess.Popen(command, cwd=CHECKOUT, env=environment, preexec_fn=nice) as process:
             memory = _least_memory_until(process)
