@@ -16,8 +16,11 @@ from xdist.scheduler import LoadFileScheduling
 
 PLUGIN = __name__
 """Name of this plugin for pytest's option `-p`."""
-TOGETHER = ("tests/unit/embedding/", "tests/unit/speech/")
-"""Folders whose files run in one process: it imports torch and loads their models once, in 20 s and for all of them."""
+TOGETHER = (
+    ("tests/unit/embedding/",),
+    ("tests/unit/speech/", "tests/unit/search/test_reranking", "tests/unit/parsing/pdf/test_docling_pipeline.py"),
+)
+"""Begins of the paths of files that run in one process: it imports torch, in 8 s, and loads their models once."""
 _MANY_MODULES = 100
 """Imported modules whose objects are too many for Python's garbage collector to look at them again."""
 
@@ -56,11 +59,11 @@ class UnopenedFile(pytest.File):
 
 
 class FilesScheduling(LoadFileScheduling):
-    """Give each process whole files, and whole folders of those that run together."""
+    """Give each process whole files, and those together that share what takes long to load."""
 
     def _split_scope(self, nodeid: str) -> str:
-        """Return the folder or the file of a test."""
-        return next((folder for folder in TOGETHER if nodeid.startswith(folder)), super()._split_scope(nodeid))
+        """Return the first path of the files that run with a test's."""
+        return next((paths[0] for paths in TOGETHER if nodeid.startswith(paths)), super()._split_scope(nodeid))
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> FilesScheduling:
