@@ -210,21 +210,27 @@ def test_a_parent_that_forgets_to_close_ends_cleanly(minilm_home: Path) -> None:
     assert max(map(seconds_until_gone, children)) < 2.0
 
 
-def test_what_a_library_prints_does_not_get_between_the_answers(model: EmbeddingModel, tmp_path: Path) -> None:
+def test_what_a_library_prints_does_not_get_between_the_answers(
+    model: EmbeddingModel, minilm_home: Path, tmp_path: Path
+) -> None:
     """A module that prints while the child starts and computes disturbs nothing."""
     (tmp_path / "sitecustomize.py").write_text(
-        "import pathlib, sys, threading\n"
+        "import pathlib, sys, threading, time\n"
         "def chatter():\n"
         "    for _ in range(1_000):\n"
         "        print('chatter' * 1_000, flush=True)\n"
         f"    pathlib.Path({str(tmp_path / 'printed')!r}).touch()\n"
+        "def chatter_on():\n"
+        "    while True:\n"
+        "        time.sleep(0.1)\n"
+        "        chatter()\n"
         "if 'pebble_pool_worker' in sys.orig_argv:\n"
         "    chatter()\n"
-        "    threading.Timer(3.0, chatter).start()\n"
+        "    threading.Thread(target=chatter_on, daemon=True).start()\n"
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
-        with EmbeddingProcess(model, "float32") as chatty:
+        with EmbeddingProcess(model, "float32", home=minilm_home) as chatty:
             assert chatty.embed(mixed_texts(5)).shape == (5, 384)
     assert (tmp_path / "printed").exists()
 
