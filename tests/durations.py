@@ -57,13 +57,13 @@ def record(report: Path) -> None:
     """
     taken: dict[str, float] = defaultdict(float)
     for case in ET.parse(report).iter("testcase"):  # noqa: S314 - pytest's own
-        taken[_path(str(case.get("classname")).split("."))] += float(case.get("time", 0))
+        taken[path_of(str(case.get("classname")).split("."))] += float(case.get("time", 0))
     seconds = {path: value for path, value in recorded().items() if path not in taken}
     seconds |= {path: round(value) for path, value in taken.items() if value >= LEAST_SECONDS}
     RECORD.write_text("".join(_lines(seconds)), encoding="utf-8")
 
 
-def _path(names: list[str]) -> str:
+def path_of(names: list[str]) -> str:
     """Return the path of a test's file, below the checkout; the names behind it are those of classes."""
     for end in range(len(names), 0, -1):
         path = Path(*names[:end]).with_suffix(".py")

@@ -3,7 +3,7 @@
 `python -m tests.layers [pytest's arguments]` is what `make test` runs. Within a layer, tests run side by side in
 several processes. A test with the mark `alone` measures time: such tests run at the end, one after the other. Where few
 tests fail, they run once more with nothing beside them: those that pass then are *unsteady*, and are named at the end.
-A layer with other failures is the last one that runs.
+A layer with other failures is the last one that runs. The reasons of failed tests are printed at the end, in short.
 """
 
 import json
@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -21,7 +21,7 @@ from xml.etree import ElementTree as ET
 import psutil
 
 from sourcebook.processes.cores import THREADS_VARIABLE, usable_cores
-from tests import durations
+from tests import durations, failures
 from tests.checkout import CHECKOUT
 from tests.exported import FOLDER_VARIABLE
 from tests.memory_folder import memory_folder
@@ -43,6 +43,8 @@ ALONE = "alone"
 """Name of the layer of tests that run one after the other, and of their mark."""
 BYTECODE_VARIABLE = "PYTHONDONTWRITEBYTECODE"
 """Environment variable with which each process would compile all tests again."""
+STEADY = "--hypothesis-profile=ci"
+"""Option by which each run tries the same examples, and none has to be made or tested within a time by the clock."""
 NICENESS = int(os.environ.get("TEST_NICENESS", "0"))
 """Niceness of tests side by side: parsers and models have up to 19, and with 17 wait for no tests beside them."""
 FAILURES = 1
@@ -70,6 +72,8 @@ class Result:
     """Bytes of memory that were available, at the least."""
     unsteady: tuple[str, ...] = ()
     """Tests that failed beside others and passed alone."""
+    reasons: dict[str, str] = field(default_factory=dict)
+    """The first thing that went wrong in each failed test, also in an unsteady one."""
 
 
 def side_by_side(processes: int, *, all_tests: bool) -> list[str]:
@@ -118,6 +122,8 @@ def main(arguments: list[str]) -> int:
         print(f"{layer:24} not run, as {results[-1].layer} failed")
     for name in (name for each in results for name in each.unsteady):
         print(f"unsteady: failed beside other tests, and passed alone: {name}")
+    for line in failures.shortened({name: reason for each in results for name, reason in each.reasons.items()}):
+        print(line)
     print(_closing_line(results), flush=True)
     return results[-1].code or (NO_TESTS if not any(each.passed + each.skipped for each in results) else 0)
 
@@ -143,7 +149,7 @@ def _pytest(layer: str, arguments: list[str], environment: dict[str, str]) -> Re
     with tempfile.TemporaryDirectory(prefix="sourcebook-tests-") as folder:
         report = Path(folder) / "report.xml"
         before, begun, idle = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic(), _idle_seconds()
-        command = [sys.executable, "-m", "pytest", f"--junitxml={report}", *arguments]
+        command = [sys.executable, "-m", "pytest", f"--junitxml={report}", STEADY, *arguments]
         nice = None if layer == ALONE else _lower_priority
         with subprocess.Popen(command, cwd=CHECKOUT, env=environment, preexec_fn=nice) as process:
             memory = _least_memory_until(process)
@@ -151,6 +157,7 @@ def _pytest(layer: str, arguments: list[str], environment: dict[str, str]) -> Re
         after, wall = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic() - begun
         if report.exists() and durations.are_wanted():
             durations.record(report)
+        reasons = failures.reasons(report) if report.exists() else {}
         suites = list(ET.parse(report).iter("testsuite")) if report.exists() else []  # noqa: S314 - pytest's own
     count = {
         name: sum(int(suite.get(name, 0)) for suite in suites) for name in ("tests", "failures", "errors", "skipped")
@@ -166,6 +173,7 @@ def _pytest(layer: str, arguments: list[str], environment: dict[str, str]) -> Re
         processor=after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
         idle=(_idle_seconds() - idle) / wall,
         memory=memory,
+        reasons=reasons,
     )
 
 

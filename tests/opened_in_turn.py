@@ -1,7 +1,7 @@
 """Import a file of tests in the process that runs it, when its turn has come: a plugin for pytest-xdist.
 
 Otherwise each of the processes side by side imports every file, and finds the tests of all, before the first one runs.
-The processes share out the files; the reports are those of the tests.
+The processes share out the files, and those of `TOGETHER` as one; the reports are those of the tests.
 """
 
 import gc
@@ -11,9 +11,16 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling
 
 PLUGIN = __name__
 """Name of this plugin for pytest's option `-p`."""
+TOGETHER = (
+    ("tests/unit/embedding/",),
+    ("tests/unit/speech/", "tests/unit/search/test_reranking", "tests/unit/parsing/pdf/test_docling_pipeline.py"),
+)
+"""Begins of the paths of files that run in one process: it imports torch, in 8 s, and loads their models once."""
 _MANY_MODULES = 100
 """Imported modules whose objects are too many for Python's garbage collector to look at them again."""
 
@@ -49,6 +56,19 @@ class UnopenedFile(pytest.File):
         item = UnopenedTests.from_parent(self, name=self.path.name, nodeid=self.nodeid)
         item.add_marker(pytest.mark.timeout(0))  # none for the file: a test has its own
         yield item
+
+
+class FilesScheduling(LoadFileScheduling):
+    """Give each process whole files, and those together that share what takes long to load."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        """Return the first path of the files that run with a test's."""
+        return next((paths[0] for paths in TOGETHER if nodeid.startswith(paths)), super()._split_scope(nodeid))
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> FilesScheduling:
+    """Share out files."""
+    return FilesScheduling(config, log)
 
 
 def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Collector:

@@ -11,7 +11,7 @@ import psutil
 
 _SECONDS_BETWEEN_LOOKS = 0.02
 _LOOKS_BETWEEN_PSS = 5
-"""Looks for each reading of PSS, which takes milliseconds for each gigabyte."""
+"""Looks for each reading of PSS, which takes milliseconds for each gigabyte, and for each search for new children."""
 
 
 class _Sampler(Thread):
@@ -48,12 +48,14 @@ class ChildMemory(_Sampler):
 
     def run(self) -> None:
         """Sample until the end."""
+        children: list[psutil.Process] = []
         for look in count():
             if self._end.wait(_SECONDS_BETWEEN_LOOKS):
                 return
-            children = self._children()
+            is_full = not look % _LOOKS_BETWEEN_PSS
+            children = self._children() if is_full else children
             self.peak_data = max(self.peak_data, sum(_data(child) for child in children))
-            if not look % _LOOKS_BETWEEN_PSS:
+            if is_full:
                 self.peak_pss = max(self.peak_pss, sum(_pss(child) for child in children))
 
     def _children(self) -> list[psutil.Process]:

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+from tests import failures
 from tests.checkout import CHECKOUT
 from tests.layers import FAILURES, side_by_side
 
@@ -62,3 +63,43 @@ def test_every_test_runs_once_and_what_cannot_be_imported_is_an_error(tmp_path: 
         ("test_other", "test_passes"): set(),
     }, done.stdout.decode()
     assert done.returncode == FAILURES
+    said = failures.reasons(report)
+    assert set(said) == {"test_broken", "test_many.TestOne::test_fails"}
+    assert said["test_broken"].splitlines()[-1] == "ModuleNotFoundError: No module named 'nothing_of_this_name'"
+    assert said["test_many.TestOne::test_fails"].splitlines() == ["test_many.py:19: AssertionError", "assert False"]
+
+
+def test_the_reasons_of_many_failures_are_short(tmp_path: Path) -> None:
+    """The first error of a chain is said, and where it was; a hundred failures keep their names, and share the room."""
+    text = "\n".join(
+        [
+            "    def test():",
+            ">   call()",
+            "",
+            "tests/x.py:3: in test",
+            "E   KeyError: 'a'",
+            "",
+            "more",
+            "E   ValueError: b",
+            *["E     a long difference"] * 50,
+            "",
+            "sourcebook/y.py:7: ValueError",
+        ]
+    )
+    case = ET.Element("testcase", classname="tests.unit.test_opened_in_turn.TestX", name="test_y[1]")
+    ET.SubElement(case, "failure").text = text
+    report = tmp_path / "report.xml"
+    ET.ElementTree(case).write(report)
+    ((name, reason),) = failures.reasons(report).items()
+    assert name == "tests/unit/test_opened_in_turn.py::TestX::test_y[1]"
+    assert reason.splitlines()[:4] == [
+        "tests/x.py:3: in test",
+        "sourcebook/y.py:7: ValueError",
+        "KeyError: 'a'",
+        "ValueError: b",
+    ]
+    assert len(reason.splitlines()) == failures.LINES
+    assert list(failures.shortened({name: reason}))[1] == "    tests/x.py:3: in test"
+    many = list(failures.shortened({f"test_{number}": reason for number in range(100)}))
+    assert sum(line.startswith("test_") for line in many) == 100
+    assert sum(map(len, many)) < failures.ROOM * 1.5

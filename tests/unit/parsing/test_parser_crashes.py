@@ -27,7 +27,7 @@ def test_a_parser_that_is_killed_once_is_started_again() -> None:
     """Something outside ended the process: the document is parsed again at once and does not fail."""
     before = children()
     with ParserPool(documents=1) as parsers:
-        parsing = parsers.start(SLOW[: len(SLOW) // 2], name="tides.csv", media_type=CSV, settings=ParsingSettings())
+        parsing = parsers.start(SLOW[: len(SLOW) // 4], name="tides.csv", media_type=CSV, settings=ParsingSettings())
         os.kill(wait_for_child(before), signal.SIGKILL)
         assert parsing.result().blocks
 

@@ -89,8 +89,9 @@ def test_boxes_are_in_points() -> None:
         assert box[:2] == pytest.approx((40 * scale, 40 * scale), abs=10)
 
 
-def test_shrinking_keeps_places() -> None:
+def test_shrinking_keeps_places(monkeypatch: pytest.MonkeyPatch) -> None:
     """The boxes of a picture that was shrunk before it was read are those of the whole picture."""
+    monkeypatch.setattr("sourcebook.parsing.pdf.ocr.recognise.MOST_PIXELS", 600_000)
     document = read(saved(picture(TEXT[:1]).resize((640 * 15, 125 * 15)).convert("1"), "TIFF"))
     assert flat(document) == TEXT[0]
     box = document.blocks[0].box

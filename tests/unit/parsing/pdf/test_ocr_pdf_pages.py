@@ -54,8 +54,9 @@ def test_reads_scans_whose_resolution_is_wrong(dpi: int) -> None:
 
 
 @pytest.mark.parametrize("box", ["0 0 1000000000 1000000000", "0 0 10 1000000", "0 0 0 0", "5 5 -99999 3"])
-def test_draws_pages_of_any_size(box: str) -> None:
+def test_draws_pages_of_any_size(box: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A page as large as a country, or without any size, is drawn within bounds."""
+    monkeypatch.setattr("sourcebook.parsing.pdf.ocr.rendered_pages.MOST_PIXELS", 300_000)
     body = f"/Type /Page /Parent 2 0 R /MediaBox [{box}] /Resources << >>"
     content = (
         "%PDF-1.4\n1 0 obj << /Type /Catalog /Pages 2 0 R >> endobj\n"

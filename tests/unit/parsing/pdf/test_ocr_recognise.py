@@ -130,8 +130,9 @@ def test_long_strips_take_no_memory() -> None:
     assert recognise(Image.new("RGB", (60, 6000), "white")).lines == ()
 
 
-def test_shrinks_large_pictures() -> None:
+def test_shrinks_large_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lines of a picture that is read smaller lie where they lie in the whole picture."""
+    monkeypatch.setattr("sourcebook.parsing.pdf.ocr.recognise.MOST_PIXELS", 600_000)
     small = page()
     recognised = recognise(small.resize((small.width * 5, small.height * 5)))
     assert from_top(recognised) == list(LINES)
