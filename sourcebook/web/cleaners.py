@@ -35,7 +35,9 @@ def clean_fetched_page(
 ) -> CleanedPage:
     """Clean a page, as it can be stored, and give back what pages needed, up to 25 times their size."""
     try:
-        return storable_content(clean_page(body, url=url, content_type=content_type, keep=keep, frames=frames))
+        return storable_content(
+            clean_page(body, url=url, content_type=content_type, keep=keep, frames=frames, counts=False)
+        )
     finally:
         _since_return.size += len(body)
         if _since_return.size > LARGE:

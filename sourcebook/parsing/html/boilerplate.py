@@ -69,10 +69,10 @@ def main_content(body: Element) -> Element:
     """
     root = body
     prose = prose_length(body)
-    for wanted, least in _STEPS:
+    for wanted, tags, least in _STEPS:
         found = [
             element
-            for element in root.iter("main", "article", "div", "section", "td")
+            for element in root.iter(*tags)
             if element is not root and wanted(element) and not is_hidden(dict(element.items()))
         ]
         if not found:
@@ -325,10 +325,11 @@ def _is_container(element: Element) -> bool:
     return element.get("id") in _CONTAINER_IDS or not _CONTAINERS.isdisjoint((element.get("class") or "").split())
 
 
-_STEPS: tuple[tuple[Callable[[Element], bool], float], ...] = (
-    (_is_main, 0.2),
-    (_is_sure_container, 0.3),
-    (_is_article, 0.6),
-    (_is_container, 0.8),
+_BLOCKS = ("main", "article", "div", "section", "td")
+_STEPS: tuple[tuple[Callable[[Element], bool], tuple[str, ...], float], ...] = (
+    (_is_main, _BLOCKS, 0.2),
+    (_is_sure_container, _BLOCKS, 0.3),
+    (_is_article, ("article",), 0.6),
+    (_is_container, _BLOCKS, 0.8),
 )
-"""Tests for the main content, each within the element found before, with the least share of its text."""
+"""Tests for the main content among these elements, each within the one found before, with the least share of its text."""
