@@ -86,7 +86,7 @@ def next_pages(tree: Element, base: str) -> tuple[str, ...]:
 
 def _says_next(link: Element) -> bool:
     text = link.text or ""
-    if len(link) and not text.strip(_SIGNS) and len(link) < 3:
+    if not text.strip(_SIGNS) and 0 < len(link) < 3:
         text = plain_text(link)
     return len(text) <= _LONGEST_WORDS and _is_next(text)
 
@@ -118,15 +118,20 @@ def mark_own_links(root: Element, base: str, page_url: str) -> None:
         href = link.get("href")
         if href is None or _is_route(href):
             continue
-        path, sign, fragment = _IGNORED.sub("", href).partition("#")
+        path, sign, fragment = _without_ignored(href).partition("#")
         if is_base if not path else sign and "?" in own and absolute(base, path) == own:
             link.set("href", f"{OWN_PAGE}{sign}{_UNSAFE.sub(lambda found: quote(found[0]), fragment)}")
 
 
+def _without_ignored(href: str) -> str:
+    """Return a reference as browsers read it; nearly all are as they are written, which is quickly seen."""
+    is_clean = href.isprintable() and href[:1] != " " and href[-1:] != " "
+    return href if is_clean else _IGNORED.sub("", href)
+
+
 def absolute(base: str, href: str) -> str | None:
     """Return the absolute http(s) URL of a reference; None where it is no URL or of another scheme."""
-    is_clean = href.isprintable() and href[:1] != " " and href[-1:] != " "  # nearly all, in a tenth of the time
-    reference = href if is_clean else _IGNORED.sub("", href)
+    reference = _without_ignored(href)
     is_path = _PATH.match(reference) is not None
     return _resolved(_folder_of(base) if is_path else base, reference)  # the pages of a folder share what paths lead to
 
