@@ -13,6 +13,8 @@ import os
 import shutil
 import tempfile
 import weakref
+from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
 from importlib.metadata import version
@@ -66,6 +68,8 @@ class _Rows:
 class _Moves:
     """Moves of the automaton in a file, read state by state; stands for the flat array in the identifier.
 
+    `visits` walks over it in place of the identifier's own function, which asks for each move by itself.
+
     Args:
         path: a .npy file.
         array: the array in that file, mapped, with 256 moves in a row for each state.
@@ -76,12 +80,41 @@ class _Moves:
         weakref.finalize(self, os.close, file)
         kind = cast('Literal["I"]', array.dtype.char)  # of whatever size
         start, size = array.offset, array.dtype.itemsize * _BYTES
-        self._moves_of = lru_cache(_KEPT_MOVES)(
-            lambda state: memoryview(os.pread(file, size, start + size * state)).cast(kind)
-        )
+        self._kept: dict[int, memoryview[int]] = {}
+        self._read = lambda row: memoryview(os.pread(file, size, start + size * row)).cast(kind)
 
-    def __getitem__(self, place: int) -> int:
-        return self._moves_of(place >> 8)[place & 255]
+    def visits(self, rows: Sequence[int], features: Sequence[int], text: bytes) -> Counter[int] | None:
+        """Return how often the walk over a text meets each feature; None without any.
+
+        Args:
+            rows: row of the moves of each state.
+            features: feature that each state stands for; negative where it is none.
+            text: UTF-8.
+        """
+        kept, state, met = self._kept, 0, []
+        for letter in text:
+            row = rows[state]
+            moves = kept.get(row)
+            if moves is None:
+                if len(kept) >= _KEPT_MOVES:
+                    kept.clear()
+                moves = kept[row] = self._read(row)
+            state = moves[letter]
+            feature = features[state]
+            if feature >= 0:
+                met.append(feature)
+        return Counter(met) if met else None
+
+
+class _Identifier(LanguageIdentifier):  # type: ignore[misc] # it has no types
+    """The identifier over `_Rows` and `_Moves`."""
+
+    def _raw_score(self, text: bytes) -> NDArray[np.float32]:
+        visits = self.tk_nextmove.visits(self.tk_row, self.tk_output, text)
+        if visits is None:
+            return np.zeros(len(self.nb_classes), dtype=np.float32)
+        score: NDArray[np.float32] = self._sparse_score(visits, self.nb_ptc)
+        return score
 
 
 def load_identifier() -> Identifier:
@@ -113,7 +146,7 @@ def _from_copy(folder: Path) -> LanguageIdentifier | None:
     except (OSError, ValueError, EOFError):
         return None
     # A memoryview gives Python's numbers as fast as a list, which takes ten times the memory.
-    return LanguageIdentifier(
+    return _Identifier(
         weights,
         model["nb_pc"],
         model["nb_classes"].tolist(),

@@ -69,10 +69,10 @@ def main_content(body: Element) -> Element:
     """
     root = body
     prose = prose_length(body)
-    for wanted, least in _STEPS:
+    for wanted, tags, least in _STEPS:
         found = [
             element
-            for element in root.iter("main", "article", "div", "section", "td")
+            for element in root.iter(*tags)
             if element is not root and wanted(element) and not is_hidden(dict(element.items()))
         ]
         if not found:
@@ -117,13 +117,17 @@ def prune(root: Element) -> None:
     most = prose_length(root) // 2
     contents: list[Element] = []
     within_body = root.tag == "body"
-    for element in list(root.iter())[1:]:
-        if element.tag == "button":
+    elements = list(root.iter())
+    place = 0
+    while (place := place + 1) < len(elements):
+        element = elements[place]
+        tag = element.tag
+        if tag == "button":
             # The button of a collapsible section is its heading.
             (drop if next(element.iterancestors(*HEADINGS), None) is None else unwrap)(element)
             continue
         items = element.items()
-        if element.tag not in _JUDGED_BY_TAG and (
+        if tag not in _JUDGED_BY_TAG and (
             not items or (len(items) == 1 and items[0][0] == "class" and meaning_of_names(items[0][1]) is None)
         ):
             continue  # most elements: nothing but a class, which says nothing
@@ -138,6 +142,7 @@ def prune(root: Element) -> None:
                 replace_content(element, "")  # its target says which id is the heading's
                 element.set("href", attributes["href"])
             else:
+                place += sum(1 for _ in element.iter()) - 1  # what goes with it needs no look of its own
                 drop(element)
     length = len(plain_text(root)) if contents else 0
     for element in contents:
@@ -325,10 +330,11 @@ def _is_container(element: Element) -> bool:
     return element.get("id") in _CONTAINER_IDS or not _CONTAINERS.isdisjoint((element.get("class") or "").split())
 
 
-_STEPS: tuple[tuple[Callable[[Element], bool], float], ...] = (
-    (_is_main, 0.2),
-    (_is_sure_container, 0.3),
-    (_is_article, 0.6),
-    (_is_container, 0.8),
+_BLOCKS = ("main", "article", "div", "section", "td")
+_STEPS: tuple[tuple[Callable[[Element], bool], tuple[str, ...], float], ...] = (
+    (_is_main, _BLOCKS, 0.2),
+    (_is_sure_container, _BLOCKS, 0.3),
+    (_is_article, ("article",), 0.6),
+    (_is_container, _BLOCKS, 0.8),
 )
-"""Tests for the main content, each within the element found before, with the least share of its text."""
+"""Tests for the main content among elements, each within the one found before, with the least share of its text."""

@@ -1,10 +1,11 @@
 """The page cleaner: the one reader of HTML for saved files, crawled pages, chapters of e-books and mail."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from itertools import islice
 from types import MappingProxyType
+from typing import NamedTuple
 
 from sourcebook.config.html_part import HtmlPart
 from sourcebook.model import revisions
@@ -15,6 +16,7 @@ from sourcebook.parsing.html.boilerplate import drop_site_frame, main_content, p
 from sourcebook.parsing.html.charset import decode_page
 from sourcebook.parsing.html.code_blocks import flatten_code
 from sourcebook.parsing.html.drawings import show_drawings, show_formulas
+from sourcebook.parsing.html.fallbacks import show_fallbacks
 from sourcebook.parsing.html.folded import unfold
 from sourcebook.parsing.html.frames import Frame, frame_urls, join_frames, show_own_parts
 from sourcebook.parsing.html.head import PageHead, is_site_name, page_address, page_title, read_head
@@ -86,6 +88,10 @@ class _Source:
     """Whether it is XHTML for XML parsers."""
     load: Callable[[str], bytes | None] = embedded_picture
     """Bytes of an image by its address in the page."""
+    counts: bool = False
+    """Whether the words of the part that is written are counted."""
+    fallbacks: bool = True
+    """Whether the text for browsers without scripts counts."""
 
     def body(self) -> Element | None:
         """Return the body with its frames, without scripts and styles; None where there is no element."""
@@ -94,7 +100,19 @@ class _Source:
             return None
         if self.frames:
             join_frames(tree, self.base, self.frames, self.keep)
-        return _readable(tree, self.keep, self.load)[0]
+        return _readable(tree, self).body
+
+
+class _Readable(NamedTuple):
+    """The readable part of a page."""
+
+    body: Element
+    left_out: Mapping[LeftOutKind, int]
+    """Counts of what went with scripts, frames and controls."""
+    hidden_words: int
+    """Words that stay hidden."""
+    shows_fallbacks: bool
+    """Whether the body says what is there for browsers without scripts."""
 
 
 def clean_page(
@@ -105,6 +123,7 @@ def clean_page(
     keep: HtmlPart = "main",
     frames: Mapping[str, Frame] = MappingProxyType({}),
     load: Callable[[str], bytes | None] = embedded_picture,
+    counts: bool = True,
 ) -> CleanedPage:
     """Convert an HTML page to Markdown; never fails, whatever the bytes are.
 
@@ -119,6 +138,7 @@ def clean_page(
             body is no more than that is kept whole.
         frames: frames to join, by their URL in the page.
         load: returns the bytes of an image by its address in the page, None where they are not in the file.
+        counts: whether `left_out` is wanted, which takes a twentieth of the time.
     """
     text = html_of_storage(decode_page(body, content_type).text)
     xml = "xhtml" in content_type
@@ -126,7 +146,7 @@ def clean_page(
     if tree is None:
         return CleanedPage(markdown="", blocks=(), title=None, links=())
     url = url or page_address(tree, text)
-    source = _Source(text, url, base_url(tree, url), frames, keep, xml, load)
+    source = _Source(text, url, base_url(tree, url), frames, keep, xml, load, counts)
     head = read_head(tree, base=source.base)
     targets = links(tree, source.base)
     following = next_pages(tree, source.base)
@@ -135,14 +155,16 @@ def clean_page(
     has_password = _asks_password(tree)
     if frames:
         targets = tuple(dict.fromkeys((*targets, *join_frames(tree, source.base, frames, keep))))
-    page_body, left_out, hidden_words = _readable(tree, keep, load)
-    words = number_of_words(page_body)
+    page_body, left_out, hidden_words, shows_fallbacks = _readable(tree, source)
+    words = number_of_words(page_body) if counts else 0
     if keep == "main":
         written = _main_content(page_body, head, source)
         needs_scripts = scripted and lacks_text(page_body, written.markdown)
     else:
         written = _write_part(page_body, source, keep, split_dates=False)
-        needs_scripts = scripted and _lacks_main_content(source, head)
+        needs_scripts = scripted and not shows_fallbacks and _lacks_main_content(source, head)
+    if shows_fallbacks:
+        needs_scripts = scripted and _lacks_main_content(replace(source, fallbacks=False), head)
     if keep != "everything" and _is_title(written.markdown):
         written = _write_more(written, source, split_dates=keep == "main")
     blocks = written.blocks()
@@ -163,26 +185,22 @@ def clean_page(
         frames=framed,
         own_links=tuple(written.own_links),
         asks_password=has_password,
-        left_out={**left_out, "words": max(0, words - written.words)},
+        left_out={**left_out, "words": max(0, words - written.words)} if counts else {},
     )
 
 
-def _readable(
-    tree: Element, keep: HtmlPart, load: Callable[[str], bytes | None]
-) -> tuple[Element, Mapping[LeftOutKind, int], int]:
-    """Return the body without scripts, with marks of images and what its controls open.
-
-    Returns:
-        The body; the counts of what went with scripts, frames and controls; the number of words that stay folded away.
-    """
-    show_own_parts(tree, keep)
+def _readable(tree: Element, source: _Source) -> _Readable:
+    """Return the body without scripts, with marks of images, fallbacks, and what its controls open."""
+    show_own_parts(tree, source.keep)
+    body = body_of(tree)
+    shown, too_long = show_fallbacks(body) if source.fallbacks else (0, 0)
     show_drawings(tree)
     show_formulas(tree)
-    left_out = unreadable_parts(tree)
-    mark_images(tree, load)
+    left_out = unreadable_parts(tree) if source.counts else {}
+    mark_images(tree, source.load)
     strip_unreadable(tree)
-    body = body_of(tree)
-    return body, left_out, unfold(body) if keep == "main" else 0
+    folded = unfold(body) if source.keep == "main" else 0
+    return _Readable(body, left_out, too_long + folded, bool(shown))
 
 
 def cleaner_identity(keep: HtmlPart) -> str:
@@ -217,7 +235,9 @@ def _write_part(body: Element, source: _Source, part: HtmlPart, *, split_dates: 
         drop_site_frame(body)
     write_raised_parts(body)
     flatten_code(body)
-    return write_markdown(body, base_url=source.base, split_dates=split_dates, page_url=source.url)
+    return write_markdown(
+        body, base_url=source.base, split_dates=split_dates, page_url=source.url, counts=source.counts
+    )
 
 
 def _write_more(written: WrittenPage, source: _Source, *, split_dates: bool) -> WrittenPage:
@@ -244,7 +264,7 @@ def _main_content(body: Element, head: PageHead, source: _Source) -> WrittenPage
     _drop_banner(root, head)
     if headings and next(root.iter("h1"), None) is None:
         _put_first(root, *headings[0])
-    return write_markdown(root, base_url=source.base, split_dates=True, page_url=source.url)
+    return write_markdown(root, base_url=source.base, split_dates=True, page_url=source.url, counts=source.counts)
 
 
 def _page_headings(body: Element, head: PageHead) -> Iterator[tuple[str, str]]:

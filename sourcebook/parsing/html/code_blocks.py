@@ -1,8 +1,9 @@
 """Code blocks of a page as plain text with the name of their language."""
 
 import re
+from functools import lru_cache
 
-from sourcebook.parsing.html.code_lines import drop_numbers_beside, gather_code_lines, is_line_number
+from sourcebook.parsing.html.code_lines import LINE_NUMBER, drop_numbers_beside, gather_code_lines, is_line_number
 from sourcebook.parsing.html.tree import CODE_NEWLINE, Element, all_text, drop, replace_content, subelement
 
 _LANGUAGE = re.compile(
@@ -56,28 +57,32 @@ def flatten_code(root: Element) -> None:
 
 def _text(pre: Element) -> str:
     for element in reversed(list(pre.iter())[1:]):  # a line that holds another ends once
-        if element.tag == "br":
+        tag, names, style = element.tag, element.get("class") or "", element.get("style")
+        is_no_code, is_line = _meaning(names)
+        if tag == "br":
             element.tail = "\n" + (element.tail or "")
-        elif element.tag == "button" or is_line_number(element) or _NOT_CODE.search(element.get("class") or ""):
+        elif tag == "button" or is_no_code or element.get("data-line-number") is not None:
             drop(element)
-        elif _is_line(element) and not all_text(element).endswith("\n"):
+        elif (
+            tag in _BLOCKS_OF_LINES
+            or (style and _BLOCK_STYLE.search(style))
+            or (is_line and _is_followed_by_line(element, names))
+        ) and not all_text(element).endswith("\n"):
             element.tail = "\n" + (element.tail or "")
     return all_text(pre)
 
 
-def _is_line(element: Element) -> bool:
-    """Tell whether an element is a line by its tag or style, or by its name where the next line follows at once."""
-    if element.tag in _BLOCKS_OF_LINES or _BLOCK_STYLE.search(element.get("style") or ""):
-        return True
+@lru_cache(maxsize=4096)
+def _meaning(names: str) -> tuple[bool, bool]:
+    """Tell whether an element of this class is a number or a button, and whether it may be a line of code."""
+    is_no_code = LINE_NUMBER.search(names) is not None or _NOT_CODE.search(names) is not None
+    return is_no_code, _LINE.search(names) is not None
+
+
+def _is_followed_by_line(element: Element, names: str) -> bool:
+    """Tell whether an element of the same class follows at once."""
     following = element.getnext()
-    names = element.get("class") or ""
-    return (
-        bool(names)
-        and following is not None
-        and not element.tail
-        and _LINE.search(names) is not None
-        and following.get("class") == names
-    )
+    return following is not None and not element.tail and following.get("class") == names
 
 
 def _language(pre: Element) -> str:

@@ -42,6 +42,8 @@ _TABS = "tabbed-labels"
 """Class of the labels of tabs, as Material for MkDocs writes them."""
 _MAYBE_HIDDEN = "descendant::*/@hidden/.. | descendant::*/@aria-hidden/.. | descendant::*/@style/.."
 _CONTROLS = "descendant::*/@aria-expanded/.. | descendant::*/@data-toggle/.. | descendant::*/@data-bs-toggle/.."
+_OPENERS = "descendant::*/@aria-controls/.. | descendant::*/@data-toggle/.. | descendant::*/@data-bs-toggle/.."
+_OPENING = frozenset({"button", "a", "div", "span", "li", "summary", *HEADINGS})
 _ROWS_OF_TABS = f"descendant::*/@role[. = 'tablist']/.. | descendant::*/@class[contains(., '{_TABS}')]/.."
 
 
@@ -81,7 +83,9 @@ def _show_opened(body: Element, hidden: list[Element]) -> int:
 def _controlled(body: Element) -> set[str]:
     """Return the ids of the elements that controls outside menus open."""
     names: set[str] = set()
-    for control in body.iter("button", "a", "div", "span", "li", "summary", *HEADINGS):
+    for control in found(body, _OPENERS):
+        if control.tag not in _OPENING:
+            continue
         toggled = control.get("data-toggle") or control.get("data-bs-toggle")
         target = control.get("aria-controls") or ""
         if toggled in {"collapse", "tab", "pill"}:

@@ -56,12 +56,15 @@ def links(tree: Element, base: str) -> tuple[str, ...]:
     found: dict[str, None] = {}
     resolved: dict[str, str | None] = {}
     for element in tree.iter("a", "area", "link"):
-        href, relations = element.get("href"), (element.get("rel") or "").lower().split()
-        if href is None or "nofollow" in relations or (element.tag == "link" and "next" not in relations):
+        href, relations = element.get("href"), element.get("rel")
+        words = relations.lower().split() if relations else ()
+        if href is None or "nofollow" in words or (element.tag == "link" and "next" not in words):
             continue
-        if href.startswith("#") and not _is_route(href):
+        reference, sign, _ = href.partition("#")
+        if sign and _is_route(href):
+            reference = href
+        elif sign and not reference:
             continue
-        reference = href if _is_route(href) else href.partition("#")[0]
         if reference not in resolved:
             resolved[reference] = absolute(base, reference)
         target = resolved[reference]
@@ -75,17 +78,22 @@ def next_pages(tree: Element, base: str) -> tuple[str, ...]:
     found = (
         absolute(base, (element.get("href") or "").partition("#")[0])
         for element in tree.iter("a", "link")
-        if "next" in (element.get("rel") or "").lower().split()
-        or (element.tag == "a" and _link_words(element) in _NEXT)
+        if ((relations := element.get("rel")) and "next" in relations.lower().split())
+        or (element.tag == "a" and _says_next(element))
     )
     return tuple(dict.fromkeys(url for url in found if url is not None))
 
 
-def _link_words(link: Element) -> str:
+def _says_next(link: Element) -> bool:
     text = link.text or ""
-    if len(link) and not text.strip(_SIGNS) and len(link) < 3:
+    if not text.strip(_SIGNS) and 0 < len(link) < 3:
         text = plain_text(link)
-    return " ".join(text.strip(_SIGNS).lower().split()) if len(text) <= _LONGEST_WORDS else ""
+    return len(text) <= _LONGEST_WORDS and _is_next(text)
+
+
+@lru_cache(maxsize=4096)
+def _is_next(text: str) -> bool:
+    return " ".join(text.strip(_SIGNS).lower().split()) in _NEXT
 
 
 def _is_route(href: str) -> bool:
@@ -110,14 +118,20 @@ def mark_own_links(root: Element, base: str, page_url: str) -> None:
         href = link.get("href")
         if href is None or _is_route(href):
             continue
-        path, sign, fragment = _IGNORED.sub("", href).partition("#")
+        path, sign, fragment = _without_ignored(href).partition("#")
         if is_base if not path else sign and "?" in own and absolute(base, path) == own:
             link.set("href", f"{OWN_PAGE}{sign}{_UNSAFE.sub(lambda found: quote(found[0]), fragment)}")
 
 
+def _without_ignored(href: str) -> str:
+    """Return a reference as browsers read it; nearly all are as they are written, which is quickly seen."""
+    is_clean = href.isprintable() and href[:1] != " " and href[-1:] != " "
+    return href if is_clean else _IGNORED.sub("", href)
+
+
 def absolute(base: str, href: str) -> str | None:
     """Return the absolute http(s) URL of a reference; None where it is no URL or of another scheme."""
-    reference = _IGNORED.sub("", href)
+    reference = _without_ignored(href)
     is_path = _PATH.match(reference) is not None
     return _resolved(_folder_of(base) if is_path else base, reference)  # the pages of a folder share what paths lead to
 

@@ -62,7 +62,7 @@ class WrittenPage:
     own_links: Sequence[tuple[int, int]]
     """Spans of the page's own URL in links to the page itself."""
     words: int
-    """Words of the part that was converted."""
+    """Words of the part that was converted, where they were to be counted."""
 
     def blocks(self) -> tuple[Block, ...]:
         """Return the blocks of the Markdown; each heading has its anchor on the page, or ""."""
@@ -77,7 +77,9 @@ class WrittenPage:
         return replace(block, anchor=self.anchors[nearest], title=self.titles[nearest] or block.title)
 
 
-def write_markdown(root: Element, *, base_url: str, split_dates: bool, page_url: str = "") -> WrittenPage:
+def write_markdown(
+    root: Element, *, base_url: str, split_dates: bool, page_url: str = "", counts: bool = False
+) -> WrittenPage:
     """Convert the tree below `root`, which is changed on the way.
 
     Args:
@@ -85,8 +87,9 @@ def write_markdown(root: Element, *, base_url: str, split_dates: bool, page_url:
         base_url: base of relative links; where empty, they stay relative.
         split_dates: whether lines that hold only a date leave the Markdown and become metadata.
         page_url: URL of the page, where known.
+        counts: whether its words are counted.
     """
-    words = number_of_words(root)
+    words = number_of_words(root) if counts else 0
     tidy_images(root)
     write_list_marks(root)
     tidy_tables(root)

@@ -281,6 +281,8 @@ def _add_text(parent: Element, previous: Element | None, text: str | None) -> No
 
 def _with_fewer_attributes(text: str) -> str:
     """Drop the attributes of tags with thousands; a closing tag among them reveals a stray quote instead."""
+    if max(map(len, text.split("</"))) <= 2 * _MOST_ATTRIBUTES:
+        return text
     pieces: list[str] = []
     end = 0
     for tag in _TAG.finditer(text):
@@ -303,8 +305,16 @@ def text_length(element: Element) -> int:
 
 def prose_length(element: Element) -> int:
     """Return the number of characters of an element outside links."""
-    links = found(element, "descendant-or-self::a[not(ancestor::a)]")
-    return text_length(element) - sum(len(all_text(link)) if len(link) else len(link.text or "") for link in links)
+    length = text_length(element)
+    within: set[Element] = set()
+    is_in_link = next(element.iterancestors("a"), None) is not None
+    for link in element.iter("a") if not is_in_link else ():
+        if not len(link):
+            length -= len(link.text or "") if not within or link not in within else 0
+        elif link not in within:
+            length -= len(all_text(link))
+            within.update(link.iter("a"))
+    return length
 
 
 def found(element: Element, path: str) -> list[Any]:
