@@ -164,7 +164,7 @@ def test_the_child_leaves_when_its_parent_is_killed(wait: bool, minilm_home: Pat
     parent, child = run_parent(wait=wait, then="time.sleep(60)", home=minilm_home)
     parent.kill()
     parent.wait()
-    seconds_until_gone(child)
+    assert seconds_until_gone(child) < 2.0
     parent.communicate()
 
 
@@ -176,7 +176,7 @@ def test_the_child_leaves_although_a_fork_of_its_parent_lives_on(minilm_home: Pa
     fork = int(parent.stdout.readline())
     parent.kill()
     try:
-        seconds_until_gone(child, 40)  # before the fork ends by itself
+        assert seconds_until_gone(child) < 3.0
         assert is_running(fork)
     finally:
         os.kill(fork, signal.SIGKILL)
@@ -193,7 +193,7 @@ def test_ctrl_c_prints_nothing_of_the_child_s(wait: bool, minilm_home: Path) -> 
     os.killpg(parent.pid, signal.SIGINT)
     out, errors = parent.communicate(timeout=60)
     assert (out, errors, parent.returncode) == ("stopped\n", "", 0)
-    seconds_until_gone(child)
+    assert seconds_until_gone(child) < 2.0
 
 
 def test_a_parent_that_forgets_to_close_ends_cleanly(minilm_home: Path) -> None:
@@ -207,8 +207,7 @@ def test_a_parent_that_forgets_to_close_ends_cleanly(minilm_home: Path) -> None:
     assert (done.stderr, done.returncode) == ("", 0)
     children = json.loads(done.stdout.splitlines()[-1])
     assert children
-    for child in children:
-        seconds_until_gone(child)
+    assert max(map(seconds_until_gone, children)) < 2.0
 
 
 def test_what_a_library_prints_does_not_get_between_the_answers(
