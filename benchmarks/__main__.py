@@ -72,7 +72,7 @@ PARTS = {
     "render": "pages that scripts make, in a browser",
     "documentations": "five documentations of Debian's: pages missed, words, anchors, speed beside two other crawlers",
     "documents": "words, order, headings and tables of documents, speed and memory of reading them",
-    "officewords": "words of Word, Excel and PowerPoint files that are neither read nor counted as left out",
+    "officewords": "words of Word, Excel and PowerPoint files, messages and e-books that are neither read nor counted",
     "speech": "word errors, speed and memory of transcribing recordings",
 }
 

@@ -5,10 +5,14 @@ from binascii import a2b_qp
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from sourcebook.parsing.text.decode import DecodedText, decode
+
+_FOLD_IN_LETTER = re.compile(rb"(?<=[\x80-\xff])\r?\n[ \t](?=[\x80-\xbf])")
 _FOLD = re.compile(r"\n[ \t]")
 _SOFT_BREAK = re.compile(r"^([^:\n]*;ENCODING=QUOTED-PRINTABLE[^:\n]*:(?:[^\n]*=\n)+)", re.IGNORECASE | re.MULTILINE)
 """Value of vCard 2.1 that goes on in the next line."""
 _LINE = re.compile(r'(?:[\w-]+\.)?([A-Za-z0-9-]+)((?:;(?:[^":;\n]|"[^"\n]*")*)*):([^\n]*)')
+_BOUND = re.compile(r"(?:BEGIN|END):", re.IGNORECASE)
 _PARAMETER = re.compile(r';([\w-]+)(?:=((?:[^";\n]|"[^"\n]*")*))?')
 _ESCAPE = re.compile(r"\\(.)")
 
@@ -46,6 +50,11 @@ class Component:
         return next((found for found in self.properties if found.name == name and found.raw.strip()), None)
 
 
+def decoded_lines(content: bytes) -> DecodedText:
+    """Decode the lines; programs fold them also between the bytes of a letter."""
+    return decode(_FOLD_IN_LETTER.sub(b"", content))
+
+
 def components(text: str) -> list[Component]:
     """Return the components in the order of their begin; an end that is missing ends with the text."""
     found: list[Component] = []
@@ -74,10 +83,16 @@ def shown_lines(component: Component, labels: dict[str, str]) -> Sequence[str]:
 
 def _lines(text: str) -> Iterator[Property]:
     text = _SOFT_BREAK.sub(lambda found: found[1].replace("=\n", ""), text)
-    for line in _FOLD.sub("", text).split("\n"):
-        if matched := _LINE.fullmatch(line.strip()):
+    joined = [["BEGIN:"]]  # a line that is no property goes on with the one before, whose fold was not marked
+    for line in map(str.strip, _FOLD.sub("", text).split("\n")):
+        if _LINE.fullmatch(line):
+            joined.append([line])
+        elif line and not _BOUND.match(joined[-1][0]):
+            joined[-1].append(line)
+    for first, *more in joined[1:]:
+        if matched := _LINE.fullmatch(first):
             parameters = {name.upper(): value.strip('"') for name, value in _PARAMETER.findall(matched[2])}
-            yield Property(matched[1].upper(), parameters, _decoded(matched[3], parameters))
+            yield Property(matched[1].upper(), parameters, _decoded("\n".join([matched[3], *more]), parameters))
 
 
 def _decoded(value: str, parameters: dict[str, str]) -> str:

@@ -3,14 +3,15 @@
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 
 from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import ParsedDocument
 from sourcebook.model.left_out import with_left_out
-from sourcebook.parsing.cards.content_lines import Component, Property, components, shown_lines
+from sourcebook.parsing.cards.content_lines import Component, Property, components, decoded_lines, shown_lines
 from sourcebook.parsing.language import detect_language
-from sourcebook.parsing.text.decode import clean, decode
+from sourcebook.parsing.text.decode import clean
 from sourcebook.parsing.text.joined_blocks import JoinedBlocks
 from sourcebook.parsing.text.plain_text import paragraphs
 from sourcebook.parsing.text.titles import cut_title
@@ -37,7 +38,7 @@ def parse_calendar(content: bytes) -> ParsedDocument:
     Raises:
         ParseError: it is no calendar.
     """
-    decoded = decode(content)
+    decoded = decoded_lines(content)
     found = components(decoded.text)
     if not any(component.kind == "VCALENDAR" or component.kind in _ENTRIES for component in found):
         raise ParseError("it is no calendar, or cut off before its first entry; export it again", FailureClass.CORRUPT)
@@ -70,6 +71,15 @@ def _lines(entry: Component) -> Iterator[str]:
     if due := entry.first("DUE"):
         yield f"Due: {_time(due)}"
     yield from shown_lines(entry, _LABELS)
+    for name, label in (("EXDATE", "Except"), ("RDATE", "Also")):
+        moments = [
+            _time(replace(found, raw=part))
+            for found in entry.properties
+            if found.name == name
+            for part in found.parts(",")
+        ]
+        if moments:
+            yield f"{label}: {', '.join(moments)}"
     for name, label in (("ORGANIZER", "Organizer"), ("ATTENDEE", "Participants")):
         people = [_person(found) for found in entry.properties if found.name == name]
         if people:

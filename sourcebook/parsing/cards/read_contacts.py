@@ -4,15 +4,23 @@ from collections.abc import Iterator
 
 from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import ParsedDocument
-from sourcebook.parsing.cards.content_lines import Component, Property, components, shown_lines
+from sourcebook.parsing.cards.content_lines import Component, Property, components, decoded_lines, shown_lines
 from sourcebook.parsing.language import detect_language
-from sourcebook.parsing.text.decode import clean, decode
+from sourcebook.parsing.text.decode import clean
 from sourcebook.parsing.text.joined_blocks import JoinedBlocks
 from sourcebook.parsing.text.picture_marks import count_pictures
 from sourcebook.parsing.text.plain_text import paragraphs
 
 _LABELS = {"NICKNAME": "Nickname", "TITLE": "Title", "ROLE": "Role"}
-_LAST_LABELS = {"URL": "URL", "BDAY": "Birthday", "ANNIVERSARY": "Anniversary", "CATEGORIES": "Categories"}
+_LAST_LABELS = {
+    "URL": "URL",
+    "X-SOCIALPROFILE": "Profile",
+    "BDAY": "Birthday",
+    "ANNIVERSARY": "Anniversary",
+    "RELATED": "Related",
+    "X-ABRELATEDNAMES": "Related",
+    "CATEGORIES": "Categories",
+}
 _REACHED = {"EMAIL": "E-mail", "TEL": "Phone", "IMPP": "Chat"}
 _KINDS = frozenset({"CELL", "FAX", "HOME", "MAIN", "MOBILE", "PAGER", "WORK"})
 
@@ -23,7 +31,7 @@ def parse_contacts(content: bytes) -> ParsedDocument:
     Raises:
         ParseError: it holds no contact.
     """
-    decoded = decode(content)
+    decoded = decoded_lines(content)
     cards = [component for component in components(decoded.text) if component.kind == "VCARD"]
     if not cards:
         raise ParseError("it holds no contact, or is cut off before the first; export it again", FailureClass.CORRUPT)
@@ -58,8 +66,9 @@ def _name(card: Component) -> str:
 
 
 def _lines(card: Component) -> Iterator[str]:
-    if organization := card.first("ORG"):
-        yield f"Organization: {', '.join(organization.parts(';'))}"
+    organizations = [", ".join(found.parts(";")) for found in card.properties if found.name == "ORG"]
+    if any(organizations):
+        yield f"Organization: {'; '.join(filter(None, organizations))}"
     yield from shown_lines(card, _LABELS)
     for found in card.properties:
         if found.name in _REACHED and (value := " ".join(found.text.split())):

@@ -12,13 +12,13 @@ from sourcebook.parsing.epub.archive import EpubArchive, archive_path, open_epub
 from sourcebook.parsing.epub.package import Package, TocEntry, read_package
 from sourcebook.parsing.html.charset import decode_page
 from sourcebook.parsing.html.cleaner import readable_body, write_everything
-from sourcebook.parsing.html.left_out import number_of_words
 from sourcebook.parsing.html.markdown import WrittenPage
-from sourcebook.parsing.html.tree import HEADINGS, Element, drop, plain_text, replace_content
+from sourcebook.parsing.html.tree import HEADINGS, Element, drop, found, plain_text, replace_content
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.media_type import looks_like_text
 from sourcebook.parsing.text.picture_marks import embedded_picture
 from sourcebook.parsing.text.titles import document_title
+from sourcebook.parsing.text.word_counts import word_counts
 
 _SHORT = 200
 _NOTE_REFERENCE = "noteref"
@@ -43,7 +43,7 @@ def parse_epub(content: bytes, *, name: str) -> ParsedDocument:
     words = 0
     for path, body in bodies:
         if _is_left_out(path, body, package):
-            words += number_of_words(body)
+            words += word_counts("\n".join(found(body, "descendant::text()"))).total()
         else:
             _give_headings(body, [entry for entry in package.toc if entry.path == path])
             _mark_notes(body)

@@ -79,7 +79,10 @@ def _bodies(part: Message, root: Message) -> Iterator[Body]:
         yield Body(
             "\n\n".join(body.plain for form in forms if form not in pages for body in form if body.plain),
             "\n".join(body.html or f"<pre>{escape(body.plain)}</pre>" for form in pages[-1:] for body in form),
-            next((body.other for form in forms for body in form if body.other), ""),
+            next((body.other for form in forms for body in form if body.other), "")
+            or "".join(
+                f"<pre>{escape(body.plain)}</pre>" for form in pages for body in form if body.html and body.plain
+            ),
         )
     elif kind == "multipart/signed":
         yield from (body for child in parts[:1] for body in _bodies(child, root))
@@ -95,6 +98,10 @@ def _bodies(part: Message, root: Message) -> Iterator[Body]:
             yield Body(other=text)
         else:
             yield Body(html=text) if kind == "text/html" else Body(plain=_unflowed(part, text))
+
+
+def _as_page(plain: str) -> str:
+    return f"<pre>{escape(plain)}</pre>"
 
 
 def _pictures(message: Message) -> Iterator[tuple[str, Callable[[], bytes]]]:

@@ -13,7 +13,7 @@ from striprtf.striprtf import rtf_to_text
 
 from sourcebook.parsing.html.charset import decode_page
 from sourcebook.parsing.mail.message import Body
-from sourcebook.parsing.mail.word_counts import word_counts
+from sourcebook.parsing.text.word_counts import word_counts
 
 # Errors of python-oxmsg for a property that is missing, cut off, or in an unknown encoding.
 _BROKEN = (

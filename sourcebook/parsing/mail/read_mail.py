@@ -19,12 +19,12 @@ from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.mail.attachments import read_message
 from sourcebook.parsing.mail.internet import CONTENT_ID
 from sourcebook.parsing.mail.message import Body, MailMessage
-from sourcebook.parsing.mail.word_counts import word_counts
 from sourcebook.parsing.text.decode import clean
 from sourcebook.parsing.text.picture_marks import picture_mark
 from sourcebook.parsing.text.plain_text import paragraphs
 from sourcebook.parsing.text.spans import trimmed
 from sourcebook.parsing.text.titles import plain_title
+from sourcebook.parsing.text.word_counts import word_counts
 
 _MOST_NAMED = 50
 """Recipients listed by name."""
@@ -114,9 +114,9 @@ class _Writer:
             self._add(written.markdown.rstrip(), written.blocks())
             return ((plain | other) - shown).total()
         text = clean(body.plain).strip("\n")
-        for shown in dict.fromkeys(CONTENT_ID.findall(body.html)):
-            mark = picture_mark(pictures.get(_content_id(f"cid:{shown}"), bytes)())
-            text = text.replace(f"[cid:{shown}]", mark) if f"[cid:{shown}]" in text else f"{text}\n\n{mark}"
+        for named in dict.fromkeys(CONTENT_ID.findall(body.html)):
+            mark = picture_mark(pictures.get(_content_id(f"cid:{named}"), bytes)())
+            text = text.replace(f"[cid:{named}]", mark) if f"[cid:{named}]" in text else f"{text}\n\n{mark}"
         self._add(text, _plain_blocks(text))
         return ((shown | other) - plain).total()
 

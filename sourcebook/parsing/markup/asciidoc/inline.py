@@ -12,7 +12,9 @@ _BUDGET = 1_000_000
 """Characters that references to attributes may add to a document, which bounds its growth."""
 _LONGEST_VALUE = 2000
 """Characters of an attribute's value."""
-_REFERENCE = re.compile(r"\\?\{([\w-]{1,100})\}")
+_REFERENCE = re.compile(
+    r"\\?\{(?:(?P<kind>counter2?|set):(?P<set>[\w-]{1,100})!?(?::(?P<to>[^{}\n]{0,200}))?|(?P<name>[\w-]{1,100}))\}"
+)
 _CHARACTERS = {
     "amp": "&", "lt": "<", "gt": ">", "nbsp": " ", "sp": " ", "empty": "", "blank": "", "plus": "+", "apos": "'",
     "quot": '"', "lsquo": "‘", "rsquo": "’", "ldquo": "“", "rdquo": "”", "deg": "°", "asterisk": "*", "tilde": "~",
@@ -63,7 +65,7 @@ class Inline:
         return value
 
     def substituted(self, text: str) -> str:
-        """Replace each reference `{name}` by the attribute's value; an undefined reference stays."""
+        """Replace each reference `{name}` by the attribute's value, and count; an undefined reference stays."""
         return _REFERENCE.sub(self._value, text) if "{" in text else text
 
     def markdown(self, text: str) -> str:
@@ -86,8 +88,24 @@ class Inline:
         return without_marks(text)
 
     def _value(self, reference: re.Match[str]) -> str:
-        value = self._attributes.get(reference[1].lower())
-        if value is None or reference[0].startswith("\\") or len(value) > self._left:
-            return reference[0].removeprefix("\\")
+        name = (reference["name"] or reference["set"]).lower()
+        value = self._attributes.get(name)
+        if reference[0].startswith("\\"):
+            return reference[0][1:]
+        if kind := reference["kind"]:
+            value = reference["to"] or "" if kind == "set" else _next(value, reference["to"] or "1")
+            self._attributes[name] = value
+            value = value if kind == "counter" else ""
+        if value is None or len(value) > self._left:
+            return reference[0]
         self._left -= len(value)
         return value
+
+
+def _next(value: str | None, first: str) -> str:
+    """Return the next value of a counter: a number, or a letter."""
+    if value is None:
+        return first
+    if value.isdecimal() and len(value) < 10:
+        return str(int(value) + 1)
+    return chr(ord(value) + 1) if len(value) == 1 and value.isalpha() and value not in "zZ" else value

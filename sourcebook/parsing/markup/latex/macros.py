@@ -12,8 +12,17 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _NEW = frozenset({"newcommand", "renewcommand", "providecommand", "DeclareRobustCommand"})
+_NEW_ENVIRONMENT = frozenset({"newenvironment", "renewenvironment"})
+_LAYOUT = re.compile(r"@|\\(?:list|trivlist|halign|[hv]box|setbox|begin\s*\{lrbox)")
+"""Marks of an environment that is made of boxes and measures; its content is read as it stands."""
+_ENVIRONMENT = re.compile(r"\s*\{([^{}\n]{1,100})\}")
+_CONDITIONS = frozenset(
+    {"if", "ifcat", "ifx", "ifnum", "ifdim", "ifodd", "ifvmode", "ifhmode", "ifmmode", "ifinner", "ifvoid", "ifhbox"}
+) | {"ifvbox", "ifeof", "iftrue", "iffalse", "ifcase", "ifdefined", "ifcsname", "iffontchar"}
+_MOST_UNENDED = 20
+_BRANCH = re.compile(r"\\(?P<name>[a-zA-Z@]+)|\\.|%[^\n]*", re.DOTALL)
 _BRACES = re.compile(r"\\.|[{}]", re.DOTALL)
-_PARAMETER = re.compile(r"#([1-9])")
+_PARAMETER = re.compile(r"##|#([1-9])")
 _SPACE = re.compile(r"\s*")
 _MOST_EXPANDED = 30_000
 """Characters that macros may add to any document; real documents add at most 2.6 per character of their own."""
@@ -51,10 +60,17 @@ class _Expansion:
         self._open: Counter[str] = Counter()
         """Number of expansions of each macro that are being read."""
         self._macros: dict[str, _Macro] = {}
+        """By their names; the two sides of an environment by `begin{name}` and `end{name}`."""
+        self._flags = {"iftrue": True, "iffalse": False}
+        self._branches: list[bool] = []
+        """The conditions that are open: whether each is decided here."""
+        self._unended = 0
+        """Conditions without an end, each of which was looked for up to the end of the text."""
         self._left = _MOST_EXPANDED + _MOST_EXPANDED_PER_CHARACTER * len(text)
 
     def pieces(self) -> Iterator[str]:
         while True:
+            side = None
             token = _TOKEN.search(self._text, self._at)
             if token is None:
                 yield self._text[self._at :]
@@ -65,6 +81,8 @@ class _Expansion:
             yield self._text[self._at : token.start()]
             self._at = token.end()
             name = token["name"]
+            if name in {"begin", "end"} and (side := _ENVIRONMENT.match(self._text, self._at)):
+                name = f"{name}{{{side[1]}}}"
             if token["comment"]:
                 # A comment includes its line break; an empty line after it still ends the paragraph.
                 yield "\n" if self._text[self._at : self._at + 1] == "\n" else ""
@@ -73,7 +91,12 @@ class _Expansion:
             elif name in _NEW or name == "def":
                 definition = self._definition(name)
                 yield "" if definition else token[0]
+            elif name in _NEW_ENVIRONMENT and self._left > 0:
+                self._environment()
+            elif name in {"newif", "else", "fi"} or name in _CONDITIONS or self._is_flag(name):
+                yield "" if self._decides(name) else token[0]
             elif name in self._macros and self._left > 0 and self._open[name] < self._macros[name].levels:
+                self._at = side.end() if side and name[-1] == "}" else self._at
                 self._expand(name, self._macros[name])
             else:
                 yield token[0]
@@ -104,13 +127,68 @@ class _Expansion:
             self._macros[name[1:]] = _Macro(body, min(count, 9), default, 1 if names_itself else _MOST_NESTED)
         return True
 
+    def _environment(self) -> None:
+        """Store both sides of an environment, unless these are layout."""
+        name = self._group().strip()
+        count, default = int(found) if (found := self._option()) and found.isdigit() else 0, self._option()
+        begin, end = self._group(), self._group()
+        names_itself = f"{{{name}}}" in begin + end
+        if max(len(begin), len(end)) <= _LONGEST_ARGUMENT and not names_itself and not _LAYOUT.search(begin + end):
+            self._macros[f"begin{{{name}}}"] = _Macro(begin, min(count, 9), default)
+            self._macros[f"end{{{name}}}"] = _Macro(end)
+
+    def _is_flag(self, name: str | None) -> bool:
+        """Tell whether a command is a condition of the document, or sets one."""
+        if name is None or name in self._flags:
+            return name is not None
+        sets = name.removesuffix("true").removesuffix("false")
+        return sets != name and f"if{sets}" in self._flags
+
+    def _decides(self, name: str) -> bool:
+        """Pass over the branch that is not shown; return False where that is not known."""
+        if name == "newif":
+            self._flags[self._control().removeprefix("\\")] = False
+            return True
+        if name in self._flags:
+            self._branches.append(self._flags[name] or self._skip(to_else=True))
+            return self._branches[-1]
+        if name in _CONDITIONS:
+            self._branches.append(False)
+            return False
+        if name in {"else", "fi"}:
+            is_known = bool(self._branches) and self._branches[-1]
+            if name == "fi" or (is_known and self._skip(to_else=False)):
+                self._branches = self._branches[:-1]
+            return is_known
+        self._flags[f"if{name.removesuffix('true').removesuffix('false')}"] = name.endswith("true")
+        return True
+
+    def _skip(self, *, to_else: bool) -> bool:
+        """Go behind the end of a condition, or to its other branch; return False where it has no end."""
+        depth = 0
+        if self._unended == _MOST_UNENDED:
+            return False
+        for token in _BRANCH.finditer(self._text, self._at):
+            name = token["name"]
+            if name in _CONDITIONS or name in self._flags:
+                depth += 1
+            elif name == "fi" and depth:
+                depth -= 1
+            elif not depth and (name == "fi" or (name == "else" and to_else)):
+                self._at = token.start() if name == "fi" and to_else else token.end()
+                return True
+        self._unended += 1
+        return False
+
     def _expand(self, name: str, macro: _Macro) -> None:
         arguments: list[str] = []
         if macro.default is not None and macro.arguments:
             option = self._option()
             arguments.append(macro.default if option is None else option)
         arguments += [self._group() for _ in range(macro.arguments - len(arguments))]
-        body = _PARAMETER.sub(lambda found: "".join(arguments[int(found[1]) - 1 : int(found[1])]), macro.body)
+        body = _PARAMETER.sub(
+            lambda found: "".join(arguments[int(found[1]) - 1 : int(found[1])]) if found[1] else "#", macro.body
+        )
         self._left -= len(body) + sum(map(len, arguments)) + _COST_OF_EXPANSION
         self._waiting.append((self._text, self._at, name))
         self._open[name] += 1

@@ -6,14 +6,17 @@ from dataclasses import replace
 from textwrap import dedent
 
 from sourcebook.model.document import BlockKind, ParsedDocument
+from sourcebook.model.left_out import with_left_out
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.markup.org.inline import markdown
 from sourcebook.parsing.markup.org.keywords import Heading, heading_of, keyword_of, metadata_of, read_keywords
 from sourcebook.parsing.markup.org.lists import ITEM, list_items, list_length
+from sourcebook.parsing.markup.org.macros import with_macros
 from sourcebook.parsing.text.decode import decode
 from sourcebook.parsing.text.joined_blocks import JoinedBlocks
 from sourcebook.parsing.text.markdown_writing import code_fence, markdown_table
 from sourcebook.parsing.text.titles import document_title, plain_title
+from sourcebook.parsing.text.word_counts import word_counts
 
 _DEEPEST = 20
 """Levels of nested lists and blocks that are converted."""
@@ -24,6 +27,8 @@ _DRAWER_END = re.compile(r"[ \t]*:end:[ \t]*", re.IGNORECASE)
 _CUSTOM_ID = re.compile(r"[ \t]*:custom_id:[ \t]+(\S{1,300})[ \t]*", re.IGNORECASE)
 _FIXED = re.compile(r"[ \t]*:(?:[ ](.*))?")
 _COMMENT = re.compile(r"[ \t]*#(?:[ \t].*)?")
+_HIDDEN = re.compile(r"(?:[A-Z]{3,20} )?COMMENT(?: |$)")
+"""Heading of a section that is a comment, also behind a keyword such as TODO."""
 _RULE = re.compile(r"[ \t]*-{5,}[ \t]*")
 _NOTE = re.compile(r"\[fn:([\w-]{1,100})\][ \t]*")
 _ESCAPED = re.compile(r"^([ \t]*),(?=,*(?:\*|#\+))", re.MULTILINE)
@@ -39,16 +44,24 @@ _GROUP = frozenset({"", "<", ">", "<>"})
 def parse_org(content: bytes) -> ParsedDocument:
     """Parse an outline; `#+TITLE`, `#+AUTHOR`, `#+DATE`, `#+FILETAGS` and the tags of headings become metadata.
 
-    Below a title, the headings are one level deeper. Drawers, properties, comments and settings are left out, and a
-    property CUSTOM_ID is the anchor of its heading. `#+INCLUDE` is shown as a line and never followed.
+    Below a title, the headings are one level deeper. Drawers, properties, comments and settings are left out, sections
+    that are comments are counted, and a property CUSTOM_ID is the anchor of its heading. `#+INCLUDE` is shown as a line
+    and never followed.
     """
     decoded = decode(content)
     lines = decoded.text.expandtabs(8).split("\n")
     keywords = read_keywords(lines)
+    lines = [*with_macros(lines, keywords.values)]
     joined = JoinedBlocks()
     joined.add_heading(keywords.title, 1)
     headings: list[Heading] = []
+    hidden, level = [""], 0
     for heading, body in _sections(lines):
+        level = 0 if heading is None or heading.level <= level else level
+        if heading is not None and (level or _HIDDEN.match(heading.text)):
+            level = level or heading.level
+            hidden += [heading.text, *body]
+            continue
         if heading is not None:
             headings.append(heading)
             before = len(joined.blocks)
@@ -63,7 +76,10 @@ def parse_org(content: bytes) -> ParsedDocument:
         blocks=blocks,
         title=plain_title(keywords.title) or document_title(blocks),
         language=keywords.language or detect_language(text, blocks),
-        metadata={**metadata_of(keywords, headings), "encoding": decoded.encoding},
+        metadata=with_left_out(
+            {**metadata_of(keywords, headings), "encoding": decoded.encoding},
+            {"hidden_words": word_counts("\n".join(hidden)).total()},
+        ),
     )
 
 

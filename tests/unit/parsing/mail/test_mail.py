@@ -156,6 +156,7 @@ TABLE = "<p>Your invoice is ready.</p><table><tr><td>HV-2201</td><td>412.50 crow
         (f"{PROSE} The crane lifts 84 tonnes.", f"<p>{PROSE}</p>", "84 tonnes", 0),
         (PROSE, '<img src="https://x.example/p.gif" width="1" height="1" alt="">', PROSE, 0),
         (PROSE, "<p>Sent from my ship</p>", PROSE, 4),
+        (PROSE, '<p>Sent from my ship</p><img src="cid:logo">', PROSE, 4),
         (f"{PROSE} https://x.example/a", f'<p>{PROSE}</p><a href="https://x.example/a">here</a>', "[here]", 0),
     ],
 )
@@ -195,6 +196,18 @@ def test_attachments_keep_order_name_type_and_bytes() -> None:
     ]
     assert [attachment.media_type for attachment in document.attachments[:3]] == ["application/pdf"] * 3
     assert texts(document)[-1].startswith("Attachments: report.pdf, Report (2).PDF")
+
+
+def test_the_text_of_a_choice_within_a_choice_is_counted() -> None:
+    """Where one of a message's forms has two forms itself, the words of the one that is not read are counted."""
+    inner, outer = MIMEMultipart("alternative"), MIMEMultipart("alternative")
+    inner.attach(MIMEText("Tide tables of May", "plain"))
+    inner.attach(MIMEText(f"<p>{PROSE}</p>", "html"))
+    outer.attach(MIMEText("A stub", "plain"))
+    outer.attach(inner)
+    document = read(outer.as_bytes())
+    assert PROSE in document.markdown
+    assert document.metadata["left_out"] == {"other_part_words": 6}
 
 
 def test_images_within_the_text_are_no_attachments() -> None:

@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sourcebook.model.document import ParsedDocument
@@ -165,6 +165,7 @@ def test_hostile_sources_end(source: str) -> None:
     assert time.process_time() - begun < 10
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from([*"*_`.=-+|[]{}:<> a1\n\n\n", "----\n", "====\n", "|===\n", "\n* ", "\n. ", "::",
                                  "\n+\n", "[source]\n", "include::x[]\n", "____\n", "NOTE: "]),
                 max_size=60))  # fmt: skip

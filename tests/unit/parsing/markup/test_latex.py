@@ -4,7 +4,7 @@ import time
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sourcebook.model.document import ParsedDocument
@@ -180,6 +180,7 @@ def test_hostile_sources_end(source: str) -> None:
     assert time.process_time() - begun < 10
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from([*"\\{}[]$%&~#_ a\n1", "\\begin{", "\\end{", "itemize}", "tabular}", "\\item", "\\\\",
                                  "\\def\\a", "\\a", "\\section", "\\verb|", "verbatim}", "\\'", "\\multicolumn{2}"]),
                 max_size=60))  # fmt: skip
