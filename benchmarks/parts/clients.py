@@ -20,8 +20,8 @@ FILES: Final = 10_000
 SECONDS: Final = 120.0
 QUICK: Final = (200, 5.0)
 """Files and seconds with `--quick`, to see that it runs."""
-_WARM: Final = 200
-"""Searches before the memory is looked at for the first time."""
+_WARM: Final = 5.0
+"""Seconds of searches before the memory is looked at for the first time."""
 
 
 def run(bench: Bench) -> list[Row]:
@@ -32,9 +32,7 @@ def run(bench: Bench) -> list[Row]:
     library.ingest()
     with serving(library, "--workers", str(os.cpu_count() or 1)) as (port, _, process):
         ask = Asking(port, COLLECTION)
-        random = Random(11)
-        for _ in range(_WARM):
-            ask(sentence(random))
+        _ask(ask, process, _WARM)  # by as many connections, so that each process has its model and its connections
         before = _memory(process)
         times, failed, most = _ask(ask, process, seconds)
     asked = Latency(times)

@@ -23,6 +23,8 @@ from sourcebook.search.scope import find_scope
 
 _QUESTIONS = 300
 _CHUNKS_PER_FILE = 2.5
+_QUICK = 100
+"""Files with `--quick`."""
 
 
 def run(bench: Bench) -> list[Row]:
@@ -39,10 +41,11 @@ def run(bench: Bench) -> list[Row]:
 
 
 def searched_library(bench: Bench) -> tuple[Library, str]:
-    """Return a library with SciFact where it is given, else with generated files for about --chunks chunks."""
-    if bench.retrieval_set is not None:
+    """Return a library with SciFact where it is given, else with generated files for --chunks chunks; few if quick."""
+    if bench.retrieval_set is not None and not bench.options.quick:
         return bench.retrieval_library, "scifact"
-    library = bench.filled("search", files=max(int(bench.options.chunks / _CHUNKS_PER_FILE), 1))
+    files = _QUICK if bench.options.quick else max(int(bench.options.chunks / _CHUNKS_PER_FILE), 1)
+    library = bench.filled("search", files=files)
     say(f"  first ingest of {len(library.paths()):,} files …")
     library.ingest()
     return library, COLLECTION
@@ -50,7 +53,7 @@ def searched_library(bench: Bench) -> tuple[Library, str]:
 
 def questions_of(bench: Bench) -> list[str]:
     """Return questions for the library of `searched_library`, each once."""
-    if bench.retrieval_set is not None:
+    if bench.retrieval_set is not None and not bench.options.quick:
         return list(dict.fromkeys(bench.retrieval_set.questions.values()))[:_QUESTIONS]
     random = Random(7)
     return list(dict.fromkeys(sentence(random) for _ in range(_QUESTIONS)))

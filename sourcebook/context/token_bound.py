@@ -10,7 +10,8 @@ from functools import lru_cache
 from typing import Final
 
 _RUNS: Final = re.compile(r"[A-Za-z0-9]+")
-_SPACES: Final = re.compile(r"\s+")
+_LAST_SPACES: Final = re.compile(r" (?!\s)")
+"""A space at the end of each run of white space."""
 _WORDS: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]")
 _LETTERS_A_TOKEN: Final = 2.6
 """Letters of a word for which one token is counted; tokens of English have four and more."""
@@ -60,10 +61,8 @@ def token_bound(text: str) -> int:
     bytes in UTF-8. White space counts by the character, but for one space before a word.
     """
     runs: list[str] = _RUNS.findall(text)
-    spaces: list[str] = _SPACES.findall(text)
     tokens = float(sum(map(_tokens_of_run, runs)))
-    tokens += sum(map(len, spaces)) - sum(run.endswith(" ") for run in spaces)
-    tokens += len(text) - sum(map(len, runs)) - sum(map(len, spaces))
+    tokens += len(text) - sum(map(len, runs)) - len(_LAST_SPACES.findall(text))
     if not text.isascii():
         tokens += sum(_tokens_of_character(character) - 1 for character in text if character > "\x7f")
     return -int(-tokens // 1)

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from fastapi import Depends, Query, Request
 from fastapi.security import HTTPBearer
+from starlette.concurrency import run_in_threadpool
 
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant, Scope
@@ -78,14 +79,26 @@ def _looked_up(request: Request) -> tuple[Grant, int | None]:
     return key.grant, key.requests_a_minute
 
 
-Knowledge = Annotated[KnowledgeBase, Depends(knowledge_of)]
-Caller = Annotated[Grant, Depends(grant_of)]
+async def _knowledge(request: Request) -> KnowledgeBase:
+    """Return the knowledge base, without a thread: FastAPI starts one for what is not asynchronous."""
+    return knowledge_of(request)
+
+
+async def _caller(request: Request) -> Grant:
+    """Return what the caller may do; a key is looked up in a thread."""
+    if "authorization" not in request.headers:
+        return grant_of(request)
+    return await run_in_threadpool(grant_of, request)
+
+
+Knowledge = Annotated[KnowledgeBase, Depends(_knowledge)]
+Caller = Annotated[Grant, Depends(_caller)]
 
 
 def needing(scope: Scope) -> Grant:
     """Return the dependency of a route that needs a scope: the grant of the caller, who has it."""
 
-    def check(grant: Caller) -> Grant:
+    async def check(grant: Caller) -> Grant:
         if not grant.allows(scope):
             raise ForbiddenError(f"the key does not allow this: it needs the scope {scope}")
         return grant
@@ -102,7 +115,7 @@ Unredacted = Annotated[
 ]
 
 
-def _operator(grant: Administrator) -> Grant:
+async def _operator(grant: Administrator) -> Grant:
     if grant.collections is not None:
         raise ForbiddenError("the key sees some collections alone: this needs one that sees them all")
     return grant

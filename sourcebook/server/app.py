@@ -37,6 +37,7 @@ from sourcebook.server.query_parameters import KNOWN_PARAMETERS
 from sourcebook.server.rate_limiting import RateLimiting
 from sourcebook.server.rate_limits import RateLimits
 from sourcebook.server.request_log import ID_HEADER, RequestLog, opened_log
+from sourcebook.server.routes import search
 from sourcebook.server.routes.plain import plain_routes
 from sourcebook.server.work_events import WorkEvents
 from sourcebook.telemetry.measurements import Part
@@ -132,7 +133,7 @@ def create_app(
     app.state.registry.register(ProcessCollector(totals))
     app.state.registry.register(ReplicaCollector(knowledge))
     api = APIRouter(prefix="/v1", responses=_FAILURES, dependencies=[Security(KEY_SCHEME)])
-    by_hand = [*routers(routes)]
+    by_hand = sorted(routers(routes), key=lambda each: each is not search.router)  # matched first: most requests search
     for router in (*by_hand, plain_routes([*by_hand, embeddings.router])):
         api.include_router(router, dependencies=[KNOWN_PARAMETERS])
     app.include_router(api)

@@ -102,7 +102,7 @@ async def receive_files(request: Request, body: UploadBody, form: FormStart | No
     Args:
         request: the request.
         body: the uploads of the body.
-        form: fields that come before the files; none where None. With a form all of the files are taken or none.
+        form: fields that come before the files; none where None.
 
     Raises:
         RefusedBodyError: the body is no multipart form, is not whole, has a part that is no file, or no file that can
@@ -189,17 +189,11 @@ class _Parts:
         try:
             name = upload_name(written.decode())
         except UnicodeDecodeError:
-            self._refuse(written.decode("utf-8", "replace"), ": the name is not in UTF-8")
+            self._body.refuse(written.decode("utf-8", "replace"), ": the name is not in UTF-8")
         except UploadNameError as error:
-            self._refuse(written.decode(), f": {error}")
+            self._body.refuse(written.decode(), f": {error}")
         else:
             self._incoming = self._body.begin(name)
-
-    def _refuse(self, name: str, reason: str) -> None:
-        """Leave a file out, or all of them where they come with a form."""
-        if self._form is not None:
-            raise RefusedBodyError(422, f"file {self._files}{reason}")
-        self._body.refuse(name, reason)
 
     def _write(self, data: bytes, start: int, end: int) -> None:
         if self._field is not None:
@@ -217,7 +211,7 @@ class _Parts:
             if self._incoming.size:
                 self._incoming.finish()
             else:
-                self._refuse(self._body.uploads.pop().name, " has no bytes")
+                self._body.refuse(self._body.uploads.pop().name, " has no bytes")
             self._incoming = None
 
     def _end(self) -> None:

@@ -1,5 +1,6 @@
 """Files that a person adds on the page, as a browser without scripts sends them."""
 
+import html
 from collections.abc import Iterator, Sequence
 
 import pytest
@@ -73,6 +74,16 @@ def test_files_are_added_and_lead_to_their_work(base: Stages, open_server: Clien
     assert page.text.index("Upload 2") < page.text.index("Upload 1")
     assert base.knowledge.show(item.document_id or 0).tags == ["x"]
 
+    some = send(browser, "handbook", [("b.md", b"# B"), (HOSTILE, b""), ("../c.md", b"# C")])
+    work = max(each.id for each in base.knowledge.work_requests())
+    page = Page(some.content)
+    assert (some.status, page.acting()) == (202, [])
+    assert f"/work/{work}" in page.links
+    assert all(said in html.unescape(some.text) for said in ("1 added", f"{HOSTILE}: has no bytes", "../c.md: "))
+    told = send(browser, "handbook", [("b.md", b"# B"), ("d.md", b"")], Accept="application/problem+json").json
+    assert [each["name"] for each in told["uploads"]] == ["b.md"]
+    assert told["refused"] == [{"name": "d.md", "reason": "has no bytes"}]
+
 
 def test_what_is_wrong_is_said_beside_the_form(base: Stages, open_server: Client) -> None:
     browser = Browser(open_server)
@@ -83,7 +94,7 @@ def test_what_is_wrong_is_said_beside_the_form(base: Stages, open_server: Client
         ([], None, 422),
         ([("../a.md", b"a")], None, 422),
         ([("a.md", b"")], None, 422),
-        ([("a.md", b"a"), ("x" * 300, b"b")], None, 422),
+        ([("a.md", b""), ("x" * 300, b"b")], None, 422),
         ([("a.md", b"a")], {**token, "tag": "x" * 101}, 422),
         ([("a.md", b"a")], {**token, "tag": "x" * 2_000}, 422),
         ([("a.md", b"a")], {**token, "other": "x"}, 422),

@@ -52,7 +52,7 @@ def serve_stdio(
     async def run() -> None:
         reading, writing = wire
         requests = anyio.wrap_file(_Lines(reading, encoding="utf-8", errors="replace"))
-        answers = anyio.wrap_file(io.TextIOWrapper(writing, encoding="utf-8", newline="\n"))
+        answers = _Answers(io.TextIOWrapper(writing, encoding="utf-8", newline="\n", line_buffering=True))
         async with stdio_server(requests, answers) as (received, sent):
             await server.run(received, sent, server.create_initialization_options())
 
@@ -63,6 +63,13 @@ def local_grant(collections: Collection[str], *, read_only: bool, unredacted: bo
     """Return what an agent may do that whoever runs the process has started: make collections, too, where it writes."""
     scopes: tuple[Scope, ...] = ("read" if read_only else "admin", *(("unredacted",) if unredacted else ()))
     return Grant("local agent", scopes, tuple(collections) or None)
+
+
+class _Answers(anyio.AsyncFile[str]):
+    """Lines that go out as they are written, in one turn of a thread; the SDK flushes each in a second one."""
+
+    async def flush(self) -> None:
+        """Return at once."""
 
 
 _ESCAPE: Final = re.compile(

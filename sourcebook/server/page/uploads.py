@@ -1,6 +1,9 @@
 """The page that takes files into a collection."""
 
 import json
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
 
 from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
@@ -39,7 +42,7 @@ def show_form(name: str, request: Request, knowledge: Knowledge, visitor: Writin
 
 @router.post("/collections/{name}/upload")
 async def receive(name: str, request: Request, knowledge: Knowledge, visitor: Writing) -> Response:
-    """Store the files, all of them or none, and lead to the work that makes documents of them."""
+    """Store the files, and lead to the work that makes documents of them; say beside the form which were not taken."""
     check_origin(request)  # before a byte is written
 
     def check(body: UploadBody, fields: dict[str, str]) -> None:
@@ -52,12 +55,12 @@ async def receive(name: str, request: Request, knowledge: Knowledge, visitor: Wr
 
     answer = await store_uploads(knowledge, visitor, name, [], receive_form)
     told = json.loads(bytes(answer.body))
-    if "work" in told:
+    if "work" in told and not told["refused"]:
         return redirect_to(f"/work/{told['work']['id']}")
     if MEDIA_TYPE in request.headers.get("accept", ""):
         return answer
-    return await run_in_threadpool(_form, request, name, answer.status_code, told["detail"])
+    return await run_in_threadpool(_form, request, name, answer.status_code, told)
 
 
-def _form(request: Request, name: str, status: int = 200, problem: str | None = None) -> Response:
-    return render(request, "upload.html", status, name=name, problem=problem, most=upload_limit())
+def _form(request: Request, name: str, status: int = 200, told: Mapping[str, Any] = MappingProxyType({})) -> Response:
+    return render(request, "upload.html", status, name=name, told=told, most=upload_limit())

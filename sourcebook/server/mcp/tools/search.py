@@ -105,13 +105,14 @@ def fitted(found: SearchResults, asked: SearchArguments) -> SearchAnswer:
     room = asked.max_tokens - tokens_of(answer) - SENTENCE_TOKENS
     for result in found:
         hit, omitted = _hit(result, asked)
-        if tokens_of(hit) + 1 > room:
+        tokens = tokens_of(hit) + 1
+        if tokens > room:
             cut = _cut(hit, room)
             if cut is None:
                 break
-            hit = cut
+            hit, tokens = cut, tokens_of(cut) + 1
         answer.results.append(hit)
-        room -= tokens_of(hit) + 1
+        room -= tokens
         if omitted:
             left_out.append(f"metadata of document {hit.document}: fetch_document shows it")
         if hit.text_goes_on:

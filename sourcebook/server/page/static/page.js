@@ -72,6 +72,14 @@ if (upload) {
     upload.querySelector("button").disabled = false;
     request = null;
   };
+  const outcome = ({ uploads, refused, work }) => {
+    show(`; not added: ${refused.map(({ name, reason }) => `${name}: ${reason}`).join("; ")}.`);
+    const link = document.createElement("a");
+    [link.href, link.textContent] = [`/work/${work.id}`, `${uploads.length} added`];
+    problem.prepend(link);
+    files.value = "";
+    list();
+  };
   const list = () => {
     const items = [...files.files].map((file) => {
       const item = document.createElement("li");
@@ -107,6 +115,7 @@ if (upload) {
     });
     request.addEventListener("load", (done) => {
       const answer = done.target;
+      if (answer.status === 202) return outcome(JSON.parse(answer.responseText));
       if (answer.status < 300) return location.assign(answer.responseURL);
       let detail = "";
       try {
