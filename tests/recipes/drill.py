@@ -29,6 +29,8 @@ from tests.checkout import CHECKOUT
 from tests.recipes.service import Change, Service
 
 RECIPES = CHECKOUT / "examples" / "recipes"
+PACKAGES = CHECKOUT / "tests" / "recipes" / "packages.txt"
+"""The libraries of the recipes, in exact versions."""
 _WORD = re.compile(r"word\d+x")
 _SKEWS = (timedelta(), timedelta(), timedelta(hours=3), timedelta(hours=-3))
 _LEDGER = "SELECT uri, content FROM source_record WHERE removed_at IS NULL AND source_id = %s AND content IS NOT NULL"
@@ -49,6 +51,10 @@ class Figures:
     doubled: int = 0
     stale: int = 0
     seconds: float = 0.0
+    """Processor time."""
+    refusal: str | None = None
+    """The error of a look whose token was revoked; None for a service without one."""
+    truth: dict[str, list[str]] = field(default_factory=dict)
     examples: list[str] = field(default_factory=list)
 
 
@@ -87,22 +93,26 @@ class Drill:
         for _ in range(8):
             self._change()
         self._look(None)
-        fault_at = iter(self._faults(changes))
+        faults = self._faults()
         for number in range(changes):
             self._change()
             if self.random.random() < 0.1:
                 self.service.skew = self.random.choice(_SKEWS)
             if number % 3 == 2:
-                self._look(next(fault_at))
+                self._look(next(faults))
             if self.random.random() < 0.04:
                 self.service.time += timedelta(hours=25)
+        if self.service.environment:
+            self._look("expired", at=1)
+            self.figures.refusal = (self._source()[1] or {}).get("error")
         self.service.time += timedelta(days=2)
         self._look(None)
-        self.figures.records = len(self.service.truth())
+        self.figures.truth = self.service.truth()
+        self.figures.records = len(self.figures.truth)
         self.figures.seconds = round(time.process_time() - started, 2)
         return self.figures
 
-    def _faults(self, changes: int) -> Iterator[str | None]:
+    def _faults(self) -> Iterator[str | None]:
         """Yield the faults of looks: each kind in turn, by chance, and none in every other look."""
         while True:
             kinds = [*self.service.faults]
@@ -121,10 +131,10 @@ class Drill:
         if not change.is_told or (self.service.follows_clock and self.service.skew < timedelta()):
             self.untold.add(change.key)
 
-    def _look(self, fault: str | None) -> None:
+    def _look(self, fault: str | None, at: int | None = None) -> None:
         service, before = self.service, self._ledger()
         whole = (self._source()[1] or {}).get("cursor")
-        service.begin(fault, self.random.randint(1, max(1, self.requests)))
+        service.begin(fault, at or self.random.randint(1, max(1, self.requests)))
         self.figures.looks += 1
         error: str | None = None
         try:

@@ -52,7 +52,7 @@ class GitHub(ThreadService):
         }
 
     def _posts(self, post: Post, after: str | None) -> dict[str, Any]:
-        page, last = page_of(post.replies, after, _PAGE, lambda each: f"{each.created.timestamp():015.0f} {each.id:>12}")
+        page, last = page_of(post.replies, after, _PAGE, lambda each: f"{int(each.id[4:]):09}")
         nodes = [{**self._post_node(each), "replies": self._posts(each, None)} for each in page]
         return {"nodes": nodes, "pageInfo": {"hasNextPage": last is not None, "endCursor": last}}
 

@@ -4,7 +4,7 @@ import warnings
 from time import time
 from urllib.parse import parse_qs, urlsplit
 
-from atlassian.confluence import ConfluenceCloud
+from atlassian.confluence.cloud.cloud import ConfluenceCloud
 from requests import Session
 
 from sourcebook.records import Checkpoint, Deleted
