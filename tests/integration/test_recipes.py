@@ -15,7 +15,7 @@ from tests.packages import NotInstalledError, installed
 from tests.recipes.drill import PACKAGES
 from tests.recipes.services import SERVICES
 
-CHANGES = 27
+CHANGES = 21
 """Changes of each service beside the first ones, a third as many looks, half of these with a fault."""
 
 

@@ -40,7 +40,9 @@ class Feed(HttpService):
         number = int(request.query.get("page", "1"))
         newest = list(self.entries.items())[::-1]
         shown = newest[(number - 1) * _WINDOW : number * _WINDOW]
-        more = f'<link rel="next" href="{self.url}/atom.xml?page={number + 1}"/>' if number * _WINDOW < len(newest) else ""
+        more = (
+            f'<link rel="next" href="{self.url}/atom.xml?page={number + 1}"/>' if number * _WINDOW < len(newest) else ""
+        )
         entries = "".join(
             f"<entry><id>{key}</id><title>{title}</title><updated>{self.stamp()}</updated>"
             f'<link href="{key}"/><category term="news"/>'

@@ -26,7 +26,9 @@ class GitHub(ThreadService):
         if "node(id:" in query:
             field = "replies" if "{ replies(" in query else "comments"
             return Answer({"data": {"node": {field: self._posts(self._post_of(variables["id"]), variables["after"])}}})
-        kind, field, direction = re.findall(r"(\w+)\(first: 50, after: \$after, orderBy: \{field: (\w+), direction: (\w+)", query)[0]
+        kind, field, direction = re.findall(
+            r"(\w+)\(first: 50, after: \$after, orderBy: \{field: (\w+), direction: (\w+)", query
+        )[0]
         threads = [each for each in self.threads.values() if each.kind == kind]
         ranks = {
             each.id: f"{(each.created if field == 'CREATED_AT' else each.updated).timestamp():015.0f} {each.id:>9}"

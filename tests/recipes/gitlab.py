@@ -36,14 +36,18 @@ class GitLab(ThreadService):
         if found[2]:
             notes = [[_note(each) for each in (post, *post.replies)] for post in thread.replies]
             system = {"id": 0, "system": True, "body": "changed the description", "author": {"name": "alma"}}
-            return self._page(request, [{"id": "d0", "notes": [system]}, *({"id": "d", "notes": each} for each in notes)])
+            return self._page(
+                request, [{"id": "d0", "notes": [system]}, *({"id": "d", "notes": each} for each in notes)]
+            )
         return Answer(_issue(thread))
 
     def _page(self, request: Request, items: list[Any]) -> Answer:
         number = int(request.query.get("page", "1"))
         shown = items[(number - 1) * _SIZE : number * _SIZE]
         query = "&".join(f"{name}={value}" for name, value in request.query.items() if name != "page")
-        address = f"{self.url}{request.path.replace('group/tide-gauge', 'group%2Ftide-gauge')}?page={number + 1}&{query}"
+        address = (
+            f"{self.url}{request.path.replace('group/tide-gauge', 'group%2Ftide-gauge')}?page={number + 1}&{query}"
+        )
         more = number * _SIZE < len(items)
         return Answer(shown, headers={"Link": f'<{address}>; rel="next"'} if more else {})
 

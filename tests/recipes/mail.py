@@ -32,6 +32,8 @@ class Mailbox(Service):
         mailbox = self
 
         class Handler(socketserver.StreamRequestHandler):
+            disable_nagle_algorithm = True
+
             def handle(self) -> None:
                 _Session(mailbox, self).run()
 

@@ -28,10 +28,10 @@ class Notion(ThreadService):
         return text.replace('token: "${NOTION_TOKEN}"', f'token: "${{NOTION_TOKEN}}", url: "{self.url}"')
 
     def busy(self) -> Answer:
-        return Answer({"object": "error", "status": 429, "code": "rate_limited", "message": "slow"}, 429, {"Retry-After": "1"})
+        return Answer(_error(429, "rate_limited"), 429, {"Retry-After": "1"})
 
     def refused(self) -> Answer:
-        return Answer({"object": "error", "status": 401, "code": "unauthorized", "message": "no"}, 401)
+        return Answer(_error(401, "unauthorized"), 401)
 
     def answer(self, request: Request) -> Answer:
         path = request.path.removeprefix("/v1/")
@@ -42,26 +42,33 @@ class Notion(ThreadService):
             return self._list(request.body, [_page(each) for each in threads])
         if path == "comments":
             thread = self._thread_of(request.query["block_id"])
-            said = [{"id": f"{int(each.id[4:]):09}", "rich_text": [{"plain_text": each.text}]} for each in thread.replies] if thread else []
+            posts = thread.replies if thread else []
+            said = [{"id": f"{int(each.id[4:]):09}", "rich_text": [{"plain_text": each.text}]} for each in posts]
             return self._list(request.query, said)
         found = re.fullmatch(r"pages/([\w-]+)(/markdown)?", path)
         thread = self._thread_of(found[1]) if found else None
         if found is None or thread is None:
-            return Answer({"object": "error", "status": 404, "code": "object_not_found", "message": "none"}, 404)
+            return Answer(_error(404, "object_not_found"), 404)
         if not found[2]:
             return Answer(_page(thread))
         self.read.add(thread.id)
-        if found[1].startswith("b"):
-            return Answer({"object": "page_markdown", "markdown": "The rest.", "truncated": False, "unknown_block_ids": []})
-        text = f"# Slip\n\nIt slips, says {thread.text}."
-        return Answer({"object": "page_markdown", "markdown": text, "truncated": True, "unknown_block_ids": [f"b{found[1]}"]})
+        is_rest = found[1].startswith("b")
+        text = "The rest." if is_rest else f"# Slip\n\nIt slips, says {thread.text}."
+        rest = [] if is_rest else [f"b{found[1]}"]
+        return Answer({"object": "page_markdown", "markdown": text, "truncated": bool(rest), "unknown_block_ids": rest})
 
     def _list(self, query: Any, items: list[dict[str, Any]]) -> Answer:
-        page, last = page_of(items, query.get("start_cursor"), 3, lambda each: each.get("last_edited_time", "") + each["id"])
+        page, last = page_of(
+            items, query.get("start_cursor"), 3, lambda each: each.get("last_edited_time", "") + each["id"]
+        )
         return Answer({"object": "list", "results": page, "has_more": last is not None, "next_cursor": last})
 
     def _thread_of(self, name: str) -> Thread | None:
         return self.threads.get(name.lstrip("bp").lstrip("0"))
+
+
+def _error(status: int, code: str) -> dict[str, Any]:
+    return {"object": "error", "status": status, "code": code, "message": code}
 
 
 def _page(thread: Thread) -> dict[str, Any]:

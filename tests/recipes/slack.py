@@ -44,8 +44,8 @@ class Slack(ThreadService):
         return Answer({"ok": False, "error": "ratelimited"}, 429, {"Retry-After": "1"})
 
     def answer(self, request: Request) -> Answer:
-        body = request.body if isinstance(request.body, dict) else {}
-        given = {name: value[-1] if isinstance(value, list) else value for name, value in body.items()} | dict(request.query)
+        given = {name: value[-1] if isinstance(value, list) else value for name, value in request.body.items()}
+        given |= request.query
         method, after = request.path.rpartition("/")[2], given.get("cursor") or None
         found: list[Any]
         match method:
@@ -55,7 +55,8 @@ class Slack(ThreadService):
                 field, found = "members", [{"id": "U1", "name": "alma", "real_name": "Alma"}]
             case "conversations.list":
                 field = "channels"
-                found = [{"id": "C1", "name": "keepers", "is_member": True}, {"id": "C2", "name": "harbour", "is_member": True}]
+                names = {"C1": "keepers", "C2": "harbour", "C3": "lobby"}
+                found = [{"id": key, "name": name, "is_member": key != "C3"} for key, name in names.items()]
             case "conversations.history":
                 threads = [each for each in self.threads.values() if each.kind == given["channel"]]
                 field, found = "messages", [self._first(each) for each in threads]

@@ -42,7 +42,9 @@ class Notes(Service):
         if kind == "add":
             self.numbers += 1
             key, values = self.numbers, (self.numbers, self.word(), self.word(), self.stamp())
-            self._database.execute("INSERT INTO notes VALUES (?, ?, ?, 'https://notes.example.com', ?, 0, 'open')", values)
+            self._database.execute(
+                "INSERT INTO notes VALUES (?, ?, ?, 'https://notes.example.com', ?, 0, 'open')", values
+            )
             return Change(str(key))
         key = self.random.choice(keys)
         statement = {

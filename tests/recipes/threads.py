@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import ClassVar
 
-from tests.recipes.service import Change, HttpService
+from tests.recipes.service import START, Change, HttpService
 
 AUTHORS = ("alma", "brita", "carl")
 
@@ -29,7 +29,7 @@ class Thread(Post):
     """A post with a title, and the time of its last change as its service tells it."""
 
     title: str = ""
-    updated: datetime = field(default_factory=lambda: datetime.min)
+    updated: datetime = field(default_factory=lambda: START)
     kind: str = ""
 
 

@@ -14,7 +14,8 @@ REPLIES = f"replies(first: 50, after: $after) {{ {PAGE} nodes {{ id body author 
 COMMENT = "id body author { login }"
 LISTING = """query($owner: String!, $name: String!, $after: String) { repository(owner: $owner, name: $name) {
   %(kind)s(first: 50, after: $after, orderBy: {field: %(order)s}) { pageInfo { hasNextPage endCursor } nodes {
-    id number title body url updatedAt closed author { login } labels(first: 50) { nodes { name } } %(comments)s } } } }"""
+    id number title body url updatedAt closed author { login } labels(first: 50) { nodes { name } }
+    %(comments)s } } } }"""
 
 
 class GithubThreads:
@@ -33,8 +34,12 @@ class GithubThreads:
         self.kinds, self.whole_every = kinds, whole_every
         retry = GithubRetry(total=5, max_rate_limit_wait=120)
         self.github = Github(
-            auth=Auth.Token(token), base_url=url, retry=retry, seconds_between_requests=None, seconds_between_writes=None
-        )  # a query is a POST, and no write
+            auth=Auth.Token(token),
+            base_url=url,
+            retry=retry,
+            seconds_between_requests=None,
+            seconds_between_writes=None,  # a query is a POST, and writes nothing
+        )
 
     def changes(self, cursor):
         state = cursor or {"since": None, "whole": 0}
@@ -65,12 +70,13 @@ class GithubThreads:
             after = page["pageInfo"]["endCursor"]
 
     def record(self, kind, thread):
-        found = [
-            {**self.said(each), "replies": [self.said(reply) for reply in self.every(each, "DiscussionComment", "replies", REPLIES)]}
-            for each in self.every(thread, TYPES[kind], "comments", comments(kind))
-        ]
+        found = [self.comment(each) for each in self.every(thread, TYPES[kind], "comments", comments(kind))]
         labels = [label["name"] for label in thread["labels"]["nodes"]]
         return {**thread, **self.said(thread), "kind": TYPES[kind], "labels": labels, "comments": found}
+
+    def comment(self, node):
+        replies = self.every(node, "DiscussionComment", "replies", REPLIES)
+        return {**self.said(node), "replies": [self.said(reply) for reply in replies]}
 
     def every(self, node, type_name, field, selection):
         """Return the nodes of a field; where there are more than came with its node, the others are asked for."""

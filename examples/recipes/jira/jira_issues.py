@@ -78,14 +78,17 @@ class JiraIssues:
         came = issue["fields"]["comment"]
         if came["total"] <= len(came["comments"]):
             texts = issue["renderedFields"]["comment"]["comments"]
-            pairs = zip(came["comments"], texts, strict=True)
-            return [{"author": each["author"]["displayName"], "body": text["body"]} for each, text in pairs]
+            return [said(each, text["body"]) for each, text in zip(came["comments"], texts, strict=True)]
         found = []
         while True:
             page = self.client.get_comments(issue["id"], len(found), 100, "created", "renderedBody")
-            found += [{"author": each["author"]["displayName"], "body": each["renderedBody"]} for each in page["comments"]]
+            found += [said(each, each["renderedBody"]) for each in page["comments"]]
             if len(found) >= page["total"] or not page["comments"]:
                 return found
+
+
+def said(comment, body):
+    return {"author": comment.get("author", {}).get("displayName", "unknown"), "body": body}
 
 
 def readable(response, **_):

@@ -29,7 +29,8 @@ class MailMessages:
     def changes(self, cursor):
         state = cursor or {"folders": {}, "left": []}
         folders, left = state["folders"], set(state["left"])
-        box = (MailBox if self.encrypted else MailBoxUnencrypted)(self.host, self.port or (993 if self.encrypted else 143))
+        connect, port = (MailBox, 993) if self.encrypted else (MailBoxUnencrypted, 143)
+        box = connect(self.host, self.port or port)
         try:
             box.login(self.user, self.password, initial_folder=None)
             listed = [each.name for each in box.folder.list() if "\\Noselect" not in each.flags]

@@ -25,17 +25,19 @@ class SlackThreads:
         token: a bot's token with channels:history, channels:read and users:read; the bot is in the channels.
         channels: names of channels; None: every channel that the bot is in.
         days: age of the oldest thread.
+        private: whether private channels are read, too, for which the token needs groups:history and groups:read.
         url: address of the API.
         whole_every: hours between looks that read every thread again, which find replies that were edited.
     """
 
-    def __init__(self, token, channels=None, days=365, url="https://slack.com/api/", whole_every=24):
+    def __init__(self, token, channels=None, days=365, private=False, url="https://slack.com/api/", whole_every=24):
         self.channels, self.days, self.whole_every = channels, days, whole_every
         handlers = [
             RateLimitErrorRetryHandler(max_retry_count=20),
             ConnectionErrorRetryHandler(),
             ServerErrorRetryHandler(max_retry_count=2),
         ]
+        self.types = "public_channel,private_channel" if private else "public_channel"
         self.client = WebClient(token, base_url=url, retry_handlers=handlers)
 
     def changes(self, cursor):
@@ -53,8 +55,8 @@ class SlackThreads:
                 if first.get("subtype") in NOISE or first.get("thread_ts", first["ts"]) != first["ts"]:
                     continue
                 key = f"{channel['id']}-{first['ts']}"
-                marks[key] = f"{first.get('edited', {}).get('ts')} {first.get('latest_reply')} {first.get('reply_count')}"
-                marks[key] += f" {first.get('subtype')}"
+                told = [first.get(name) for name in ("latest_reply", "reply_count", "subtype")]
+                marks[key] = [first.get("edited", {}).get("ts"), *told]
                 if whole or state["marks"].get(key) != marks[key]:
                     yield {"id": key, **self.thread(channel, first, team)}
         for key in state["marks"].keys() - marks.keys():
@@ -62,7 +64,8 @@ class SlackThreads:
         yield Checkpoint({"marks": marks, "whole": started if whole else state["whole"]}, complete=whole)
 
     def joined(self):
-        found = [each for each in self.listed("conversations_list", "channels", exclude_archived=True) if each["is_member"]]
+        listed = self.listed("conversations_list", "channels", exclude_archived=True, types=self.types)
+        found = [each for each in listed if each["is_member"]]
         missing = set(self.channels or ()) - {each["name"] for each in found}
         if missing:
             raise RuntimeError(f"the bot is not in the channels {', '.join(sorted(missing))}")
