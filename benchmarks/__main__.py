@@ -27,6 +27,7 @@ PARTS = {
     "edit": "ingest after one edit",
     "records": "an export of --number issues in one JSON file against as many Markdown files, and one edit of each",
     "tables": "--number rows of a table against the same texts as files: first ingest, no change, one row edited",
+    "recipes": "the recipes of sources over fakes of their services: 200 changes and faults, records lost or stale",
     "delete": "ingest after ten deletions",
     "growth": "status, a page of documents, and publishing a document, in the largest of --sizes against 2,000 files",
     "plan": "the plan of the next ingest among 20,000 files, and its forecasts against the ingests that follow",

@@ -2,11 +2,8 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
-from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -16,6 +13,7 @@ from tests.checkout import CHECKOUT
 from tests.frameworks.conftest import SERVER_VARIABLE
 from tests.integration.http_server import serving
 from tests.integration.stages import Stages
+from tests.packages import NotInstalledError, installed
 
 PACKAGES = CHECKOUT / "tests" / "frameworks" / "packages.txt"
 LEAST = 70
@@ -34,35 +32,10 @@ collections:
 @pytest.fixture(scope="module")
 def frameworks() -> Path:
     """A folder with the packages, which one run after the other finds again; skips where no index has them."""
-    content = sha256(PACKAGES.read_bytes() + sys.version.encode()).hexdigest()[:16]
-    folder = CHECKOUT / "build" / f"frameworks-{content}"
-    if not folder.is_dir():
-        folder.parent.mkdir(exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix="frameworks-", dir=folder.parent) as made:
-            _install(Path(made) / "packages")
-            shutil.move(Path(made) / "packages", folder)
-    return folder
-
-
-def _install(folder: Path) -> None:
-    pip = [
-        sys.executable,
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--no-deps",
-        "--no-compile",
-        "--disable-pip-version-check",
-    ]
-    command = [*pip, "--target", str(folder), "--requirement", str(PACKAGES)]
     try:
-        ran = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
-    except subprocess.TimeoutExpired:
-        pytest.skip("pip did not install the frameworks within 240 s")
-    if ran.returncode:
-        lines = [line for line in ran.stderr.splitlines() if line.startswith("ERROR")]
-        pytest.skip(f"pip cannot install the frameworks: {lines[-1] if lines else ran.stderr[-300:]}")
+        return installed(PACKAGES, "frameworks")
+    except NotInstalledError as error:
+        pytest.skip(str(error))
 
 
 def test_their_packages_go_with_the_pinned_ones(frameworks: Path) -> None:

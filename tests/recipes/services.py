@@ -1,0 +1,16 @@
+"""The fakes of all recipes."""
+
+from typing import Final
+
+from tests.recipes.confluence import Confluence
+from tests.recipes.feed import Feed
+from tests.recipes.github import GitHub
+from tests.recipes.gitlab import GitLab
+from tests.recipes.jira import Jira
+from tests.recipes.mail import Mailbox
+from tests.recipes.notion import Notion
+from tests.recipes.service import Service
+from tests.recipes.slack import Slack
+from tests.recipes.sql import Notes
+
+SERVICES: Final[tuple[type[Service], ...]] = (Notes, Feed, Mailbox, GitHub, Slack, Jira, Confluence, Notion, GitLab)
