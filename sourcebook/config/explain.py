@@ -165,6 +165,8 @@ def _declaration(model: type[BaseModel], at: KeyPath) -> tuple[Any, str]:
             annotation, description = _without_none(field.annotation), field.description or ""
         else:  # dict[name, value] or tuple[value, ...]
             arguments = get_args(annotation)
+            if not arguments:  # within a value of any form
+                break
             annotation = arguments[0] if arguments[-1] is Ellipsis else arguments[-1]
     return annotation, description
 

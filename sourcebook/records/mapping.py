@@ -43,7 +43,8 @@ class RecordMapping:
     @cached_property
     def digest(self) -> str:
         """A digest of the settings on which the bytes of a record depend."""
-        rules = self._settings.model_dump(mode="json", exclude={"tags", "refresh", "depends_on"})
+        later = {name for name in ("dlt", "rest") if getattr(self._settings, name) is None}
+        rules = self._settings.model_dump(mode="json", exclude={"tags", "refresh", "depends_on", *later})
         return hashlib.sha256(json.dumps([REVISION, rules, self._redaction], sort_keys=True).encode()).hexdigest()[:32]
 
     def uri(self, key: object) -> str | None:

@@ -65,7 +65,7 @@ def fetch_records(
             for row in cursor.execute(queries["record_sources"], scope).fetchall():
                 is_known = bool(row["state"].keys() - {"upstream"})
                 if (row["is_due"] or not only_due) and (is_known or not only_known):
-                    _look(connection, collection, row, deep=selection.deep)
+                    _look(connection, collection, row, selection)
 
 
 def awaited_assets(connection: Connection, collection: str) -> list[tuple[int, list[str], dict[str, int]]]:
@@ -90,13 +90,12 @@ def mapping_of(connection: Connection, collection: str, settings: RecordSource) 
     return RecordMapping(settings, redact, redaction_identity(connection, collection))
 
 
-def _look(connection: Connection, collection: str, row: dict[str, Any], *, deep: bool) -> None:
+def _look(connection: Connection, collection: str, row: dict[str, Any], selection: Selection) -> None:
     """Look at one source of records, and record where the look ended."""
     source_id, settings = row["id"], RecordSource.model_validate(row["settings"])
     try:
-        looking = _Look(
-            connection, source_id, settings, row["state"], mapping_of(connection, collection, settings), deep=deep
-        )
+        mapping = mapping_of(connection, collection, settings)
+        looking = _Look(connection, source_id, settings, row["state"], mapping, selection.deep, selection.accept)
         looking.run()
         found = {**looking.state, "error": None, "failure_class": None}
     except (ListingError, ConfigurationError) as error:
@@ -128,6 +127,7 @@ class _Look:
     state: dict[str, Any]
     mapping: RecordMapping
     deep: bool
+    accept: bool
     is_anew: bool = field(init=False)
     """Whether every record is read again: by other settings, or because somebody asked."""
     known: dict[str, _Known] = field(init=False, default_factory=dict)
@@ -141,7 +141,7 @@ class _Look:
     def run(self) -> None:
         if self.settings.table is not None:
             self._table()
-        elif self.settings.python is not None:
+        elif self.settings.python is not None or self.settings.api is not None:
             self._program()
 
     def _table(self) -> None:
@@ -191,13 +191,11 @@ class _Look:
         return known_mark != mark or not (is_live or version == DELETED)
 
     def _program(self) -> None:
-        from sourcebook.records.programs import changes_of
-
         self._know()
         batch: list[RenderedRecord] = []
         gone: list[str] = []
         size = 0
-        for number, change in enumerate(changes_of(self.settings, self.state.get("cursor")), 1):
+        for number, change in enumerate(self._changes(), 1):
             self._check_number(number)
             match change:
                 case Deleted(key=key):
@@ -215,6 +213,17 @@ class _Look:
                 batch, size = [], 0
         self._settle(batch, gone, None)
 
+    def _changes(self) -> Iterator[Row | Deleted | Checkpoint]:
+        api, cursor = self.settings.api, self.state.get("cursor")
+        if api is None:
+            from sourcebook.records.programs import changes_of
+
+            return changes_of(self.settings, cursor)
+        from sourcebook.records.apis import items_of
+
+        is_old = time.time() - self.state.get("listed_at", 0.0) > api.relist.total_seconds()
+        return items_of(self.settings, None if is_old else cursor)
+
     def _settle(self, batch: Sequence[RenderedRecord], gone: Sequence[str], checkpoint: Checkpoint | None) -> None:
         """Record what was yielded together with the point from which the next look goes on."""
         with self.connection.transaction():
@@ -223,8 +232,10 @@ class _Look:
             if checkpoint is None:
                 return
             if checkpoint.complete:
+                self._check_emptiness()
                 self._lose()
                 self.seen = set()
+                self.state["listed_at"] = time.time()
             self.state["cursor"] = checkpoint.cursor
             scope = {"source_id": self.source_id, "state": Jsonb(self.state), "seconds": 0}
             self.connection.execute(queries["record_look"], scope)
@@ -243,6 +254,15 @@ class _Look:
             found.add(record.uri)
             self.seen.add(record.uri)
             yield record
+
+    def _check_emptiness(self) -> None:
+        """Do not believe an API that lists nothing where it had records: many answer errors with an empty list."""
+        live = sum(is_live for _, _, is_live in self.known.values())
+        if live and self.settings.api is not None and not self.seen and not self.accept:
+            raise ListingError(
+                f"it lists no record, where {live:,} were known, which stay: sourcebook ingest --accept takes the loss",
+                FailureClass.HELD,
+            )
 
     def _check_number(self, number: int) -> None:
         if number > self.settings.max_records:

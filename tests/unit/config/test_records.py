@@ -43,7 +43,7 @@ def test_uris_hold_any_key() -> None:
 @pytest.mark.parametrize(
     ("records", "said"),
     [
-        ("{name: n, key: id, text: body}", "records come from one of table, python and pushed"),
+        ("{name: n, key: id, text: body}", "records come from one of table, python, dlt, rest and pushed"),
         ("{name: n, pushed: true, key: id}", "either text or template"),
         ("{name: n, pushed: true, key: id, text: a, template: b}", "either text or template"),
         ("{name: n, table: {url: 'sqlite:///a.db'}, key: id, text: body}", "either a name or a query"),
@@ -53,6 +53,13 @@ def test_uris_hold_any_key() -> None:
         ),
         ("{name: n, python: {use: 'a:B', arguments: {token: pa55word}}, key: id}", "literal value"),
         ("{name: n, python: 'import os; os', key: id, text: body}", "module:Class"),
+        ("{name: n, dlt: {use: 'a:b', arguments: {auth: {api_key: pa55word}}}, key: id, text: b}", "literal value"),
+        ("{name: n, rest: {client: {base_url: 'http://a'}, resources: [b]}, key: id, text: b}", "paginator"),
+        (
+            "{name: n, rest: {client: {base_url: 'http://a', paginator: auto, headers: {Authorization: pa55word}},"
+            " resources: [b]}, key: id, text: b}",
+            "literal value",
+        ),
         (
             "{name: n, pushed: true, key: id, text: body}\n      - {name: n, pushed: true, key: id, text: b}",
             "this name already",
