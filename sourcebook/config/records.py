@@ -13,6 +13,7 @@ from pydantic_core import PydanticCustomError
 from sourcebook.config.field_types import ByteCount, CollectionName, Duration, Settings, Text, Words
 from sourcebook.config.paths import expand_user
 from sourcebook.config.record_apis import DltSettings, RestSettings
+from sourcebook.config.record_files import AttachmentSettings, FilePlace
 from sourcebook.config.site_types import REFERENCE
 
 SCHEME: Final = "record://"
@@ -129,6 +130,15 @@ class RecordSource(Settings):
     media_type: Text | None = Field(
         default=None, description="the field with the media type or the file name of bytes in text"
     )
+    file: Text | None = Field(
+        default=None, description="the field with the path or URL of a file below files.root, in place of text"
+    )
+    files: FilePlace | None = Field(
+        default=None, description="a mapping such as {root: ./attachments} or {root: https://wiki.example.com/}"
+    )
+    attachments: AttachmentSettings | None = Field(
+        default=None, description="a mapping such as {field: attachments, name: filename, url: link}"
+    )
     url: Text | None = Field(default=None, description="the field with the link that citations name")
     updated: Text | None = Field(
         default=None, description="the field with the time or number that rises with each change of a record"
@@ -160,9 +170,12 @@ class RecordSource(Settings):
             raise PydanticCustomError(
                 "record_origin", "records come from one of table, python, dlt, rest and pushed: true"
             )
-        is_reader = self.python is not None and self.text is None
-        if (self.text is None) == (self.template is None) and not is_reader:
-            raise PydanticCustomError("record_text", "a record has either text or template")
+        written = sum(each is not None for each in (self.text, self.template, self.file))
+        if written != 1 and (written or self.python is None):  # a reader has a field `text`
+            raise PydanticCustomError("record_text", "a record has either text or template or file")
+        named = self.file or (self.attachments and self.attachments.url)
+        if named is not None and self.files is None:
+            raise PydanticCustomError("record_files", "files are read below files.root alone, which is missing")
         return self
 
     @property

@@ -10,9 +10,9 @@ from sourcebook.errors import FailureClass, ListingError
 from sourcebook.installation import install_command
 from sourcebook.model.document import JsonValue
 from sourcebook.records.environment import Secrets
-from sourcebook.records.mapping import plain_text, value_of
 from sourcebook.records.programs import named_object
 from sourcebook.records.record import Checkpoint, Row
+from sourcebook.records.values import plain_text, value_of
 
 _RESOURCE: Final = "resource of dlt, for sourcebook"
 """Key under which an item carries the name of its resource."""

@@ -44,7 +44,8 @@ def test_uris_hold_any_key() -> None:
     ("records", "said"),
     [
         ("{name: n, key: id, text: body}", "records come from one of table, python, dlt, rest and pushed"),
-        ("{name: n, pushed: true, key: id}", "either text or template"),
+        ("{name: n, pushed: true, key: id}", "either text or template or file"),
+        ("{name: n, pushed: true, key: id, file: path}", "below files.root alone"),
         ("{name: n, pushed: true, key: id, text: a, template: b}", "either text or template"),
         ("{name: n, table: {url: 'sqlite:///a.db'}, key: id, text: body}", "either a name or a query"),
         (
