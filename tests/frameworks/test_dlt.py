@@ -182,7 +182,8 @@ import dlt
 def crm(count):
     @dlt.resource
     def contacts(seen=dlt.sources.incremental("rank", initial_value=0)):
-        yield from ({"id": number, "body": f"Contact {number}", "rank": number} for number in range(seen.last_value, count))
+        for number in range(seen.last_value, count):
+            yield {"id": number, "body": f"Contact {number}", "rank": number}
 
     @dlt.resource
     def others():

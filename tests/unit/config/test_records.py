@@ -57,9 +57,8 @@ def test_uris_hold_any_key() -> None:
         ("{name: n, dlt: {use: 'a:b', arguments: {auth: {api_key: pa55word}}}, key: id, text: b}", "literal value"),
         ("{name: n, rest: {client: {base_url: 'http://a'}, resources: [b]}, key: id, text: b}", "paginator"),
         (
-            "{name: n, rest: {client: {base_url: 'http://a', paginator: auto, headers: {Authorization: pa55word}},"
-            " resources: [b]}, key: id, text: b}",
-            "literal value",
+            "{name: n, rest: {client: {base_url: a, paginator: auto, auth: {token: pa55word}}, resources: [b]}}",
+            "literal",
         ),
         (
             "{name: n, pushed: true, key: id, text: body}\n      - {name: n, pushed: true, key: id, text: b}",
