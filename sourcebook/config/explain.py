@@ -20,6 +20,7 @@ _TOLD = frozenset(
     | {"proxy", "browser", "selector", "viewport", "locale"}
     | {"git_url", "git_path", "revision", "web", "match", "target", "synonym"}
     | {"server_url", "variable", "provider", "time_zone", "record_origin", "record_text", "record_table"}
+    | {"record_files", "rest_client", "attachment"}
 )
 """Types of errors whose message is part of the explanation."""
 _ACCOUNT = re.compile(r"//[^/\s]*@")

@@ -79,14 +79,14 @@ def _rest(name: str, api: RestSettings, secrets: Secrets) -> Any:
     resources: list[Any] = []
     for written in deepcopy(api.resources):
         resource = {"name": written} if isinstance(written, str) else secrets.filled(written)
-        endpoint = resource.get("endpoint", resource.get("name"))
+        endpoint: Any = resource.get("endpoint", resource.get("name"))
         endpoint = {"path": endpoint} if isinstance(endpoint, str) else {**endpoint}
         endpoint["response_actions"] = [_refuse_errors, *endpoint.get("response_actions", ())]
         resources.append({**resource, "endpoint": endpoint})
     configuration = {"client": secrets.filled(deepcopy(api.client)), "resources": resources}
     if api.resource_defaults is not None:
         configuration["resource_defaults"] = secrets.filled(deepcopy(api.resource_defaults))
-    return rest_api_source(configuration, name=name)  # type: ignore[arg-type]
+    return rest_api_source(configuration, name=name)
 
 
 def _refuse_errors(response: Any, *_: Any, **__: Any) -> Any:

@@ -43,8 +43,8 @@ def test_a_file_is_fetched_with_the_headers_of_its_place_alone(monkeypatch: pyte
             with pytest.raises(ParseError, match=said) as error:
                 files.read(path)
             assert error.value.failure_class is failure_class
-        assert not elsewhere.paths
-        with pytest.raises(ParseError, match="max_bytes|3 bytes"):
+        assert not elsewhere.paths()
+        with pytest.raises(ParseError, match="bytes"):
             RecordFiles(place, 3).read("tides")
 
 
