@@ -88,9 +88,11 @@ def _missing(settings: CollectionSettings) -> Iterator[tuple[KeyPath, str]]:
             if variable not in os.environ:
                 yield ("repositories", index, "url"), f"the environment has no variable {variable}"
     for index, records in enumerate(settings.records):
-        for variable in _VARIABLE.findall(records.table.url if records.table is not None else ""):
-            if variable not in os.environ:
-                yield ("records", index, "table", "url"), f"the environment has no variable {variable}"
+        for origin in ("table", "python", "dlt", "rest"):
+            written = getattr(records, origin)
+            for variable in _VARIABLE.findall("" if written is None else written.model_dump_json()):
+                if variable not in os.environ:
+                    yield ("records", index, origin), f"the environment has no variable {variable}"
     for key in ("queries", "qrels"):
         path: str | None = getattr(settings.evaluation, key)
         if path is not None and not Path(path).is_file():

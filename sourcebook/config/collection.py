@@ -144,7 +144,9 @@ class CollectionSettings(Settings):
         default=(), description="a list of Git repositories, each `- url: …`"
     )
     records: tuple[RecordSource, ...] = Field(
-        default=(), description="a list of tables and programs, each `- name: …` with `table:`, `python:` or `pushed:`"
+        default=(),
+        description="a list of tables, programs and APIs, each `- name: …` with `table:`, `python:`, `dlt:`, `rest:` "
+        "or `pushed:`",
     )
     taken: Annotated[tuple[TakenDocuments, ...], BeforeValidator(listed)] = Field(
         default=(),

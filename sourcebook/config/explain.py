@@ -20,6 +20,7 @@ _TOLD = frozenset(
     | {"proxy", "browser", "selector", "viewport", "locale"}
     | {"git_url", "git_path", "revision", "web", "match", "target", "synonym"}
     | {"server_url", "variable", "provider", "time_zone", "record_origin", "record_text", "record_table"}
+    | {"record_files", "rest_client", "attachment"}
 )
 """Types of errors whose message is part of the explanation."""
 _ACCOUNT = re.compile(r"//[^/\s]*@")
@@ -165,6 +166,8 @@ def _declaration(model: type[BaseModel], at: KeyPath) -> tuple[Any, str]:
             annotation, description = _without_none(field.annotation), field.description or ""
         else:  # dict[name, value] or tuple[value, ...]
             arguments = get_args(annotation)
+            if not arguments:  # within a value of any form
+                break
             annotation = arguments[0] if arguments[-1] is Ellipsis else arguments[-1]
     return annotation, description
 

@@ -12,6 +12,8 @@ from pydantic_core import PydanticCustomError
 
 from sourcebook.config.field_types import ByteCount, CollectionName, Duration, Settings, Text, Words
 from sourcebook.config.paths import expand_user
+from sourcebook.config.record_apis import DltSettings, RestSettings
+from sourcebook.config.record_files import AttachmentSettings, FilePlace
 from sourcebook.config.site_types import REFERENCE
 
 SCHEME: Final = "record://"
@@ -100,7 +102,7 @@ class ProgramSettings(Settings):
 
 
 class RecordSource(Settings):
-    """Records, each of which is a document: rows of a table, or what a program yields."""
+    """Records, each of which is a document: rows of a table, or what a program or an API yields."""
 
     name: CollectionName = Field(description="a name of letters, digits, `_` and `-`, with which the URIs begin")
     table: TableSettings | None = Field(
@@ -108,6 +110,12 @@ class RecordSource(Settings):
     )
     python: ProgramSettings | None = Field(
         default=None, description="module:Class, or a mapping such as {use: my_notes:Notes, arguments: {space: HR}}"
+    )
+    dlt: DltSettings | None = Field(
+        default=None, description="module:function of a source of dlt, or a mapping such as {use: my_crm:contacts}"
+    )
+    rest: RestSettings | None = Field(
+        default=None, description="a mapping such as {client: {base_url: …, paginator: …}, resources: [issues]}"
     )
     pushed: bool = Field(
         default=False, strict=True, description="true where assets and programs of yours hand the records over"
@@ -121,6 +129,15 @@ class RecordSource(Settings):
     format: Literal["markdown", "html", "plain"] = Field(default="markdown", description="markdown, html or plain")
     media_type: Text | None = Field(
         default=None, description="the field with the media type or the file name of bytes in text"
+    )
+    file: Text | None = Field(
+        default=None, description="the field with the path or URL of a file below files.root, in place of text"
+    )
+    files: FilePlace | None = Field(
+        default=None, description="a mapping such as {root: ./attachments} or {root: https://wiki.example.com/}"
+    )
+    attachments: AttachmentSettings | None = Field(
+        default=None, description="a mapping such as {field: attachments, name: filename, url: link}"
     )
     url: Text | None = Field(default=None, description="the field with the link that citations name")
     updated: Text | None = Field(
@@ -148,12 +165,23 @@ class RecordSource(Settings):
 
     @model_validator(mode="after")
     def _one_origin_and_text(self) -> Self:
-        if (self.table is not None) + (self.python is not None) + self.pushed != 1:
-            raise PydanticCustomError("record_origin", "records come from one of table, python and pushed: true")
-        is_reader = self.python is not None and self.text is None
-        if (self.text is None) == (self.template is None) and not is_reader:
-            raise PydanticCustomError("record_text", "a record has either text or template")
+        origins = (self.table, self.python, self.dlt, self.rest)
+        if sum(each is not None for each in origins) + self.pushed != 1:
+            raise PydanticCustomError(
+                "record_origin", "records come from one of table, python, dlt, rest and pushed: true"
+            )
+        written = sum(each is not None for each in (self.text, self.template, self.file))
+        if written != 1 and (written or self.python is None):  # a reader has a field `text`
+            raise PydanticCustomError("record_text", "a record has either text or template or file")
+        named = self.file or (self.attachments and self.attachments.url)
+        if named is not None and self.files is None:
+            raise PydanticCustomError("record_files", "files are read below files.root alone, which is missing")
         return self
+
+    @property
+    def api(self) -> DltSettings | RestSettings | None:
+        """The source that dlt reads; None for other origins."""
+        return self.dlt or self.rest
 
     @property
     def location(self) -> str:

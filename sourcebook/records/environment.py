@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Mapping
 from typing import Any, Final, Self
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, quote_plus, unquote, urlsplit
 
 from sourcebook.config.site_types import REFERENCE
 from sourcebook.errors import FailureClass, ListingError
@@ -54,5 +54,5 @@ class Secrets:
             raise ListingError(reason, FailureClass.FORBIDDEN)
         found = found.strip()
         if len(found) >= _SHORTEST:
-            self._values.add(found)
+            self._values |= {found, quote(found, safe=""), quote_plus(found)}
         return found

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from importlib.metadata import entry_points
 from typing import Any, Final
 
-from sourcebook.config.records import ProgramSettings, RecordSource
+from sourcebook.config.records import RecordSource
 from sourcebook.errors import FailureClass, ListingError
 from sourcebook.model.document import JsonValue
 from sourcebook.records.environment import Secrets
@@ -28,7 +28,7 @@ def changes_of(settings: RecordSource, cursor: JsonValue) -> Iterator[Row | Dele
     secrets = Secrets()
     arguments, load = secrets.filled(program.arguments), secrets.filled(program.load)
     try:
-        changes = iter(_changes(_class_of(program)(**arguments), cursor, load))
+        changes = iter(_changes(named_object(program.use, program.folder)(**arguments), cursor, load))
         while (change := next(changes, None)) is not None:
             yield _checked(change)
     except ListingError:
@@ -46,14 +46,15 @@ def _checked(change: Any) -> Row | Deleted | Checkpoint:
     raise TypeError(f"it yields {type(change).__name__}; a record is a mapping from fields to values")
 
 
-def _class_of(program: ProgramSettings) -> Any:
-    module, colon, name = program.use.partition(":")
+def named_object(use: str, folder: str | None) -> Any:
+    """Return what `module:name` stands for, also of a module in a folder, or the entry point of a name."""
+    module, colon, name = use.partition(":")
     if not colon:
-        for found in entry_points(group=GROUP, name=program.use):
+        for found in entry_points(group=GROUP, name=use):
             return found.load()
-        raise ImportError(f"no installed package has the entry point {program.use} in the group {GROUP}")
-    if program.folder is not None and program.folder not in sys.path:
-        sys.path.append(program.folder)  # behind what is installed, which it hides nothing of
+        raise ImportError(f"no installed package has the entry point {use} in the group {GROUP}")
+    if folder is not None and folder not in sys.path:
+        sys.path.append(folder)  # behind what is installed, which it hides nothing of
     return getattr(importlib.import_module(module), name)
 
 

@@ -31,6 +31,20 @@ class Checkpoint:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedFile:
+    """A file that belongs to a record."""
+
+    name: str
+    content: bytes
+    media_type: str | None = None
+    """As its server says; None where nobody said it."""
+
+
+Known = tuple[str, str | None, bool]
+"""Version and mark of a known record, and whether its source has it."""
+
+
+@dataclass(frozen=True, slots=True)
 class RenderedRecord:
     """A record as the ledger keeps it: the bytes of its document, or why it has none."""
 

@@ -206,6 +206,8 @@ def test_odd_rows_fail_alone(records: RecordStages) -> None:
     assert failures.keys() == {"twice", "?without-key"}
     assert "several records have this key" in failures["twice"]
     assert "no key" in failures["?without-key"]
+    records.run()
+    assert records.failures() == failures, "they are failures as long as they are there"
     skipped = records.stages.rows("SELECT uri, skip_reason FROM raw_file WHERE skip_reason IS NOT NULL ORDER BY uri")
     assert ["shorten the names" in row["skip_reason"] or "max_bytes" in row["skip_reason"] for row in skipped] == [
         True
@@ -217,6 +219,53 @@ def test_odd_rows_fail_alone(records: RecordStages) -> None:
     records.do("DELETE FROM notes WHERE id IS NULL")
     records.run()
     assert records.failures() == {}
+    records.stages.assert_sound()
+
+
+def test_files_and_attachments_of_records_are_read_below_one_place(
+    records: RecordStages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A path is read by the readers of files; an attachment is a document with its record's link, and goes with it."""
+    folder = records.folder / "kept"
+    folder.mkdir()
+    (folder / "tides.html").write_text("<h1>Tides</h1><p>The barnacle marks high water.</p>")
+    (folder / "odd.bin").write_bytes(b"\0\1\2")
+    (folder / "limpet.csv").write_text("name,depth\nlimpet,3\n")
+    records.configure(
+        table=None,
+        pushed=True,
+        text=None,
+        file="path",
+        files={"root": str(folder)},
+        updated=None,
+        metadata=None,
+        url="link",
+        title=None,
+        attachments={"field": "files", "name": "called", "url": "path"},
+    )
+    records.run()
+    row = {"id": 1, "path": "tides.html", "link": "https://notes.example.com/1"}
+    sheet, broken = {"called": "limpet.csv", "path": "limpet.csv"}, {"called": "odd.bin", "path": "odd.bin"}
+
+    def push(*attached: dict[str, str], deleted: tuple[object, ...] = (), **fields: object) -> dict[str, StageReport]:
+        rows = [] if deleted else [{**row, "files": list(attached), **fields}]
+        with records.stages.connection() as connection:
+            push_records(connection, records.stages.collection, records=rows, deleted=deleted)
+        return records.run()
+
+    push(sheet, {"called": "passwd", "path": "../../../../etc/passwd"})
+    assert records.stages.found("barnacle") == {"1"}
+    (hit,) = records.stages.search("limpet", mode="keyword")
+    assert (hit.uri, hit.link, hit.title) == ("record://notes/1/limpet.csv", row["link"], "limpet.csv")
+    assert "is not below" in records.failures()["1/passwd"]
+    push(broken)
+    assert records.stages.found("limpet") == set(), "an attachment goes where its record does not have it"
+    push(sheet)
+    assert records.stages.found("limpet") == {"limpet.csv"}
+    push(path="nowhere.html")
+    assert "nowhere.html cannot be read" in records.failures()["1"]
+    assert records.stages.found("limpet barnacle") == {"1", "limpet.csv"}, "a record that fails keeps what it had"
+    assert push(deleted=(1,))["raw_files"].removed == 2
     records.stages.assert_sound()
 
 

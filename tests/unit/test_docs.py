@@ -35,6 +35,8 @@ from sourcebook.config.evaluation import MEASURES, EvaluationSettings, Generatio
 from sourcebook.config.field_types import Settings
 from sourcebook.config.membership import TakenDocuments
 from sourcebook.config.parsing import ParsingSettings
+from sourcebook.config.record_apis import DltSettings, RestSettings
+from sourcebook.config.record_files import AttachmentSettings, FilePlace
 from sourcebook.config.records import ProgramSettings, RecordSource, TableSettings
 from sourcebook.config.redaction import RedactionSettings
 from sourcebook.config.relations import RelationSettings
@@ -91,9 +93,16 @@ def test_every_setting_is_in_the_docs() -> None:
     keys += [f"sites[].politeness.{name}" for name in PolitenessSettings.model_fields]
     keys += [f"sites[].request.{name}" for name in RequestSettings.model_fields]
     keys += [f"repositories[].{name}" for name in RepositorySource.model_fields]
-    keys += [f"records[].{name}" for name in RecordSource.model_fields.keys() - {"table", "python"}]
+    keys += [
+        f"records[].{name}"
+        for name in RecordSource.model_fields.keys() - {"table", "python", "dlt", "rest", "files", "attachments"}
+    ]
+    keys += [f"records[].files.{name}" for name in FilePlace.model_fields]
+    keys += [f"records[].attachments.{name}" for name in AttachmentSettings.model_fields]
     keys += [f"records[].table.{field.alias or name}" for name, field in TableSettings.model_fields.items()]
     keys += [f"records[].python.{name}" for name in ProgramSettings.model_fields]
+    keys += [f"records[].dlt.{name}" for name in DltSettings.model_fields]
+    keys += [f"records[].rest.{name}" for name in RestSettings.model_fields]
     keys += [f"from[].{name}" for name in TakenDocuments.model_fields]
     keys += ["shards", "description"]
     keys += [f"chunking.{name}" for name in ChunkingSettings.model_fields]

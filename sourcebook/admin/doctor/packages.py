@@ -100,6 +100,7 @@ MODULES = {
     "langchain": ("langchain_core",),
     "llamaindex": ("llama_index.core",),
     "haystack": ("haystack",),
+    "dlt": ("dlt",),
 }
 """Modules that each extra of the distribution installs, less those of the extras that it contains."""
 
@@ -126,9 +127,10 @@ PURPOSES = {
     "langchain": "a retriever and a tool for LangChain",
     "llamaindex": "a retriever for LlamaIndex",
     "haystack": "a retriever for Haystack",
+    "dlt": "APIs as sources of records",
 }
 
-_FOR_OTHERS = frozenset({"langchain", "llamaindex", "haystack", "launchers"})
+_FOR_OTHERS = frozenset({"langchain", "llamaindex", "haystack", "launchers", "dlt"})
 """Extras for programs that have the framework anyway, and for other machines: without them nothing is missing."""
 _NEEDED = frozenset({"client", "server", "pipeline"})
 """Extras without which the pipeline does not run."""

@@ -36,7 +36,7 @@ def parse_envelope(content: bytes, *, name: str, settings: ParsingSettings) -> P
         media_type = named if is_type else detect_media_type(named, held[:HEAD_BYTES])
         if parser_for(media_type) is None or media_type == media.SOURCE_RECORD:
             raise ParseError(skip_reason(media_type), FailureClass.UNSUPPORTED)
-        name = name if is_type else named
+        name = envelope.get("file") or (name if is_type else named)
     else:
         held, media_type = envelope["text"].encode(), _FORMATS[envelope["format"]]
     document = parse(held, name=name, media_type=media_type, settings=settings.model_copy(update={"records": "never"}))

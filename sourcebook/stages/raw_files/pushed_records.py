@@ -1,6 +1,6 @@
 """Records that assets and programs hand over: kept as a look at a table keeps its rows."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from psycopg import Connection
 
@@ -8,11 +8,9 @@ from sourcebook.config.records import RecordSource
 from sourcebook.database.batches import batched_by_size
 from sourcebook.database.queries import queries
 from sourcebook.errors import UnknownSourceError
-from sourcebook.records.record import Row
-from sourcebook.stages.raw_files.source_records import keep_records, lose_records, mapping_of, turn
-
-_BATCH = 1_000
-_BATCH_BYTES = 16_000_000
+from sourcebook.records.record import RenderedRecord, Row
+from sourcebook.stages.raw_files.record_rows import BATCH, BATCH_BYTES, keep_records, known_children, lose_records
+from sourcebook.stages.raw_files.source_records import mapping_of, turn
 
 
 def push_records(
@@ -42,13 +40,30 @@ def push_records(
     source_id, settings = _pushed(connection, collection, source)
     mapping = mapping_of(connection, collection, settings)
     number = 0
-    rendered = (mapping.rendered(record) for record in records)
     with turn(connection, collection):
         connection.execute(queries["begin_pushed_records"], {"source_id": source_id})
-        for batch in batched_by_size(rendered, _BATCH, _BATCH_BYTES, size=lambda record: len(record.content or b"")):
+        children: dict[str, set[str]] = {}
+        if settings.attachments is not None:
+            rows = connection.execute(queries["known_records"], {"source_id": source_id})
+            children = known_children((row[0] for row in rows), settings)
+        gone = [uri for key in deleted if (uri := mapping.uri(key)) is not None]
+
+        def rendered() -> Iterator[RenderedRecord]:
+            nonlocal number
+            for row in records:
+                record = mapping.rendered(row)
+                number += 1
+                yield record
+                if record.failure is None:
+                    attached = [] if record.is_deleted else mapping.attachments(row, record.uri)
+                    yield from attached
+                    left = {each.uri for each in attached}
+                    gone.extend(children.get(record.uri, set()) - left)
+                    children[record.uri] = left
+
+        for batch in batched_by_size(rendered(), BATCH, BATCH_BYTES, size=lambda record: len(record.content or b"")):
             keep_records(connection, source_id, batch)
-            number += len(batch)
-        lose_records(connection, source_id, [uri for key in deleted if (uri := mapping.uri(key)) is not None])
+        lose_records(connection, source_id, [*gone, *(each for uri in gone for each in children.get(uri, ()))])
     return number
 
 

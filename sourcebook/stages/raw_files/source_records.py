@@ -18,26 +18,22 @@ from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
 from sourcebook.config.records import RecordSource
-from sourcebook.database.batches import batched, batched_by_size
+from sourcebook.database.batches import batched_by_size
 from sourcebook.database.queries import queries
 from sourcebook.errors import ConfigurationError, FailureClass, ListingError
 from sourcebook.model.selection import EVERYTHING, Selection
-from sourcebook.records.mapping import RecordMapping, mark_of
-from sourcebook.records.record import DELETED, Checkpoint, Deleted, RenderedRecord, Row
+from sourcebook.records.mapping import RecordMapping
+from sourcebook.records.record import DELETED, Checkpoint, Deleted, Known, RenderedRecord, Row
+from sourcebook.records.values import mark_of
 from sourcebook.stages.ingest_redaction import collection_redactor, redaction_identity
+from sourcebook.stages.raw_files.record_files import RecordFiles
+from sourcebook.stages.raw_files.record_rows import BATCH, BATCH_BYTES, keep_records, known_children, lose_records
 
 _log = logging.getLogger("sourcebook.records")
-_BATCH: Final = 1_000
-_BATCH_BYTES: Final = 16_000_000
-"""Records and bytes of a transaction."""
 _LARGE_SHARE: Final = 5
 """One in so many rows, from which all rows are read at once instead of those with some keys."""
 _RACY_SECONDS: Final = 2.0
 """Seconds after the first look that finds it in which a row with the latest mark may change and keep it."""
-
-
-_Known = tuple[str, str | None, bool]
-"""Version and mark of a known record, and whether its source has it."""
 
 
 def fetch_records(
@@ -65,7 +61,7 @@ def fetch_records(
             for row in cursor.execute(queries["record_sources"], scope).fetchall():
                 is_known = bool(row["state"].keys() - {"upstream"})
                 if (row["is_due"] or not only_due) and (is_known or not only_known):
-                    _look(connection, collection, row, deep=selection.deep)
+                    _look(connection, collection, row, selection)
 
 
 def awaited_assets(connection: Connection, collection: str) -> list[tuple[int, list[str], dict[str, int]]]:
@@ -87,16 +83,16 @@ def mapping_of(connection: Connection, collection: str, settings: RecordSource) 
     """
     redactor = collection_redactor(connection, collection)
     redact = None if redactor is None else lambda text: redactor.redact(text).text
-    return RecordMapping(settings, redact, redaction_identity(connection, collection))
+    read_file = None if settings.files is None else RecordFiles(settings.files, settings.max_bytes).read
+    return RecordMapping(settings, redact, redaction_identity(connection, collection), read_file)
 
 
-def _look(connection: Connection, collection: str, row: dict[str, Any], *, deep: bool) -> None:
+def _look(connection: Connection, collection: str, row: dict[str, Any], selection: Selection) -> None:
     """Look at one source of records, and record where the look ended."""
     source_id, settings = row["id"], RecordSource.model_validate(row["settings"])
     try:
-        looking = _Look(
-            connection, source_id, settings, row["state"], mapping_of(connection, collection, settings), deep=deep
-        )
+        mapping = mapping_of(connection, collection, settings)
+        looking = _Look(connection, source_id, settings, row["state"], mapping, selection.deep, selection.accept)
         looking.run()
         found = {**looking.state, "error": None, "failure_class": None}
     except (ListingError, ConfigurationError) as error:
@@ -128,9 +124,12 @@ class _Look:
     state: dict[str, Any]
     mapping: RecordMapping
     deep: bool
+    accept: bool
     is_anew: bool = field(init=False)
     """Whether every record is read again: by other settings, or because somebody asked."""
-    known: dict[str, _Known] = field(init=False, default_factory=dict)
+    known: dict[str, Known] = field(init=False, default_factory=dict)
+    children: dict[str, set[str]] = field(init=False, default_factory=dict)
+    """Known attachments of each record."""
     seen: set[str] = field(init=False, default_factory=set)
 
     def __post_init__(self) -> None:
@@ -141,7 +140,7 @@ class _Look:
     def run(self) -> None:
         if self.settings.table is not None:
             self._table()
-        elif self.settings.python is not None:
+        elif self.settings.python is not None or self.settings.api is not None:
             self._program()
 
     def _table(self) -> None:
@@ -152,7 +151,7 @@ class _Look:
             if updated is None:
                 self._know()
                 self._keep(self._each_once(table.rows(key, None)))
-                self._lose()
+                self._lose_unseen()
                 return
             marks = [(row_key, mark_of(value)) for row_key, value in table.marks(key, updated)]
             self._check_number(len(marks))
@@ -171,13 +170,16 @@ class _Look:
                 self.seen.add(uri)
                 if self._wants(uri, mark, latest, is_settled=bool(is_settled)):
                     wanted.append(row_key)
+                else:
+                    self.seen |= self.children.get(uri, set())
             partly = not self.is_anew and len(wanted) * _LARGE_SHARE < len(marks)
             self._keep(self._each_once(table.rows(key, wanted if partly else None), repeated))
         failed = [self.mapping.repeated(uri) for uri in repeated if uri != self.mapping.keyless]
         if self.mapping.keyless in repeated:
             failed.append(self.mapping.rendered({}))
+        self.seen |= {each.uri for each in failed}
         self._keep(failed)
-        self._lose()
+        self._lose_unseen()
         first = self.state.get("latest_at", 0.0) if self.state.get("latest") == latest else time.time()
         is_settled = is_settled or time.time() - first >= _RACY_SECONDS
         listing = None if repeated else digest
@@ -191,40 +193,56 @@ class _Look:
         return known_mark != mark or not (is_live or version == DELETED)
 
     def _program(self) -> None:
-        from sourcebook.records.programs import changes_of
-
         self._know()
         batch: list[RenderedRecord] = []
-        gone: list[str] = []
+        gone: set[str] = set()
         size = 0
-        for number, change in enumerate(changes_of(self.settings, self.state.get("cursor")), 1):
+        for number, change in enumerate(self._changes(), 1):
             self._check_number(number)
             match change:
                 case Deleted(key=key):
-                    gone.append(self.mapping.uri(key) or "")
+                    uri = self.mapping.uri(key) or ""
+                    gone |= {uri, *self.children.pop(uri, ())}
                 case Checkpoint():
                     self._settle(batch, gone, change)
-                    batch, gone, size = [], [], 0
+                    batch, gone, size = [], set(), 0
                 case _:
-                    record = self.mapping.rendered(change)
-                    self.seen.add(record.uri)
-                    batch.append(record)
-                    size += len(record.content or b"")
-            if len(batch) >= _BATCH or size > _BATCH_BYTES:
+                    record, *attached = self._rendered(change)
+                    batch += [record, *attached]
+                    size += sum(len(each.content or b"") for each in (record, *attached))
+                    known = self.children.pop(record.uri, set())
+                    left = {each.uri for each in attached} | (known if record.failure is not None else set())
+                    self.children[record.uri] = left
+                    self.seen |= {record.uri, *left}
+                    gone = (gone | known) - {record.uri, *left}
+            if len(batch) >= BATCH or size > BATCH_BYTES:
                 self._keep(batch)
                 batch, size = [], 0
         self._settle(batch, gone, None)
 
-    def _settle(self, batch: Sequence[RenderedRecord], gone: Sequence[str], checkpoint: Checkpoint | None) -> None:
+    def _changes(self) -> Iterator[Row | Deleted | Checkpoint]:
+        api, cursor = self.settings.api, self.state.get("cursor")
+        if api is None:
+            from sourcebook.records.programs import changes_of
+
+            return changes_of(self.settings, cursor)
+        from sourcebook.records.apis import items_of
+
+        is_old = time.time() - self.state.get("listed_at", 0.0) > api.relist.total_seconds()
+        return items_of(self.settings, None if is_old else cursor)
+
+    def _settle(self, batch: Sequence[RenderedRecord], gone: Iterable[str], checkpoint: Checkpoint | None) -> None:
         """Record what was yielded together with the point from which the next look goes on."""
         with self.connection.transaction():
             self._keep({record.uri: record for record in batch}.values())
-            lose_records(self.connection, self.source_id, gone)
+            self._lose(gone)
             if checkpoint is None:
                 return
             if checkpoint.complete:
-                self._lose()
+                self._check_emptiness()
+                self._lose_unseen()
                 self.seen = set()
+                self.state["listed_at"] = time.time()
             self.state["cursor"] = checkpoint.cursor
             scope = {"source_id": self.source_id, "state": Jsonb(self.state), "seconds": 0}
             self.connection.execute(queries["record_look"], scope)
@@ -234,7 +252,7 @@ class _Look:
         held, found = {*repeated}, set[str]()
         for number, row in enumerate(rows, 1):
             self._check_number(number)
-            record = self.mapping.rendered(row)
+            record, *attached = self._rendered(row)
             if record.uri in held:
                 continue
             if record.uri in found and record.uri != self.mapping.keyless:
@@ -243,6 +261,28 @@ class _Look:
             found.add(record.uri)
             self.seen.add(record.uri)
             yield record
+            if record.failure is not None:
+                self.seen |= self.children.get(record.uri, set())
+                continue
+            self.seen |= {each.uri for each in attached}
+            yield from attached
+
+    def _rendered(self, row: Row) -> list[RenderedRecord]:
+        """Return a record with its attachments; files are not read again where a record is as it was."""
+        known = {} if self.is_anew else self.known
+        record = self.mapping.rendered(row, known)
+        if record.failure is not None or record.is_deleted:
+            return [record]
+        return [record, *self.mapping.attachments(row, record.uri, known)]
+
+    def _check_emptiness(self) -> None:
+        """Do not believe an API that lists nothing where it had records: many answer errors with an empty list."""
+        live = sum(is_live for _, _, is_live in self.known.values())
+        if live and self.settings.api is not None and not self.seen and not self.accept:
+            raise ListingError(
+                f"it lists no record, where {live:,} were known, which stay: sourcebook ingest --accept takes the loss",
+                FailureClass.HELD,
+            )
 
     def _check_number(self, number: int) -> None:
         if number > self.settings.max_records:
@@ -256,6 +296,7 @@ class _Look:
         with self.connection.cursor(binary=True) as cursor:
             rows = cursor.execute(queries["known_records"], {"source_id": self.source_id})
             self.known = {row[0]: row[1:] for row in rows}
+        self.children = known_children(self.known, self.settings)
 
     def _keep(self, records: Iterable[RenderedRecord]) -> None:
         """Write the records that differ from those that are known."""
@@ -264,40 +305,18 @@ class _Look:
             for record in records
             if self.known.get(record.uri) != (record.version, record.mark, not record.is_deleted)
         )
-        for batch in batched_by_size(differing, _BATCH, _BATCH_BYTES, size=lambda record: len(record.content or b"")):
+        for batch in batched_by_size(differing, BATCH, BATCH_BYTES, size=lambda record: len(record.content or b"")):
             keep_records(self.connection, self.source_id, batch)
+            self.known |= {each.uri: (each.version, each.mark, not each.is_deleted) for each in batch}
 
-    def _lose(self) -> None:
+    def _lose_unseen(self) -> None:
         """Mark the records as gone that a complete listing does not have."""
-        lose_records(
-            self.connection,
-            self.source_id,
-            [uri for uri, (_, _, live) in self.known.items() if live and uri not in self.seen],
-        )
+        self._lose([uri for uri, (_, _, live) in self.known.items() if live and uri not in self.seen])
 
-
-def keep_records(connection: Connection, source_id: int, records: Sequence[RenderedRecord]) -> None:
-    """Insert or update records of a source in one statement, the last one of each URI."""
-    once = list({record.uri: record for record in records}.values())
-    connection.execute(
-        queries["record_records"],
-        {
-            "source_id": source_id,
-            "uris": [record.uri for record in once],
-            "versions": [record.version for record in once],
-            "marks": [record.mark for record in once],
-            "contents": [record.content for record in once],
-            "skip_reasons": [record.skip_reason for record in once],
-            "failures": [record.failure for record in once],
-            "failure_classes": [record.failure_class for record in once],
-        },
-    )
-
-
-def lose_records(connection: Connection, source_id: int, uris: Sequence[str]) -> None:
-    """Mark records of a source as gone."""
-    for batch in batched(uris, _BATCH):
-        connection.execute(queries["lose_records"], {"source_id": source_id, "uris": list(batch)})
+    def _lose(self, uris: Iterable[str]) -> None:
+        lost = list(uris)
+        lose_records(self.connection, self.source_id, lost)
+        self.known |= {uri: (self.known[uri][0], None, False) for uri in lost if uri in self.known}
 
 
 def _digest(marks: Iterable[tuple[object, str | None]]) -> str:

@@ -43,8 +43,9 @@ def test_uris_hold_any_key() -> None:
 @pytest.mark.parametrize(
     ("records", "said"),
     [
-        ("{name: n, key: id, text: body}", "records come from one of table, python and pushed"),
-        ("{name: n, pushed: true, key: id}", "either text or template"),
+        ("{name: n, key: id, text: body}", "records come from one of table, python, dlt, rest and pushed"),
+        ("{name: n, pushed: true, key: id}", "either text or template or file"),
+        ("{name: n, pushed: true, key: id, file: path}", "below files.root alone"),
         ("{name: n, pushed: true, key: id, text: a, template: b}", "either text or template"),
         ("{name: n, table: {url: 'sqlite:///a.db'}, key: id, text: body}", "either a name or a query"),
         (
@@ -53,6 +54,12 @@ def test_uris_hold_any_key() -> None:
         ),
         ("{name: n, python: {use: 'a:B', arguments: {token: pa55word}}, key: id}", "literal value"),
         ("{name: n, python: 'import os; os', key: id, text: body}", "module:Class"),
+        ("{name: n, dlt: {use: 'a:b', arguments: {auth: {api_key: pa55word}}}, key: id, text: b}", "literal value"),
+        ("{name: n, rest: {client: {base_url: 'http://a'}, resources: [b]}, key: id, text: b}", "paginator"),
+        (
+            "{name: n, rest: {client: {base_url: a, paginator: auto, auth: {token: pa55word}}, resources: [b]}}",
+            "literal",
+        ),
         (
             "{name: n, pushed: true, key: id, text: body}\n      - {name: n, pushed: true, key: id, text: b}",
             "this name already",

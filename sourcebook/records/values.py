@@ -1,0 +1,69 @@
+"""Values of the fields of records, as texts and as JSON."""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime, time
+from decimal import Decimal
+from typing import Any, Final
+
+from sourcebook.model.document import JsonValue
+from sourcebook.model.storable import storable_text
+from sourcebook.records.record import Row
+
+_ABSENT: Final = ("", "0", "false", "f", "no", "n")
+"""Texts of a field by which a record is not deleted."""
+
+
+def value_of(row: Row, field: str) -> object:
+    """Return a field of a record, also one within another: `fields.summary`; None where it is not there."""
+    if field in row or "." not in field:
+        return row.get(field)
+    value: object = row
+    for part in field.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value
+
+
+def mark_of(value: object) -> str | None:
+    """Return the version of a record that a value of its field `updated` stands for."""
+    return None if value is None else plain_text(value)
+
+
+def plain_text(value: object) -> str:
+    """Return a value as a text that the database holds."""
+    match value:
+        case str():
+            return storable_text(value)
+        case bytes() | bytearray() | memoryview():
+            return storable_text(bytes(value).decode("utf-8", "replace"))
+        case datetime() | date() | time():
+            return value.isoformat()
+        case dict() | list():
+            return storable_text(json.dumps(value, ensure_ascii=False, default=str))
+        case _:
+            return storable_text(str(value))
+
+
+def json_value(value: object) -> JsonValue:
+    match value:
+        case None | bool() | int() | float():
+            return value if value == value else None  # not NaN
+        case Decimal():
+            return int(value) if value == value.to_integral_value() else float(value)
+        case Mapping():
+            return {str(name): json_value(held) for name, held in value.items()}
+        case bytes() | bytearray() | memoryview():
+            return None
+        case Sequence() if not isinstance(value, str):
+            return [json_value(held) for held in value]
+        case _:
+            return plain_text(value)
+
+
+def words_of(value: object) -> list[JsonValue]:
+    found = value.split(",") if isinstance(value, str) else value if isinstance(value, Sequence | set) else ()
+    return [*dict.fromkeys(word for each in found if (word := plain_text(each).strip()))]
+
+
+def is_set(value: Any) -> bool:
+    return plain_text(value).strip().casefold() not in _ABSENT if isinstance(value, str | bytes) else bool(value)
