@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any, Self
 
 from psycopg import Connection, sql
@@ -54,6 +55,8 @@ class SearchScope:
     """Settings of synonyms as JSON by the name of the collection; of collections without, the defaults hold."""
     explaining: tuple[str, ...] = ()
     """Collections with documents that explain abbreviations."""
+    words_version: int = 0
+    """Version of the function that makes the lexemes of words."""
 
     @property
     def ids(self) -> list[int]:
@@ -103,11 +106,7 @@ def find_scope(
     if generations:
         chosen = connection.execute(queries["chosen_generations"], {"generations": list(generations)}).fetchall()
     wanted = [name for name, _ in chosen] if generations and collections is None else collections
-    scope = {
-        "collections": None if wanted is None else list(wanted),
-        "chosen": Jsonb(dict(chosen)) if chosen else None,
-    }
-    rows = connection.execute(queries["search_scope"], scope).fetchall()
+    rows = connection.execute(_statement(None if wanted is None else tuple(wanted), tuple(chosen))).fetchall()
     names = {row[0] for row in rows}
     missing = sorted(set(collections or ()) - names)
     if missing:
@@ -125,16 +124,27 @@ def find_scope(
                 tuple(known),
                 *index,
             )
-            for name, number, model, embedding, dimensions, known, *index, _, _, _, _, _ in rows
+            for name, number, model, embedding, dimensions, known, *index, _, _, _, _, _, _ in rows
             if number is not None
         ),
         tuple(row[0] for row in rows if row[1] is None),
-        tuple(row[0] for row in rows if row[-2]),
-        redactions_in_force({row[0]: row[-1] for row in rows}),
+        tuple(row[0] for row in rows if row[-3]),
+        redactions_in_force({row[0]: row[-2] for row in rows}),
+        tuple(row[0] for row in rows if row[-6]),
+        {row[0]: row[-4] for row in rows if row[-4] is not None},
         tuple(row[0] for row in rows if row[-5]),
-        {row[0]: row[-3] for row in rows if row[-3] is not None},
-        tuple(row[0] for row in rows if row[-4]),
+        rows[0][-1] if rows else 0,
     )
+
+
+@lru_cache(maxsize=64)
+def _statement(collections: tuple[str, ...] | None, chosen: tuple[tuple[str, int], ...]) -> bytes:
+    """Return the statement that reads a scope, with its values in it: searches ask for few different ones."""
+    statement = queries["search_scope"].format(
+        collections=sql.Literal(None if collections is None else list(collections)),
+        chosen=sql.Literal(Jsonb(dict(chosen)) if chosen else None),
+    )
+    return statement.as_bytes()
 
 
 def check_generations(connection: Connection, generations: Sequence[int]) -> None:

@@ -59,12 +59,16 @@ def corpora(database: Database) -> Iterator[tuple[WordCorpus, WordCorpus]]:
 
 
 def plan(
-    connection: Connection, name: str, parameters: dict[str, Any], condition: LiteralString = "TRUE"
+    connection: Connection,
+    name: str,
+    parameters: dict[str, Any] | None,
+    condition: LiteralString = "TRUE",
+    **literals: sql.Literal,
 ) -> list[dict[str, Any]]:
     """Return the nodes of the plan that PostgreSQL chooses by itself."""
     statement: sql.Composable = queries[name]
-    if "matching" in name:
-        statement = queries[name].format(condition=sql.SQL(condition))
+    if "matching" in name or literals:
+        statement = queries[name].format(condition=sql.SQL(condition), **literals)
     row = connection.execute(sql.Composed([sql.SQL("EXPLAIN (FORMAT json) "), statement]), parameters).fetchone()
     assert row is not None
     return list(_nodes(row[0][0]["Plan"]))
@@ -234,7 +238,8 @@ def test_the_words_that_passages_hold_are_read_by_key(
 def test_the_scope_is_read_without_touching_entries(
     connection: Connection, corpora: tuple[WordCorpus, WordCorpus]
 ) -> None:
-    nodes = plan(connection, "search_scope", {"collections": [corpora[0].collection], "chosen": None})
+    asked = {"collections": sql.Literal([corpora[0].collection]), "chosen": sql.Literal(None)}
+    nodes = plan(connection, "search_scope", None, **asked)
     read = {"collection", "generation", "indexed_document", "text_configuration", "pg_index", "pg_class"}
     read.add("document_abbreviation")  # whether there is any
     assert relations(nodes) == read

@@ -1,15 +1,20 @@
 """Names with signs, numbers, days and parts of names, found by the keyword leg of a real search."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import permutations
 
 import pytest
 from psycopg import Connection
 
 from sourcebook import KnowledgeBase
+from sourcebook.config.passages import EmbeddingSettings
 from sourcebook.database.database import Database
 from sourcebook.database.embedded import EmbeddedServer
 from sourcebook.database.queries import queries
+from sourcebook.search.ranking import word_lexemes
+from sourcebook.search.ranking.word_lexemes import lexemes_of_words
+from sourcebook.search.scope import ScopedGeneration, SearchScope
 from sourcebook.stages.search_index import publish
 from tests.integration.word_corpus import WordCorpus, Written, new_corpus, word_database
 
@@ -186,17 +191,33 @@ def test_the_option_of_a_query_is_what_it_is_about(connection: Connection, find:
     assert find("store_pages -Kq mydb", corpus) == [1, 0]
 
 
-def test_statements_of_a_search_read_words_as_the_index_does(connection: Connection) -> None:
-    """They take shorter ways, by which words of letters alone, and lexemes in their order, are the same."""
+def test_statements_of_a_search_read_words_as_the_index_does(
+    connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They take shorter ways, by which words of letters alone, and lexemes in their order, are the same.
+
+    Words that a process has read it remembers: its passages repeat them.
+    """
     words = ["running", "Running", "RUNNING", "runningFast", "C++", "2024-05-03", "naïve", "Äpfel", "дома", "don't"]
     texts = ["an in-house café-au-lait bar", "GPU vs CPU on 2024-05-03", "C++ & .NET", "知識庫", "дома и ёлка", ""]
     names = ["english", "german", "russian", "serbian", "simple", "turkish"]
     read = "SELECT word, array_agg(DISTINCT lexeme) FROM unnest(%s::text[]) AS word, unnest(%s::text[]) AS name, "
     read += "unnest(search_lexemes(name::regconfig, word)) GROUP BY word"
     wanted: dict[str, list[str]] = dict(connection.execute(read, [words, names]).fetchall())
-    tokens = [token for listed in wanted.values() for token in listed]
-    scoped = {"words": words, "configurations": names, "tokens": tokens}
-    assert dict(connection.execute(queries["words_with_lexemes"], scoped).fetchall()) == wanted
+    scoped = {"words": words, "configurations": names}
+    assert dict(connection.execute(queries["lexemes_of_words"], scoped).fetchall()) == wanted
+    generation = ScopedGeneration("any", 1, "any", EmbeddingSettings(), 2, tuple(names))
+    scope = SearchScope((generation,), words_version=-1)
+    some = {word: lexemes[-1] for word, lexemes in wanted.items()}
+    tokens = set(some.values())
+    held = {word: [each for each in lexemes if each in tokens] for word, lexemes in wanted.items()}
+    assert lexemes_of_words(connection, scope, words[:4], tokens) == {word: held[word] for word in words[:4]}
+    assert lexemes_of_words(connection, scope, [*words, "\u2028"], tokens) == held
+    with monkeypatch.context() as patched:
+        patched.setattr(word_lexemes, "queries", {})  # nothing may be asked
+        assert lexemes_of_words(connection, scope, [*words, "\u2028"], tokens) == held
+        with pytest.raises(KeyError):
+            lexemes_of_words(connection, replace(scope, words_version=-2), words, tokens)
     order = "SELECT text, lexemes_in_order(name::regconfig, text) FROM unnest(%s::text[]) text, unnest(%s::text[]) name"
     found = connection.execute(queries["lexemes_of_texts"], {"texts": texts, "configurations": names}).fetchall()
     assert sorted(found) == sorted(connection.execute(order, [texts, names]).fetchall())

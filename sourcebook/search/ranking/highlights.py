@@ -7,14 +7,14 @@ end of a word.
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from psycopg import Connection
 
-from sourcebook.database.queries import queries
 from sourcebook.search.query_terms import FIRST_UNSPACED, WORD, QueryTerm
+from sourcebook.search.ranking.word_lexemes import lexemes_of_words
 from sourcebook.search.scope import SearchScope
 
 _COMPOUND: Final = re.compile(r"\b\w++(?:[./@:_+-]+\w++)+|\b\w[^\W_]*+_\w++")
@@ -77,15 +77,7 @@ def find_highlights(
             and any(part[:_BEGINNING].lower() in beginnings for part in _PART.findall(word))
         )
     }
-    rows = connection.execute(
-        queries["words_with_lexemes"],
-        {
-            "words": sorted(possible)[:_MOST_WORDS],
-            "tokens": list(weights),
-            "configurations": list(scope.configurations),
-        },
-    )
-    tokens: Mapping[str, list[str]] = dict(rows.fetchall())
+    tokens = lexemes_of_words(connection, scope, sorted(possible)[:_MOST_WORDS], weights)
     return [
         _without_overlaps(
             highlight

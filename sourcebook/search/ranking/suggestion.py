@@ -8,6 +8,7 @@ from psycopg import Connection
 
 from sourcebook.database.queries import queries
 from sourcebook.search.query_terms import WORD, QueryTerm, nearest_words
+from sourcebook.search.ranking.word_lexemes import lexemes_of_words
 from sourcebook.search.scope import SearchScope
 
 _MOST: Final = 3
@@ -53,11 +54,8 @@ def _lexemes(
     connection: Connection, scope: SearchScope, words: "Iterator[str] | Counter[str]", tokens: Sequence[str]
 ) -> dict[str, str]:
     """Return the first of some lexemes that each word has, by the word."""
-    rows = connection.execute(
-        queries["words_with_lexemes"],
-        {"words": sorted(set(words)), "tokens": list(tokens), "configurations": list(scope.configurations)},
-    )
-    return {word: found[0] for word, found in rows}
+    found = lexemes_of_words(connection, scope, set(words), tokens)
+    return {word: lexemes[0] for word, lexemes in found.items()}
 
 
 def _words(text: str) -> Iterator[str]:
