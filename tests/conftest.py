@@ -1,5 +1,7 @@
 """What more than one layer of tests shares."""
 
+from __future__ import annotations
+
 import gc
 import os
 import shutil
@@ -10,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from itertools import count
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import psycopg
 import pytest
@@ -28,9 +31,11 @@ from sourcebook.embedding.weights import BUNDLED_NAME
 from sourcebook.parsing.parser_pool import ParserPool
 from tests import durations
 from tests.exported import exported_home
-from tests.integration.stages import Stages
 from tests.memory_folder import memory_folder
 from tests.remembering_embedder import RememberingEmbedder
+
+if TYPE_CHECKING:
+    from tests.integration.stages import Stages
 
 os.environ.pop("COLUMNS", None)  # pytest-xdist gives its workers a terminal's width; commands print into a pipe here
 
@@ -299,6 +304,8 @@ def stages(
     settle: Callable[[Path], None],
 ) -> Iterator[Stages]:
     """The stages over an empty folder `docs` and an empty knowledge base."""
+    from tests.integration.stages import Stages  # imports all stages, which most processes do not need
+
     root = tmp_path / "docs"
     root.mkdir()
     stages = Stages(database, embedder, parsers, root, settle, speech_home)

@@ -1,6 +1,7 @@
 """The example library's binary documents come out as the words that they were made from."""
 
 from collections import Counter
+from functools import cache
 
 import pytest
 
@@ -11,6 +12,7 @@ from sourcebook.parsing.parse import parse
 from tests.checkout import EXAMPLES
 
 
+@cache
 def read(path: str) -> ParsedDocument:
     file = EXAMPLES / "library" / path
     content = file.read_bytes()

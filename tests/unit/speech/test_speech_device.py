@@ -9,7 +9,7 @@ from sourcebook.model.device import DeviceName
 from sourcebook.speech.engine import Engine
 from sourcebook.speech.engines.loading import FallingBack, speech_device
 from tests.unit.speech.clips import sound
-from tests.unit.speech.conftest import ENGLISH_PIECES, Load
+from tests.unit.speech.conftest import ENGLISH_PIECES, HearPieces, Load
 
 VANISHED = torch.AcceleratorError("CUDA error: no CUDA-capable device is detected")
 
@@ -39,11 +39,11 @@ def test_a_gpu_that_cannot_be_loaded_to_leaves_the_processor(load: Load) -> None
     assert asked == ["cuda", "cpu"]
 
 
-def test_a_gpu_that_vanishes_and_one_with_too_little_memory(load: Load) -> None:
+def test_a_gpu_that_vanishes_and_one_with_too_little_memory(load: Load, hear_pieces: HearPieces) -> None:
     """Pieces are halved until they fit; where the GPU vanishes, the processor hears the same."""
     engine = load("faster-whisper")
     pieces = [sound(name) for name in ENGLISH_PIECES]
-    expected = engine.transcribe(pieces, "en")
+    expected = hear_pieces("faster-whisper")
     heard_at_once: list[int] = []
 
     class Gpu:

@@ -9,6 +9,8 @@ from pillow_heif import register_heif_opener
 
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.model.document import ParsedDocument
+from sourcebook.parsing.pdf.ocr.recognise import recognise
+from sourcebook.parsing.pdf.ocr.recognised_page import RecognisedPage
 from sourcebook.parsing.pdf.pictures.read_picture import parse_image
 from tests.unit.parsing.covering import assert_blocks_cover
 
@@ -16,6 +18,20 @@ TEXT = ("Read what is written in pictures", "and find it again among all other p
 
 
 register_heif_opener()  # to write HEIF
+_KNOWN: dict[tuple[tuple[int, int], bytes, tuple[str, ...]], RecognisedPage] = {}
+
+
+@pytest.fixture(autouse=True)
+def recognised_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Recognise the same pixels once, as they are in most of the formats."""
+
+    def recognised(image: Image.Image, languages: tuple[str, ...] = ()) -> RecognisedPage:
+        key = (image.size, image.convert("RGB").tobytes(), languages)
+        if key not in _KNOWN:
+            _KNOWN[key] = recognise(image, languages)
+        return _KNOWN[key]
+
+    monkeypatch.setattr("sourcebook.parsing.pdf.ocr.recognise.recognise", recognised)
 
 
 def picture(lines: tuple[str, ...] = TEXT, *, mode: str = "RGB") -> Image.Image:

@@ -180,11 +180,11 @@ def test_broken_code_is_cut_as_far_as_it_can_be_read(language: str, source: str,
 @pytest.mark.parametrize("language", sorted(CODE_LANGUAGES))
 def test_time_grows_with_length_alone(language: str) -> None:
     """Brackets that are never closed, and prose in place of code, take no longer than code; most take milliseconds."""
-    sources = ["{" * 20_000, "(" * 20_000, "word " * 4_000, "if x then " * 2_000, "<a " * 5_000, '"' * 10_001]
+    sources = ["{" * 10_000, "(" * 10_000, "word " * 2_000, "if x then " * 1_000, "<a " * 2_500, '"' * 5_001]
     begun = time.process_time()
     for source in sources:
         code_cuts(source, language=language)
-    assert time.process_time() - begun < 15
+    assert time.process_time() - begun < 4
 
 
 def test_a_minified_megabyte_is_cut_in_seconds() -> None:
