@@ -307,6 +307,15 @@ def prose_length(element: Element) -> int:
     return text_length(element) - sum(len(all_text(link)) if len(link) else len(link.text or "") for link in links)
 
 
+def make_label(element: Element, *, longest: int) -> None:
+    """Turn a title of up to `longest` characters into a bold paragraph: the text after it is not its section."""
+    text = plain_text(element)
+    if 0 < len(text) <= longest:
+        replace_content(element, "")
+        element.tag = "p"
+        subelement(element, "strong", text)
+
+
 def found(element: Element, path: str) -> list[Any]:
     """Return what an XPath finds: elements, or texts; quicker than a walk where there is little."""
     elements: list[Any] = _compiled(path)(element)
