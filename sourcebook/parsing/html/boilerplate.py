@@ -9,10 +9,10 @@ from sourcebook.parsing.html.tree import (
     HEADINGS,
     Element,
     drop,
+    make_label,
     plain_text,
     prose_length,
     replace_content,
-    subelement,
     text_length,
     unwrap,
 )
@@ -136,7 +136,7 @@ def prune(root: Element) -> None:
         if verdict == "contents":
             contents.append(element)
         elif verdict == "label":
-            _make_label(element)
+            make_label(element, longest=_LONGEST_LABEL)
         elif verdict == "boilerplate" and not _holds_more(element, most):
             if _is_permalink_of_heading(element):
                 replace_content(element, "")  # its target says which id is the heading's
@@ -303,15 +303,6 @@ def _is_mostly_links(element: Element) -> bool:
 def _holds_more(element: Element, most: int) -> bool:
     """Whether an element has more than `most` characters of text outside links."""
     return text_length(element) > most and prose_length(element) > most
-
-
-def _make_label(element: Element) -> None:
-    """Turn the title of a note into a bold paragraph, because the text after the note is not part of it."""
-    text = plain_text(element)
-    if 0 < len(text) <= _LONGEST_LABEL:
-        replace_content(element, "")
-        element.tag = "p"
-        subelement(element, "strong", text)
 
 
 def _is_article(element: Element) -> bool:

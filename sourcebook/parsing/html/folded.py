@@ -14,9 +14,9 @@ from sourcebook.parsing.html.tree import (
     Element,
     drop,
     found,
+    make_label,
     plain_text,
     prose_length,
-    replace_content,
     subelement,
     text_length,
 )
@@ -58,7 +58,7 @@ def unfold(body: Element) -> int:
     _label_tabs(body)
     for control in found(body, _CONTROLS):
         if _opens_what_follows(control):
-            _make_label(control)
+            make_label(control, longest=_LONGEST_LABEL)
     return words
 
 
@@ -186,14 +186,6 @@ def _opens_what_follows(control: Element) -> bool:
     if after is None or after.tag not in _BLOCKS or _is_menu(after):
         return False
     return not _MORE.fullmatch(plain_text(control))
-
-
-def _make_label(control: Element) -> None:
-    text = plain_text(control)
-    if 0 < len(text) <= _LONGEST_LABEL:
-        replace_content(control, "")
-        control.tag = "p"
-        subelement(control, "strong", text)
 
 
 def _label_tabs(body: Element) -> None:

@@ -317,6 +317,15 @@ def prose_length(element: Element) -> int:
     return length
 
 
+def make_label(element: Element, *, longest: int) -> None:
+    """Turn a title of up to `longest` characters into a bold paragraph: the text after it is not its section."""
+    text = plain_text(element)
+    if 0 < len(text) <= longest:
+        replace_content(element, "")
+        element.tag = "p"
+        subelement(element, "strong", text)
+
+
 def found(element: Element, path: str) -> list[Any]:
     """Return what an XPath finds: elements, or texts; quicker than a walk where there is little."""
     elements: list[Any] = _compiled(path)(element)

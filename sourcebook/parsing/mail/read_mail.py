@@ -2,8 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
 from html import unescape
 from urllib.parse import unquote
 
@@ -20,6 +19,7 @@ from sourcebook.parsing.mail.attachments import read_message
 from sourcebook.parsing.mail.internet import CONTENT_ID
 from sourcebook.parsing.mail.message import Body, MailMessage
 from sourcebook.parsing.text.decode import clean
+from sourcebook.parsing.text.joined_blocks import JoinedBlocks
 from sourcebook.parsing.text.picture_marks import picture_mark
 from sourcebook.parsing.text.plain_text import paragraphs
 from sourcebook.parsing.text.spans import trimmed
@@ -65,10 +65,8 @@ def mail_document(content: bytes, *, media_type: str, taken: set[str]) -> Parsed
     writer = _Writer()
     subject = _ESCAPED.sub(r"\\\1", message.subject)
     title = plain_title(subject)
-    if subject:
-        writer.add(f"# {subject}", "heading", level=1, title=title)
-    if head := "  \n".join(_head_lines(message)):
-        writer.add(head, "paragraph")
+    writer.add_heading(subject, 1)
+    writer.add("  \n".join(_head_lines(message)), "paragraph")
     before = len(writer.blocks)
     lost = sum(writer.add_body(body, message.pictures) for body in message.bodies)
     prose = writer.blocks[before:]
@@ -87,16 +85,8 @@ def mail_document(content: bytes, *, media_type: str, taken: set[str]) -> Parsed
     )
 
 
-class _Writer:
-    """Joins pieces of text and keeps the spans of their blocks."""
-
-    def __init__(self) -> None:
-        self.blocks: list[Block] = []
-        self._texts: list[str] = []
-        self._length = 0
-
-    def add(self, text: str, kind: BlockKind, *, level: int = 0, title: str = "") -> None:
-        self._add(text, [Block(kind, 0, len(text), level=level, title=title)])
+class _Writer(JoinedBlocks):
+    """The document of a message."""
 
     def add_body(self, body: Body, pictures: Mapping[str, Callable[[], bytes]]) -> int:
         """Add the form of a text that holds more; return the number of words that the other forms hold beside it.
@@ -111,25 +101,14 @@ class _Writer:
         if page is not None and (not plain or (own and own * 2 >= (plain - shown).total())):
             mark_images(page, lambda address: pictures.get(_content_id(address), bytes)())
             written = write_everything(page, base_url=None)
-            self._add(written.markdown.rstrip(), written.blocks())
+            self.add_blocks(written.markdown.rstrip(), written.blocks())
             return ((plain | other) - shown).total()
         text = clean(body.plain).strip("\n")
         for named in dict.fromkeys(CONTENT_ID.findall(body.html)):
             mark = picture_mark(pictures.get(_content_id(f"cid:{named}"), bytes)())
             text = text.replace(f"[cid:{named}]", mark) if f"[cid:{named}]" in text else f"{text}\n\n{mark}"
-        self._add(text, _plain_blocks(text))
+        self.add_blocks(text, _plain_blocks(text))
         return ((shown | other) - plain).total()
-
-    def markdown(self) -> str:
-        text = "\n\n".join(self._texts)
-        return f"{text}\n" if text else ""
-
-    def _add(self, text: str, blocks: Iterable[Block]) -> None:
-        if text.strip():
-            start = self._length
-            self.blocks += [replace(block, start=start + block.start, end=start + block.end) for block in blocks]
-            self._texts.append(text)
-            self._length += len(text) + 2
 
 
 def _words(page: Element | None) -> Counter[str]:

@@ -11,7 +11,6 @@ from urllib.parse import quote
 
 from sourcebook.model.document import ParsedDocument
 from sourcebook.model.left_out import with_left_out
-from sourcebook.parsing.html.cleaner import readable_body, write_everything
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.text.joined_blocks import JoinedBlocks
 
@@ -56,10 +55,7 @@ def read_wiki(content: bytes) -> ParsedDocument | None:
             continue
         title, text = page
         joined.add_heading(title.replace("<", "\\<"), 1)
-        body = readable_body(html_of_wikitext(text))
-        written = write_everything(body, base_url="") if body is not None else None
-        if written is not None:
-            joined.add_blocks(written.markdown.rstrip(), written.blocks())
+        joined.add_html(html_of_wikitext(text))
     markdown, blocks = joined.markdown(), tuple(joined.blocks)
     pages = sum(block.level == 1 and block.kind == "heading" for block in blocks)
     return ParsedDocument(

@@ -9,7 +9,6 @@ from sourcebook.model.document import JsonValue, ParsedDocument
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.text.decode import clean, decode
 from sourcebook.parsing.text.joined_blocks import JoinedBlocks
-from sourcebook.parsing.text.markdown import markdown_blocks
 from sourcebook.parsing.text.markdown_pictures import with_picture_marks
 from sourcebook.parsing.text.markdown_writing import code_fence
 from sourcebook.parsing.text.picture_marks import decoded_picture, picture_mark
@@ -91,7 +90,7 @@ def _add_cell(joined: JoinedBlocks, cell: Mapping[str, object], language: str) -
         case "raw":
             joined.add(code_fence(source.strip("\n")), "code")
         case _:
-            _add_markdown(joined, _with_marks(source, _mapping(cell.get("attachments"))))
+            joined.add_markdown(_with_marks(source, _mapping(cell.get("attachments"))))
 
 
 def _add_output(joined: JoinedBlocks, output: Mapping[str, object]) -> None:
@@ -108,15 +107,15 @@ def _add_result(joined: JoinedBlocks, output: Mapping[str, object]) -> None:
     """Add the fullest text of a result; the text beside a picture only names its class and size."""
     data = _data(output)
     if _is_picture(output):
-        _add_markdown(joined, _mark_of(data))
+        joined.add_markdown(_mark_of(data))
         data = {kind: value for kind, value in data.items() if kind == "text/markdown"}
     kind = next((kind for kind in _SHOWN_FIRST if kind in data), "")
     value = data.get(kind)
     match kind:
         case "text/markdown":
-            _add_markdown(joined, _with_marks(_text(value), {}))
+            joined.add_markdown(_with_marks(_text(value), {}))
         case "text/html":
-            if not _add_html(joined, _text(value)):
+            if not joined.add_html(_text(value)):
                 joined.add(code_fence(_printed(_text(data.get("text/plain")))), "code")
         case "application/json":
             joined.add(code_fence(json.dumps(value, ensure_ascii=False, indent=1), "json"), "data")
@@ -124,23 +123,6 @@ def _add_result(joined: JoinedBlocks, output: Mapping[str, object]) -> None:
             return
         case _:
             joined.add(code_fence(_printed(_text(value))), "code")
-
-
-def _add_markdown(joined: JoinedBlocks, text: str) -> None:
-    text = text.strip("\n").rstrip()
-    joined.add_blocks(text, markdown_blocks(text))
-
-
-def _add_html(joined: JoinedBlocks, html: str) -> bool:
-    """Add HTML without scripts and styles; return whether it had text."""
-    from sourcebook.parsing.html.cleaner import readable_body, write_everything
-
-    body = readable_body(html)
-    written = None if body is None else write_everything(body, base_url="")
-    if written is None or not written.markdown.strip():
-        return False
-    joined.add_blocks(written.markdown.rstrip(), written.blocks())
-    return True
 
 
 def _outputs(cell: Mapping[str, object]) -> list[Mapping[str, object]]:

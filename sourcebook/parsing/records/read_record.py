@@ -21,7 +21,6 @@ from sourcebook.parsing.records.fields import (
 from sourcebook.parsing.text.front_matter import described
 from sourcebook.parsing.text.joined_blocks import JoinedBlocks
 from sourcebook.parsing.text.json_values import MetadataTooLargeError, json_mapping
-from sourcebook.parsing.text.markdown import markdown_blocks
 
 _LONGEST_FACT: Final = 500
 """Characters of a text that is metadata, too."""
@@ -137,20 +136,8 @@ class _Writing:
             if several and part != above:
                 self.joined.add_heading(part, 2)
                 above = part
-            if not (has_markup(text) and _add_html(self.joined, text)):
-                text = text.strip("\n").rstrip()
-                self.joined.add_blocks(text, markdown_blocks(text))
-
-
-def _add_html(joined: JoinedBlocks, html: str) -> bool:
-    from sourcebook.parsing.html.cleaner import readable_body, write_everything
-
-    body = readable_body(html)
-    written = None if body is None else write_everything(body, base_url="")
-    if written is None or not written.markdown.strip():
-        return False
-    joined.add_blocks(written.markdown.rstrip(), written.blocks())
-    return True
+            if not (has_markup(text) and self.joined.add_html(text)):
+                self.joined.add_markdown(text)
 
 
 def _shown(value: object) -> str:

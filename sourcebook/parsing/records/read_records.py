@@ -23,6 +23,7 @@ from sourcebook.parsing.text.joined_blocks import JoinedBlocks
 from sourcebook.parsing.text.json_values import MetadataTooLargeError, json_mapping
 from sourcebook.parsing.text.markdown_writing import code_fence
 
+_WRITTEN: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _LEAST_SHARE: Final = 0.6
 """Share of a file that its records take; in another they are a part of one thing."""
 _LONGEST_NAME: Final = 200
@@ -124,14 +125,17 @@ def _records(rows: Rows) -> list[Attachment]:
 
 def _content(row: Row, *, are_texts: bool) -> bytes:
     value = list(row.items()) if are_texts else row
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    return _WRITTEN.encode(value).encode("utf-8", "replace")
 
 
 def _name(key: object) -> str:
     """Return a key as a name of a document, "" for none."""
     if is_empty(key) or isinstance(key, bool | Mapping | list):
         return ""
-    name = " ".join("".join(sign for sign in str(key) if category(sign) not in {"Cc", "Cf", "Cs", "Co", "Cn"}).split())
+    name = str(key)
+    if not (name.isascii() and name.isprintable()):
+        name = "".join(sign for sign in name if category(sign) not in {"Cc", "Cf", "Cs", "Co", "Cn"})
+    name = " ".join(name.split())
     if len(name) <= _LONGEST_NAME:
         return name
     return f"{name[:_LONGEST_NAME]}~{hashlib.sha256(name.encode()).hexdigest()[:12]}"

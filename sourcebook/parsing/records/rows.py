@@ -150,12 +150,17 @@ def _of_value(value: Any) -> DataFile:
         return DataFile(named, top)
     if not best:
         return DataFile(top=top)
-    rows = [{str(key): each for key, each in row.items()} for row in best if isinstance(row, dict)]
+    rows = [_by_text(row) for row in best if isinstance(row, dict)]
     others = [row for row in best if not isinstance(row, dict) and not is_empty(row)]
     if holder is None:
         return DataFile(Rows(rows, beside=others or None))
     beside = _without(value, holder, name, others)
     return DataFile(Rows(rows, beside=None if is_empty(beside) else beside), top)
+
+
+def _by_text(row: dict[Any, Any]) -> dict[str, Any]:
+    """Return a record whose fields have texts as names, which YAML reads also as numbers."""
+    return row if all(type(key) is str for key in row) else {str(key): each for key, each in row.items()}
 
 
 def _without(value: Any, holder: Any, name: str, instead: Any) -> Any:

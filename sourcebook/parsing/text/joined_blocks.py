@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from sourcebook.model.document import Block, BlockKind
+from sourcebook.parsing.text.markdown import markdown_blocks
 from sourcebook.parsing.text.titles import plain_title
 
 _SEPARATOR = "\n\n"
@@ -34,6 +35,22 @@ class JoinedBlocks:
         if text.strip():
             start = self._length
             self._add(text, [replace(block, start=start + block.start, end=start + block.end) for block in blocks])
+
+    def add_markdown(self, text: str) -> None:
+        """Add a part in Markdown."""
+        text = text.strip("\n").rstrip()
+        self.add_blocks(text, markdown_blocks(text))
+
+    def add_html(self, html: str) -> bool:
+        """Add a part in HTML, without scripts and styles; return whether it has text."""
+        from sourcebook.parsing.html.cleaner import readable_body, write_everything  # heavy, and rare here
+
+        body = readable_body(html)
+        written = None if body is None else write_everything(body, base_url="")
+        if written is None or not written.markdown.strip():
+            return False
+        self.add_blocks(written.markdown.rstrip(), written.blocks())
+        return True
 
     def _add(self, text: str, blocks: Iterable[Block]) -> None:
         self.blocks += blocks
