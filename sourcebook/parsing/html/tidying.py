@@ -125,7 +125,12 @@ def tidy_formulas(root: Element) -> None:
 
 
 def tidy_readings(root: Element) -> None:
-    """Write the reading of each part of a word behind it in brackets, and so the notes in a page's margin."""
+    """Write the reading of each part of a word behind it in brackets, and so the notes in a page's margin.
+
+    Results and gauges become plain words, too, which the conversion takes for blocks.
+    """
+    for gauge in list(root.iter("output", "meter", "progress")):
+        gauge.tag = "span"
     for word in list(root.iter("ruby")):
         has_brackets = next(word.iter("rp"), None) is not None
         for part in list(word.iter("rt", "rp", "rb", "rtc")):

@@ -100,6 +100,19 @@ AMP = (
         pytest.param(GROUP, ["**npm**", "npm add tide", "**yarn**", "yarn add tide"], ["\nsh\n"], id="VitePress group"),
         pytest.param(SPHINX, ["Linux\n", "Call ls.", "Windows\n", "Call dir."], [], id="sphinx-design tabs"),
         pytest.param(STARLIGHT, ["**Linux**", "Call ls.", "**Windows**", "Call dir."], [], id="Starlight tabs"),
+        pytest.param(
+            '<p>Level: <output>3.2 m</output>, full to <meter value=".6">60 %</meter>.</p>',
+            ["Level: 3.2 m, full to 60 %."],
+            [],
+            id="results",
+        ),
+        pytest.param(
+            "<x-card><template shadowrootmode=open><header><slot name=title>Untitled</slot></header><slot></slot>"
+            "</template><p>Body text.</p><h2 slot=title>Heading</h2></x-card>",
+            ["Heading", "Body text."],
+            ["Untitled"],
+            id="named slots",
+        ),
         pytest.param(SLOTS, ["## Before", "Between them.", "After all."], [], id="slots of a shadow tree"),
         pytest.param(AMP, ["When?", "At nine.", "A plan of the pier", "Slide of the mole."], [], id="AMP"),
     ],
