@@ -31,6 +31,8 @@ class PeerCrawl:
     """Pages whose text it wrote."""
     peak: int
     """Largest resident memory of its process, in bytes."""
+    processor: float
+    """Seconds of processor time of all its processes, Python's start included."""
 
     @property
     def pages_a_second(self) -> float:
@@ -81,4 +83,4 @@ def scrapy_python(folder: Path) -> Path:
 def _crawl(command: Sequence[str], **environment: str) -> PeerCrawl:
     measured = run(command, {**child_environment(), **environment})
     told = json.loads(measured.output.splitlines()[-1])
-    return PeerCrawl(told["seconds"], told["pages"], measured.peak_process)
+    return PeerCrawl(told["seconds"], told["pages"], measured.peak_process, measured.processor)

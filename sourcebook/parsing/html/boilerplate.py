@@ -123,8 +123,9 @@ def prune(root: Element) -> None:
         element = elements[place]
         tag = element.tag
         if tag == "button":
-            # The button of a collapsible section is its heading.
-            (drop if next(element.iterancestors(*HEADINGS), None) is None else unwrap)(element)
+            # The button of a collapsible section is its heading; one within a sentence is a word of it.
+            is_text = next(element.iterancestors(*HEADINGS), None) is not None or _is_within_sentence(element)
+            (unwrap if is_text else drop)(element)
             continue
         items = element.items()
         if tag not in _JUDGED_BY_TAG and (
@@ -149,6 +150,13 @@ def prune(root: Element) -> None:
         # A table of contents that is most of the page is its content.
         if len(plain_text(element)) * 2 < length:
             drop(element)
+
+
+def _is_within_sentence(element: Element) -> bool:
+    previous, parent = element.getprevious(), element.getparent()
+    before = previous.tail if previous is not None else parent.text if parent is not None else None
+    is_paragraph = parent is not None and parent.tag in {"p", "dd"}
+    return is_paragraph and all(text and any(map(str.isalpha, text)) for text in (before, element.tail))
 
 
 def drop_site_frame(body: Element) -> None:

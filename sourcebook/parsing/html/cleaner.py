@@ -57,6 +57,8 @@ class CleanedPage:
     """Whether the page asks not to be indexed (meta robots)."""
     nofollow: bool = False
     """Whether the page asks crawlers not to follow its links (meta robots)."""
+    named_robots: str = ""
+    """Directives for crawlers that the page names (`<meta name=googlebot>`), as in a header X-Robots-Tag."""
     needs_scripts: bool = False
     """Whether the page has scripts but no readable text."""
     redirect: str | None = None
@@ -179,6 +181,7 @@ def clean_page(
         metadata=with_left_out({**written.dates, **head.metadata}, {"hidden_words": hidden_words}),
         noindex=head.noindex,
         nofollow=head.nofollow,
+        named_robots=head.named_robots,
         needs_scripts=needs_scripts,
         redirect=head.redirect,
         feeds=head.feeds,
@@ -193,7 +196,7 @@ def _readable(tree: Element, source: _Source) -> _Readable:
     """Return the body without scripts, with marks of images, fallbacks, and what its controls open."""
     show_own_parts(tree, source.keep)
     body = body_of(tree)
-    shown, too_long = show_fallbacks(body) if source.fallbacks else (0, 0)
+    shown, too_long = show_fallbacks(tree, body) if source.fallbacks else (0, 0)
     show_drawings(tree)
     show_formulas(tree)
     left_out = unreadable_parts(tree) if source.counts else {}

@@ -48,11 +48,19 @@ def flatten_code(root: Element) -> None:
         if not text.strip():
             drop(pre)
             continue
+        before = pre.getprevious()
+        if language and before is not None and before.tag in {"div", "span"} and _says(before, language):
+            drop(before)
         drop_numbers_beside(pre, text.count("\n") + 1)
         code = subelement(pre, "code", text.replace("\n", CODE_NEWLINE))
         if language:
             code.set("class", f"language-{language}")
         _unwrap_table(pre)
+
+
+def _says(label: Element, language: str) -> bool:
+    """Tell whether the label above code is the name of its language, which its fence has, too."""
+    return not (label.tail or "").strip() and "".join(all_text(label).split()).lower() == language
 
 
 def _text(pre: Element) -> str:

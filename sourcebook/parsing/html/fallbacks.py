@@ -10,7 +10,8 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from sourcebook.parsing.html.boilerplate import demote, is_hidden
-from sourcebook.parsing.html.folded import LONGEST
+from sourcebook.parsing.html.folded import LEAST, LONGEST
+from sourcebook.parsing.html.linked_data import linked_texts
 from sourcebook.parsing.html.tree import (
     Element,
     body_of,
@@ -19,6 +20,7 @@ from sourcebook.parsing.html.tree import (
     parse_page,
     plain_text,
     prose_length,
+    subelement,
     text_length,
     unwrap,
 )
@@ -44,27 +46,35 @@ _NOTICE: Final = re.compile(
     r"\b(?:html5?|frames?|iframes?|video|audio|canvas|pdf|embedded)\b",
     re.IGNORECASE | re.DOTALL,
 )
+_DATA: Final = (
+    "descendant::script[@type = 'application/ld+json'][contains(., 'articleBody') or contains(., 'acceptedAnswer')]"
+    "/text()"
+)
 _OWN_TEXT: Final = (
     "descendant::text()[not(ancestor::noscript or ancestor::object or ancestor::video or ancestor::audio "
     "or ancestor::canvas or ancestor::iframe or ancestor::script or ancestor::style)]"
 )
 
 
-def show_fallbacks(body: Element) -> tuple[int, int]:
+def show_fallbacks(tree: Element, body: Element) -> tuple[int, int]:
     """Put the text of fallbacks that is nowhere else on a page in their place.
 
     All together show no more than the page does, or `LONGEST` characters where that shows fewer.
 
     Args:
-        body: body of the page, which is changed.
+        tree: the page, with the data for search engines in its head.
+        body: its body, which is changed.
 
     Returns:
         The number of fallbacks that are shown, and of the words of those that are too long.
     """
     parts = [each for each in body.iter(*_TAGS) if _may_say_something(each)]
-    if not parts:
+    data = found(tree, _DATA)
+    if not parts and not data:
         return 0, 0
     seen = _words(found(body, _OWN_TEXT))
+    if len(seen) < LEAST:
+        parts += _linked_texts(data, body)
     left = max(len(seen), LONGEST)
     done: set[Element] = set()
     shown = too_long = 0
@@ -88,6 +98,18 @@ def show_fallbacks(body: Element) -> tuple[int, int]:
         for each in reversed(inner):
             unwrap(each)
     return shown, too_long
+
+
+def _linked_texts(data: list[str], body: Element) -> list[Element]:
+    """Put the texts that a page without text has for search engines at its end, and return their elements."""
+    html = "".join(text for each in data for text in linked_texts(each))
+    page = parse_page(html) if html else None
+    if page is None:
+        return []
+    part = subelement(body, "noscript")
+    for each in list(body_of(page)):
+        part.append(each)
+    return [part]
 
 
 def _may_say_something(part: Element) -> bool:

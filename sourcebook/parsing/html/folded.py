@@ -6,6 +6,7 @@ opened by controls, too, and stay out.
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from sourcebook.parsing.html.boilerplate import NAVIGATION_ROLES, is_hidden
 from sourcebook.parsing.html.names import meaning_of_names
@@ -40,11 +41,16 @@ _MORE = re.compile(
 _LONGEST_LABEL = 300
 _TABS = "tabbed-labels"
 """Class of the labels of tabs, as Material for MkDocs writes them."""
+_AROUND = 3
+"""Elements around a row of tabs among which one holds their panels, too."""
 _MAYBE_HIDDEN = "descendant::*/@hidden/.. | descendant::*/@aria-hidden/.. | descendant::*/@style/.."
 _CONTROLS = "descendant::*/@aria-expanded/.. | descendant::*/@data-toggle/.. | descendant::*/@data-bs-toggle/.."
 _OPENERS = "descendant::*/@aria-controls/.. | descendant::*/@data-toggle/.. | descendant::*/@data-bs-toggle/.."
 _OPENING = frozenset({"button", "a", "div", "span", "li", "summary", *HEADINGS})
-_ROWS_OF_TABS = f"descendant::*/@role[. = 'tablist']/.. | descendant::*/@class[contains(., '{_TABS}')]/.."
+_ROWS_OF_TABS = (
+    f"descendant::*/@role[. = 'tablist']/.. | descendant::*/@class[contains(., '{_TABS}')]/.. "
+    "| descendant::label/@for/../.."
+)
 
 
 def unfold(body: Element) -> int:
@@ -190,16 +196,26 @@ def _opens_what_follows(control: Element) -> bool:
 
 def _label_tabs(body: Element) -> None:
     """Put the label of each tab before its panel, in place of the row of labels."""
-    for row in found(body, _ROWS_OF_TABS):
-        if row.get("role") == "tablist" or _TABS in (row.get("class") or "").split():
-            labels = [part for part in row.iter("a", "button", "div", "label", "li", "span") if _is_tab(part, row)]
-            panels = _panels(row, labels)
-            if labels and len(labels) == len(panels):
-                for label, panel in zip(labels, panels, strict=True):
-                    text = plain_text(label)
-                    if text and not (len(panel) and plain_text(panel[0]) == text):
-                        _put_label(panel, text)
-                drop(row)
+    rows = [
+        row
+        for row in found(body, _ROWS_OF_TABS)
+        if row.get("role") == "tablist" or _TABS in (row.get("class") or "").split() or _is_row_of_labels(row)
+    ]
+    for row in rows:
+        labels = [part for part in row.iter("a", "button", "div", "label", "li", "span") if _is_tab(part, row)]
+        panels = _panels(row, labels)
+        if labels and len(labels) == len(panels):
+            for label, panel in zip(labels, panels, strict=True):
+                text = plain_text(label)
+                if text and not (len(panel) and plain_text(panel[0]) == text):
+                    _put_label(panel, text)
+            drop(row)
+
+
+def _is_row_of_labels(row: Element) -> bool:
+    """Return whether an element is labels of hidden buttons, by which styles show one of the parts that follow."""
+    after = row.getnext()
+    return len(row) > 1 and all(each.tag == "label" for each in row) and after is not None and len(after) == len(row)
 
 
 def _is_tab(part: Element, row: Element) -> bool:
@@ -208,16 +224,20 @@ def _is_tab(part: Element, row: Element) -> bool:
 
 def _panels(row: Element, labels: list[Element]) -> list[Element]:
     """Return the panels of a row of tabs: those that the tabs name, else those in what follows the row."""
-    group = row.getparent()
-    if group is None:
-        return []
-    found = {part.get("id"): part for part in group.iter("div", "section") if part.get("id")}
-    named = [found.get(label.get("aria-controls")) for label in labels]
-    if all(panel is not None for panel in named):
-        return [panel for panel in named if panel is not None]
-    panels = [part for part in group.iter("div", "section") if part.get("role") == "tabpanel"]
+    for group in islice(row.iterancestors(), _AROUND):
+        parts = list(group.iter("div", "section"))
+        known = {name: part for part in parts for name in (part.get("id"), part.get("aria-labelledby")) if name}
+        named = [[known[name] for name in _names_of_panel(label) if name in known] for label in labels]
+        if labels and all(named):
+            return [panel for panel, *_ in named]
+        if panels := [part for part in parts if part.get("role") == "tabpanel"]:
+            return panels
     after = row.getnext()
-    return panels or ([*after] if after is not None else [])
+    return [*after] if after is not None else []
+
+
+def _names_of_panel(label: Element) -> tuple[str, ...]:
+    return label.get("aria-controls") or "", (label.get("href") or "").partition("#")[2], label.get("id") or ""
 
 
 def _put_label(panel: Element, text: str) -> None:

@@ -38,6 +38,7 @@ class FrameHead:
     """Absolute URL to which it leads at once (meta refresh)."""
     noindex: bool = False
     nofollow: bool = False
+    named_robots: str = ""
 
 
 def read_frame_head(frame: Frame) -> FrameHead:
@@ -47,7 +48,7 @@ def read_frame_head(frame: Frame) -> FrameHead:
         return FrameHead()
     base = base_url(tree, frame.url)
     head = read_head(tree, base=base)
-    return FrameHead(frame_urls(tree, base), head.redirect, head.noindex, head.nofollow)
+    return FrameHead(frame_urls(tree, base), head.redirect, head.noindex, head.nofollow, head.named_robots)
 
 
 def frame_urls(tree: Element, base: str) -> tuple[str, ...]:
@@ -74,14 +75,18 @@ def join_frames(tree: Element, base: str, frames: Mapping[str, Frame], keep: Htm
 def show_own_parts(tree: Element, keep: HtmlPart) -> None:
     """Show what a browser shows of the page's own source beside its elements.
 
-    That is the shadow trees of web components, as saved pages have them, and the text of frames that is in the page
-    itself, except where only the main content is kept: such frames of web sites are mostly advertisements.
+    That is the shadow trees of web components, as saved pages have them, dialogs that are open within the main part,
+    and the text of frames that is in the page itself, except where only the main content is kept: such frames of web
+    sites are mostly advertisements.
 
     Args:
         tree: tree of the page, which is changed.
         keep: the part of the page that is kept.
     """
     _show_shadow_trees(tree)
+    for element in list(tree.iter("dialog")):
+        if element.get("open") is not None and next(element.iterancestors("article", "main"), None) is not None:
+            element.tag = "div"
     for element in list(tree.iter("iframe")) if keep != "main" else ():
         if not _is_unseen(element):
             _put_page(element, element.get("srcdoc") or "")
@@ -92,8 +97,26 @@ def show_own_parts(tree: Element, keep: HtmlPart) -> None:
 def _show_shadow_trees(tree: Element) -> None:
     for element in list(tree.iter("template")):
         if element.get("shadowrootmode") is not None:
+            _fill_slots(element)
             element.attrib.clear()
             element.tag = "div"
+
+
+def _fill_slots(template: Element) -> None:
+    """Move what stands in a web component to the places that its shadow tree has for it."""
+    host = template.getparent()
+    children = [] if host is None else [each for each in host if each is not template]
+    for slot in [each for each in template.iter("slot") if next(each.iterancestors("template"), None) is template]:
+        name = slot.get("name") or ""
+        taken = [each for each in children if (each.get("slot") or "") == name]
+        text = "" if name else template.tail or ""
+        if taken or text.strip():
+            slot.clear(keep_tail=True)
+            slot.text = text
+            template.tail = template.tail if name else None
+            for each in taken:
+                slot.append(each)
+                children.remove(each)
 
 
 def _put_page(element: Element, text: str) -> None:

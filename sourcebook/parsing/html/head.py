@@ -1,6 +1,5 @@
 """Metadata of an HTML page: title, language, author, dates, canonical URL, directives for robots."""
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -9,15 +8,16 @@ from itertools import islice
 
 from sourcebook.model.document import JsonValue
 from sourcebook.parsing.dates import iso_date
+from sourcebook.parsing.html.linked_data import linked_things
 from sourcebook.parsing.html.links import absolute
 from sourcebook.parsing.html.tree import Element, body_of, found, plain_text
 from sourcebook.parsing.text.decode import clean
 from sourcebook.parsing.text.titles import LONGEST_TITLE
 
 _LONGEST_VALUE = 2000
-_LONGEST_DATA = 500_000
 _SEPARATOR = re.compile(r"\s+(?:[-–—|·•»«/]|::|:)\s+")
 _UNAVAILABLE_AFTER = re.compile(r"\bunavailable_after\s*:\s*(.+)", re.IGNORECASE)
+_DIRECTIVES = re.compile(r"(?:(?:no)?(?:index|follow|archive|snippet)|none|all|[\s,])+", re.IGNORECASE)
 _SAVED_FROM = re.compile(r"<!--\s*saved from url=\(\d+\)(\S+)\s*-->", re.IGNORECASE)
 # As browsers read it, who ignore a fraction of a second: `0;url=…`, `0, 'a'`, `0.5 url = a`.
 _REFRESH = re.compile(
@@ -50,6 +50,8 @@ class PageHead:
     metadata: Mapping[str, JsonValue] = field(default_factory=dict)
     noindex: bool = False
     nofollow: bool = False
+    named_robots: str = ""
+    """Directives for crawlers that the page names, as in a header X-Robots-Tag."""
     redirect: str | None = None
     """Absolute URL to which the page leads at once (`<meta http-equiv=refresh>` of 0 seconds)."""
     feeds: tuple[str, ...] = ()
@@ -77,6 +79,7 @@ def read_head(tree: Element, *, base: str) -> PageHead:
         metadata={name: value for name, value in values.items() if value},
         noindex=not robots.isdisjoint({"noindex", "none"}) or is_over(meta.get("robots", "")),
         nofollow=not robots.isdisjoint({"nofollow", "none"}),
+        named_robots=", ".join(f"{name}: {said}" for name, said in meta.items() if _DIRECTIVES.fullmatch(said)),
         redirect=_redirect(tree, base),
         feeds=tuple(_feeds(tree, base)),
     )
@@ -251,12 +254,7 @@ def _linked_data(tree: Element) -> dict[str, str]:
     for script in tree.iter("script"):
         if (script.get("type") or "").strip().lower() != "application/ld+json":
             continue
-        source = script.text or ""
-        try:
-            data: JsonValue = json.loads(source) if len(source) <= _LONGEST_DATA else None
-        except (ValueError, RecursionError):
-            continue
-        for thing in _things(data):
+        for thing in linked_things(script.text or ""):
             for name, key in (("published", "datePublished"), ("modified", "dateModified")):
                 value = thing.get(key)
                 if isinstance(value, str) and (moment := iso_date(value)):
@@ -264,17 +262,6 @@ def _linked_data(tree: Element) -> dict[str, str]:
             if author := _name(thing.get("author")):
                 found.setdefault("author", author)
     return found
-
-
-def _things(data: JsonValue) -> Iterator[dict[str, JsonValue]]:
-    """Yield the top-level objects, also those in a list and in `@graph`."""
-    for thing in data if isinstance(data, list) else [data]:
-        if isinstance(thing, dict):
-            yield thing
-            graph = thing.get("@graph")
-            for member in graph if isinstance(graph, list) else []:
-                if isinstance(member, dict):
-                    yield member
 
 
 def _name(author: JsonValue) -> str | None:

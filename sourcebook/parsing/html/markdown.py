@@ -18,6 +18,7 @@ from sourcebook.parsing.html.tidying import (
     tidy_formulas,
     tidy_images,
     tidy_links,
+    tidy_readings,
     tidy_terms,
     unwrap_section_lists,
 )
@@ -99,6 +100,7 @@ def write_markdown(
     mark_own_links(root, base_url, page_url)
     tidy_terms(root)
     tidy_formulas(root)
+    tidy_readings(root)
     markdown = clean(convert_tree(root, base_url=base_url or None, page_url=page_url))
     markdown, dates = split_date_lines(markdown) if split_dates else (markdown, {})
     return _without_markers(markdown, dates, headings, words)

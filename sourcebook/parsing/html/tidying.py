@@ -8,6 +8,7 @@ from sourcebook.parsing.html.tree import (
     Element,
     all_text,
     drop,
+    found,
     plain_text,
     replace_content,
     subelement,
@@ -18,6 +19,7 @@ from sourcebook.parsing.text.picture_marks import description, picture_mark
 _PERMALINK_TEXT = frozenset(
     {"", "#", "¶", "§", "⁋", "🔗", "⚓", "\u200b", "\ufeff", "\uf0c1", "permalink", "link", "anchor"}
 )
+_MARGIN_NOTE = frozenset({"sidenote", "marginnote", "margin-note"})
 _SCRIPT_URL = re.compile(r"[\x00-\x20]*(?:javascript|data|vbscript)\s*:", re.IGNORECASE)
 _WEB_LINK = re.compile(r"\s*(?:https?|mailto|ftp):", re.IGNORECASE)
 
@@ -65,7 +67,9 @@ def mark_images(root: Element, load: Callable[[str], bytes | None]) -> None:
 
 def tidy_images(root: Element) -> None:
     """Replace images by their alternative text, as far as it is informative."""
-    for image in list(root.iter("img")):
+    for image in list(root.iter("img", "amp-img")):
+        if image.tag == "amp-img" and plain_text(image):
+            continue
         text = description(image.get("alt"))
         if text[:1].isalnum():
             text = f"{_gap_before(image)}{text}"
@@ -118,3 +122,26 @@ def tidy_formulas(root: Element) -> None:
             source = plain_text(tex)
             replace_content(formula, f"${source}$")
             formula.tag = "span"
+
+
+def tidy_readings(root: Element) -> None:
+    """Write the reading of each part of a word behind it in brackets, and so the notes in a page's margin.
+
+    Results and gauges become plain words, too, which the conversion takes for blocks.
+    """
+    for gauge in list(root.iter("output", "meter", "progress")):
+        gauge.tag = "span"
+    for word in list(root.iter("ruby")):
+        has_brackets = next(word.iter("rp"), None) is not None
+        for part in list(word.iter("rt", "rp", "rb", "rtc")):
+            if part.tag == "rt" and not has_brackets and plain_text(part):
+                replace_content(part, f"({plain_text(part)})")
+            unwrap(part)
+        unwrap(word)
+    for note in found(root, ".//span/@class[contains(., 'sidenote') or contains(., 'marginnote')]/.."):
+        if _MARGIN_NOTE.intersection((note.get("class") or "").split()) and plain_text(note):
+            note.text = f" ({(note.text or '').lstrip()}"
+            if len(note):
+                note[-1].tail = f"{(note[-1].tail or '').rstrip()})"
+            else:
+                note.text = f"{note.text.rstrip()})"

@@ -144,7 +144,9 @@ class HostRules:
         """Return the directives for robots of a page, in its header and its HTML: noindex, nofollow."""
         if not self._settings.politeness.respect_robots:
             return frozenset()
-        asked = tag_directives(response.headers.get("x-robots-tag", ""), self._settings.request.user_agent)
+        agent = self._settings.request.user_agent
+        asked = tag_directives(response.headers.get("x-robots-tag", ""), agent)
+        asked |= frozenset() if page is None else tag_directives(page.named_robots, agent)
         return asked | {name for name in ("noindex", "nofollow") if getattr(page, name, False)}
 
     async def of(self, url: str) -> RobotsRules:

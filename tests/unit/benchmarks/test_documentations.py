@@ -20,21 +20,22 @@ from benchmarks.harness.page_scores import Words
 from benchmarks.parts.documentations import PassageFault, Result, Site, totals
 
 GIT = next(each for each in DOCUMENTATIONS if each.name == "git")
-PEERS = (PeerCrawl(10.0, 30, 0), PeerCrawl(10.0, 60, 0), PeerCrawl(10.0, 20, 0))
+PEERS = (PeerCrawl(10.0, 30, 0, 9.0), PeerCrawl(10.0, 60, 0, 9.0), PeerCrawl(10.0, 20, 0, 9.0))
 
 
 def _result(*, missed: tuple[str, ...] = (), words: Words | None = None, faults: int = 0, peak: int = 1) -> Result:
-    crawled = Crawled(1.0, {}, Measurement(3.0, peak, 0, 0, (), ""))
+    crawled = Crawled(1.0, {}, Measurement(3.0, peak, 0, 0, (), "", 2.0))
     wrong = (PassageFault("http://site/", "wrong"),) * faults
     return Result("git", 10, missed, words or Words(1000, 1000, 1000, 0), 20, wrong, crawled, PEERS)
 
 
 def test_every_bar_is_met_by_a_good_crawl_and_missed_by_a_bad_one() -> None:
     """Each row by itself, over all documentations together."""
-    assert [row.met for row in totals([_result(), _result()])] == [True, True, True, True, None, True, None, True, True]
+    good = [row.met for row in totals([_result(), _result()])]
+    assert good == [True, True, True, True, None, True, None, True, True, None]
     bad = _result(missed=("/a",) * 9, words=Words(1000, 900, 1000, 100), faults=1, peak=251_000_000)
     rows = totals([_result(), bad])
-    assert [row.met for row in rows] == [False, False, False, False, None, False, None, False, False]
+    assert [row.met for row in rows] == [False, False, False, False, None, False, None, False, False, None]
     assert [row.value for row in rows[:4]] == [9, 0.95, 0.05, 1]
 
 
@@ -44,6 +45,9 @@ def test_speeds_are_of_all_pages_by_all_seconds() -> None:
     assert rows["crawl"].value == 10.0
     assert rows["its HTTP strategy and its filter"].value == pytest.approx(10 / 3)
     assert rows["speed against scrapy with trafilatura"].value == pytest.approx(5)
+    processor = rows["processor time of scrapy with trafilatura"]
+    assert processor.value == pytest.approx((9 / 20) / (2 / 10))
+    assert processor.note == "450.0 against 200.0 ms/page, the database aside"
     row = totals([replace(_result(), peers=(*PEERS[:2], None))], "no network")[7]
     assert (row.value, row.met, row.note) == (None, None, "no network")
 
