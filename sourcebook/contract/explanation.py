@@ -34,8 +34,9 @@ class ExpandedWords:
     share: float
     """Share 0..1 of the documents that explain the words so; 1 for the settings of a collection."""
     collection: str
+    """Collection of the document or the settings; empty for a usual abbreviation such as `R&D`."""
     document_id: int | None = None
-    """One of the documents that explain it; None where the settings of the collection do."""
+    """One of the documents that explain it; None where the settings of the collection do, or nothing."""
     title: str | None = None
     """Title of the document."""
     uri: str | None = None
@@ -43,7 +44,8 @@ class ExpandedWords:
 
     def __str__(self) -> str:
         """Return both, with the document or the collection that says so."""
-        said = f"synonyms of {self.collection}" if self.uri is None else f"explained in {self.title or self.uri}"
+        said = f"synonyms of {self.collection}" if self.collection else "a usual abbreviation"
+        said = said if self.uri is None else f"explained in {self.title or self.uri}"
         share = "" if self.share == 1 else f", {self.share:.0%}"
         return f"{self.words} by {self.by} ({said}{share})"
 

@@ -1,13 +1,14 @@
-"""Expansion of a query: abbreviations that documents explain, and synonyms of the collections' settings.
+"""Expansion of a query: by abbreviations that documents explain, by synonyms of the settings, by usual abbreviations.
 
-A pair counts in the collections that are searched alone. An abbreviation in small letters is one where the passages
-that say it most write it in capitals: `gdpr` is, `it` and `us` are not.
+A pair counts in the collections that are searched alone; a usual abbreviation where nothing else says what it means.
+An abbreviation in small letters is one where the passages that say it most write it in capitals: `gdpr` is, `it` and
+`us` are not.
 """
 
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Final, NamedTuple
@@ -17,7 +18,7 @@ from psycopg import Connection
 from sourcebook.config.synonyms import SynonymSettings
 from sourcebook.contract.explanation import ExpandedWords
 from sourcebook.database.queries import queries
-from sourcebook.model.abbreviation import looks_abbreviated, singular
+from sourcebook.model.abbreviation import USUAL, looks_abbreviated, singular
 from sourcebook.search.query_syntax import ParsedQuery
 from sourcebook.search.query_terms import Expansion, query_terms
 from sourcebook.search.ranking.keyword_leg import keyword_ranking
@@ -52,11 +53,12 @@ def find_expansions(connection: Connection, scope: SearchScope, query: ParsedQue
     text = query.text
     for phrase in query.phrases:
         text = text.replace(phrase, "\n")
-    if not text.strip() or not scope.configurations or not (scope.explaining or _has_own(scope)):
-        return ()  # without a statement, as most searches
+    if not text.strip() or not scope.configurations:
+        return ()
     written = _written(text)
     found = [*_of_settings(connection, scope, written, text), *_of_documents(connection, scope, written, text)]
     found = _without_redacted(scope, found)
+    found += _usual(written, text, {each.words.casefold() for each in found})
     own = text.casefold()
     different = {(each.words.casefold(), each.by.casefold()): each for each in reversed(found)}
     ordered = [each for each in reversed(different.values()) if each.by.casefold() not in own]
@@ -137,6 +139,17 @@ def _of_documents(connection: Connection, scope: SearchScope, written: _Written,
         for meaning in sorted(numbers, key=lambda each: (-numbers[each], each))[:_MOST_MEANINGS]:
             if numbers[meaning] >= _LEAST_SHARE * every:
                 yield replace(meanings[meaning][0][1], share=numbers[meaning] / every)
+
+
+def _usual(written: _Written, text: str, known: Collection[str]) -> Iterator[Expansion]:
+    """Yield the usual abbreviations of a query, and those of words that it spells out, unless they are known."""
+    folded = text.casefold()
+    for short, long in USUAL.items():
+        word = written.words.get(short.casefold())
+        if word is not None and short.casefold() not in known:
+            yield Expansion(word, long, 1.0, "", None)
+        if long.casefold() in folded and long.casefold() not in known:
+            yield Expansion(long, short, 1.0, "", None)
 
 
 def _of_settings(connection: Connection, scope: SearchScope, written: _Written, text: str) -> Iterator[Expansion]:

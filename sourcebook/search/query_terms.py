@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from psycopg import Connection
 
 from sourcebook.database.queries import queries
-from sourcebook.model.abbreviation import looks_abbreviated
+from sourcebook.model.abbreviation import joins_letters, looks_abbreviated
 from sourcebook.search.scope import SearchScope
 
 WORD: Final = re.compile(r"\w+(?:['’]\w+)*")
@@ -185,15 +185,21 @@ def with_expansions(
 
     The terms of an expansion weigh together half of what the words weigh that it expands: a passage that spells an
     abbreviation out is nearly as good as one that has it, and one with a single word of it hardly better than none.
+
+    The letters of an expanded abbreviation such as `R&D` are no words, unless a passage writes it as `R & D`.
     """
     own = {term.token: term for term in terms}
     added: dict[str, QueryTerm] = {}
     for expansion in expansions:
-        words = [own[term.token] for term in query_terms(connection, scope, expansion.words) if term.token in own]
         by = [term for term in query_terms(connection, scope, expansion.by) if term.ids]
+        if joins_letters(expansion.by):
+            by = [term for term in by if term.token == expansion.by.casefold()]
         every = sum(term.weight for term in by)
         if not every:
             continue
+        if joins_letters(expansion.words):
+            own = _without_letters(connection, scope, own, expansion.words.casefold())
+        words = [own[token] for token in _tokens(connection, scope, expansion.words) if token in own]
         weight = sum(term.weight for term in words) or every  # `IT` is a stop word
         factor = _EXPANSION_WEIGHT * expansion.share * min(weight / every, 1.0)
         expanded = Expanded(frozenset(term.token for term in words), frozenset(term.token for term in by))
@@ -207,7 +213,26 @@ def with_expansions(
                     stands_for=stands_for,
                     expands=expanded if is_known else None,
                 )
-    return [*terms, *added.values()]
+    return [*own.values(), *added.values()]
+
+
+def _tokens(connection: Connection, scope: SearchScope, words: str) -> list[str]:
+    """Return the lexemes of an expanded word or phrase; an abbreviation such as `R&D` is one itself."""
+    tokens = [term.token for term in query_terms(connection, scope, words)]
+    return [words.casefold(), *tokens] if joins_letters(words) and words.casefold() not in tokens else tokens
+
+
+def _without_letters(
+    connection: Connection, scope: SearchScope, terms: Mapping[str, QueryTerm], name: str
+) -> dict[str, QueryTerm]:
+    """Return terms by lexeme with a name such as `r&d` in place of its letters, unless a passage writes `R & D`."""
+    letters = {letter: terms[letter] for letter in name.split("&") if letter in terms}
+    named = {"generations": scope.ids, "name": name, "letters": list(letters)}
+    if not letters or (len(letters) > 1 and connection.execute(queries["holds_letters"], named).fetchone()):
+        return dict(terms)
+    weight = idf(0, sum(each.entries or 0 for each in scope.generations))
+    joined = {name: QueryTerm(name, 0, {}, weight), **terms}
+    return {token: term for token, term in joined.items() if token not in letters}
 
 
 def with_expanded(words: Collection[str], terms: Iterable[QueryTerm]) -> Collection[str]:

@@ -18,6 +18,12 @@ DOCUMENTS = {
     "court.md": "# Cases\n\nIn Harris vs Cole the judges decided for the older man.\n",
     "web.md": "# Web\n\nThe newer protocol sends several answers over one connection, unlike version 1.1.\n",
     "garden.md": "# Garden\n\nThe hedge is cut in June, and the lawn once a week.\n",
+    "deals.md": "# Board\n\nMergers and acquisitions are decided by seven people of the board, once a quarter.\n",
+    "ledger.md": "# Ledger\n\nHow many people know row M and seat A is not said; the board numbers them.\n",
+    "gate.md": "# Gate\n\nThe gate is watched around the clock.\n",
+    "calendar.md": "# Calendar\n\nThe day 24 and the page 7 are missing.\n",
+    "kitchen.md": "# Kitchen\n\nFood and beverage are bought on Mondays.\n",
+    "budget.md": "# Budget\n\nThe F & B budget grows.\n",
     "datenschutz.md": "# Datenschutz\n\nDie Auftragsverarbeitungsvereinbarung (AVV) wird vor dem Beginn der Arbeiten "
     "zwischen den beiden Unternehmen geschlossen und jedes Jahr geprüft.\n",
 }
@@ -74,6 +80,20 @@ def test_synonyms_of_the_settings(filled: Stages) -> None:
     assert expanded(filled, "automobiles").keys() == {"car", "motor vehicle"}
     assert "garden.md" in found_by_words(filled, "falcon")
     assert not expanded(filled, "hedge and lawn")
+
+
+def test_usual_abbreviations_need_no_explanation(filled: Stages) -> None:
+    """Letters that one of them joins are no words of their own, unless a passage writes it with spaces."""
+    for query, name in (
+        ("how many people decide M&A?", "deals.md"), ("M&A", "deals.md"), ("24/7", "gate.md"),
+        ("who watches the gate 24/7?", "gate.md"),
+    ):  # fmt: skip
+        assert Path(filled.search(query)[0].uri).name == name, query
+    assert found_by_words(filled, "M&A") == {"deals.md"}
+    assert found_by_words(filled, "F&B") == {"kitchen.md", "budget.md"}
+    assert str(expanded(filled, "M&A")["mergers and acquisitions"]).endswith("(a usual abbreviation)")
+    assert not expanded(filled, '"M&A"')
+    assert not expanded(filled, "mergers and acquisitions (M&A)")
 
 
 def test_what_is_compared_is_looked_for(filled: Stages) -> None:

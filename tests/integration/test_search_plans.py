@@ -63,12 +63,12 @@ def plan(
     name: str,
     parameters: dict[str, Any] | None,
     condition: LiteralString = "TRUE",
-    **literals: sql.Literal,
+    literals: dict[str, sql.Literal] | None = None,
 ) -> list[dict[str, Any]]:
     """Return the nodes of the plan that PostgreSQL chooses by itself."""
     statement: sql.Composable = queries[name]
     if "matching" in name or literals:
-        statement = queries[name].format(condition=sql.SQL(condition), **literals)
+        statement = queries[name].format(condition=sql.SQL(condition), **(literals or {}))
     row = connection.execute(sql.Composed([sql.SQL("EXPLAIN (FORMAT json) "), statement]), parameters).fetchone()
     assert row is not None
     return list(_nodes(row[0][0]["Plan"]))
@@ -239,7 +239,7 @@ def test_the_scope_is_read_without_touching_entries(
     connection: Connection, corpora: tuple[WordCorpus, WordCorpus]
 ) -> None:
     asked = {"collections": sql.Literal([corpora[0].collection]), "chosen": sql.Literal(None)}
-    nodes = plan(connection, "search_scope", None, **asked)
+    nodes = plan(connection, "search_scope", None, literals=asked)
     read = {"collection", "generation", "indexed_document", "text_configuration", "pg_index", "pg_class"}
     read.add("document_abbreviation")  # whether there is any
     assert relations(nodes) == read

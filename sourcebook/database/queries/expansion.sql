@@ -43,3 +43,13 @@ ORDER BY count(*) DESC, short, lexemes;
 -- name: explaining_documents
 -- Return title and URI of documents that explain abbreviations.
 SELECT id, coalesce(title, ''), uri FROM document WHERE id = ANY(%(documents)s::bigint[]);
+
+-- name: holds_letters
+-- Return a row where an entry holds letters side by side, as `R & D`, and not as the name that joins them.
+SELECT 1
+FROM (SELECT string_agg(quoted_lexeme(letter), ' <-> ' ORDER BY place) AS run
+      FROM unnest(%(letters)s::text[]) WITH ORDINALITY AS held (letter, place)) beside
+WHERE EXISTS (
+    SELECT FROM search_entry entry
+    WHERE entry.generation_id = ANY(%(generations)s)
+      AND entry.lexemes @@ ('(' || run || ') & !' || quoted_lexeme(%(name)s))::tsquery);

@@ -30,7 +30,7 @@ def lexemes_of_words(
         tokens: lexemes of the query.
     """
     configurations = scope.configurations
-    made_by = (connection.info.server_version, scope.words_version, *configurations)
+    made_by: tuple[int | str, ...] = (connection.info.server_version, scope.words_version, *configurations)
     known = _KNOWN.get_or_compute(made_by, dict)
     found = {word: known.get(word) for word in words}
     missing = [word for word, lexemes in found.items() if lexemes is None]

@@ -1,6 +1,7 @@
 """Expansions of a query: what the vector leg reads, what a passage then holds, and what is never told."""
 
-from sourcebook.search.expansion import _without_redacted
+from sourcebook.model.abbreviation import USUAL, joins_letters
+from sourcebook.search.expansion import _usual, _without_redacted, _written
 from sourcebook.search.query_terms import Expanded, Expansion, QueryTerm, expanded_text, with_expanded
 from sourcebook.search.scope import SearchScope
 
@@ -30,3 +31,19 @@ def test_what_a_collection_redacts_expands_nothing() -> None:
     address = Expansion("ZK", "zoe.keeper@harbour.example.org", 1.0, "handbook", 1)
     other = Expansion("ZK", "zoe.keeper@harbour.example.org", 1.0, "notes", 3)
     assert _without_redacted(scope, [LONG, address, other]) == [LONG, other]
+
+
+def test_usual_abbreviations_expand_what_nothing_else_explains() -> None:
+    """In capitals or not, in the plural, and the other way round."""
+
+    def expanded(text: str, *known: str) -> list[tuple[str, str]]:
+        return [(each.words, each.by) for each in _usual(_written(text), text, known)]
+
+    assert expanded("our T&Cs") == [("T&C", "terms and conditions")]
+    assert expanded("what is q&a") == [("q&a", "questions and answers")]
+    assert expanded("Profit and loss of May") == [("profit and loss", "P&L")]
+    assert expanded("who is in R&D?", "r&d") == []
+    assert expanded("plan R and plan D") == expanded("TCP/IP and AT&T") == []
+    assert all(short.casefold() not in long.casefold() for short, long in USUAL.items())
+    assert joins_letters("R&D")
+    assert not any(map(joins_letters, ("AT&T", "24/7", "P/E", "GDPR", "1&1")))
