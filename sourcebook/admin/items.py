@@ -76,7 +76,7 @@ def _page(connection: Connection, request: DocumentsRequest, scope: dict[str, An
             uris = [uri for (uri,) in connection.execute(first, scope)]
             if len(uris) == limit:
                 rows = cursor.execute(_of_chosen("items"), {**scope, "uris": uris}).fetchall()
-                if len(rows) == limit:  # behind the last document come files and pages that are none; some may be removed
+                if len(rows) == limit:  # some may be gone; behind the last document come files that are none
                     return rows
         return cursor.execute(_of_chosen("items"), scope).fetchall()
 
