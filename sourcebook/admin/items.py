@@ -71,11 +71,12 @@ def _page(connection: Connection, request: DocumentsRequest, scope: dict[str, An
         if _is_plain(request) and limit is not None and by == "uri":
             row = connection.execute(queries["last_document_of_page"], scope).fetchone()
             scope["last"] = row[0] if row else None
-        elif _is_plain(request) and limit is not None and by in _TIMES:
-            uris = [uri for (uri,) in connection.execute(queries["documents_by_time"], scope)]
+        elif _is_plain(request) and limit is not None and (by in _TIMES or not request.removed):
+            first = queries["documents_by_time" if by in _TIMES else "items_by_title_or_size"]
+            uris = [uri for (uri,) in connection.execute(first, scope)]
             if len(uris) == limit:
                 rows = cursor.execute(_of_chosen("items"), {**scope, "uris": uris}).fetchall()
-                if len(rows) == limit:  # behind the last document come files and pages that are none
+                if len(rows) == limit:  # some may be gone; behind the last document come files that are none
                     return rows
         return cursor.execute(_of_chosen("items"), scope).fetchall()
 

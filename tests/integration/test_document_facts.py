@@ -95,6 +95,12 @@ def test_every_order_pages_without_a_repetition_and_has_a_total(base: Stages) ->
             assert count_items(connection, request) == len(list_items(connection, request)), request
     with pytest.raises(QueryError, match="begin with the first page"):
         knowledge.documents(sort="title", after=("handbook", "file:///gone.md"))
+    knowledge.upload("handbook", "berths.md", UPLOADED)  # a document that is announced
+    knowledge.remove_document(base.uri("tides.md"))
+    for sort in get_args(ItemOrder):
+        whole = knowledge.documents(sort=sort)
+        assert len(whole) == 3
+        assert paged(base, sort, 1) == paged(base, sort, 2) == whole
 
 
 def test_a_title_by_hand_is_shown_at_once_and_found_after_the_next_ingest(base: Stages) -> None:

@@ -71,6 +71,41 @@ ORDER BY CASE WHEN NOT starts_with(%(sort)s::text, '-') THEN place END,
          CASE WHEN starts_with(%(sort)s::text, '-') THEN place END DESC, shown.collection, shown.uri
 LIMIT %(limit)s;
 
+-- name: items_by_title_or_size
+-- Return the URIs of the first items of an order by title or size, those after a place in it, so that these alone are read.
+SELECT shown.uri
+FROM (
+    SELECT held.collection, held.uri,
+           CASE ltrim(%(sort)s::text, '-') WHEN 'title' THEN lower(coalesce(held.title, held.uri))
+               ELSE coalesce(lpad(held.size::text, 20, '0'), CASE WHEN starts_with(%(sort)s::text, '-') THEN '' ELSE 'z' END)
+           END AS place
+    FROM (
+        SELECT document.collection, document.uri, document.title, coalesce(file.size, page.size) AS size
+        FROM document
+        LEFT JOIN raw_file file ON file.source_id = document.source_id AND file.uri = document.uri
+        LEFT JOIN crawled_page page ON page.source_id = document.source_id AND page.url = document.uri
+        WHERE document.collection = ANY(%(collections)s::text[])
+          AND (document.removed_at IS NULL OR document.config_hash = '')
+        UNION ALL
+        SELECT source.collection, other.uri, NULL, coalesce(file.size, page.size)
+        FROM source_item other
+        JOIN source ON source.id = other.source_id AND source.removed_at IS NULL
+        LEFT JOIN raw_file file ON file.source_id = other.source_id AND file.uri = other.uri
+        LEFT JOIN crawled_page page ON page.source_id = other.source_id AND page.url = other.uri
+        WHERE source.collection = ANY(%(collections)s::text[]) AND other.excluded_at IS NULL
+          AND NOT EXISTS (
+              SELECT FROM document
+              WHERE document.collection = source.collection AND document.uri = other.uri
+                AND (document.removed_at IS NULL OR document.config_hash = ''))
+    ) AS held
+) AS shown
+WHERE %(after_place)s::text IS NULL
+   OR CASE WHEN starts_with(%(sort)s::text, '-') THEN place < %(after_place)s ELSE place > %(after_place)s END
+   OR place = %(after_place)s AND (shown.collection, shown.uri) > (%(after_collection)s::text, %(after_uri)s::text)
+ORDER BY CASE WHEN NOT starts_with(%(sort)s::text, '-') THEN place END,
+         CASE WHEN starts_with(%(sort)s::text, '-') THEN place END DESC, shown.collection, shown.uri
+LIMIT %(limit)s;
+
 -- name: count_items
 -- Return the number of items of a list.
 SELECT count(*) FROM ({chosen_items}) AS shown;
