@@ -15,6 +15,7 @@ from sourcebook.records.record import Row
 BATCH: Final = 1_000
 """Rows that are fetched at once."""
 _POSTGRESQL: Final = re.compile(r"^postgres(ql)?://")
+_SQLITE: Final = re.compile(r"sqlite:///((?!:memory:|file:)[^?]+)")
 _KEYS: Final = 500
 """Keys of one query."""
 
@@ -70,10 +71,21 @@ def _opened(table: TableSettings, url: str) -> Any:
 
         return open_parquet(url)
     if url.startswith("duckdb:"):
-        from sourcebook.records.duckdb_tables import open_duckdb
+        from sourcebook.records.local_tables import open_duckdb
 
         return open_duckdb(url, table)
+    if path := _SQLITE.fullmatch(url):
+        from sourcebook.records.local_tables import open_sqlite
+
+        _check_file(path[1])
+        return open_sqlite(path[1], table)
     return _open_database(url, table)
+
+
+def _check_file(path: str) -> None:
+    """Refuse the file of a database that is not there, which its driver would make."""
+    if not Path(path).is_file():
+        raise ListingError(f"the database {path} does not exist or is not mounted", FailureClass.MISSING)
 
 
 def _check_fields(settings: RecordSource, columns: Sequence[str]) -> None:
@@ -106,8 +118,8 @@ def _open_database(url: str, settings: TableSettings) -> Iterator[Table]:
     import sqlalchemy as sa
 
     file = sa.make_url(url).database if url.startswith("sqlite") else None
-    if file and not file.startswith((":memory:", "file:")) and not Path(file).is_file():
-        raise ListingError(f"the database {file} does not exist or is not mounted", FailureClass.MISSING)
+    if file and not file.startswith((":memory:", "file:")):
+        _check_file(file)
     engine = sa.create_engine(_POSTGRESQL.sub("postgresql+psycopg://", url), poolclass=sa.NullPool)
     with engine.connect() as connection:
         dialect = engine.dialect.name

@@ -3,7 +3,7 @@
 import json
 import random
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +12,17 @@ import pytest
 
 from resources.records import SourcebookRecords
 from sensors.changed_records import changed_records_sensor
+from sourcebook.database.database import Database
+from sourcebook.database.location import DatabaseLocation
 from sourcebook.errors import FailureClass, UnknownSourceError
 from sourcebook.model.report import StageReport
 from sourcebook.model.selection import EVERYTHING, Selection
+from sourcebook.model.shard import Shard
 from sourcebook.stages.raw_files import collection_sources
 from sourcebook.stages.raw_files.pushed_records import push_records
 from sourcebook.stages.raw_files.source_records import fetch_records
+from sourcebook.transfer.export import export_collections
+from sourcebook.transfer.importing import import_collections
 from tests.integration.stages import Stages
 from tests.integration.test_configuration_mistakes import tick
 
@@ -36,11 +41,12 @@ NOTES = {
 class RecordStages:
     """One collection over records, beside a SQLite database and a module of programs."""
 
-    def __init__(self, stages: Stages, folder: Path) -> None:
+    def __init__(self, stages: Stages, folder: Path, *, made: bool = False) -> None:
         self.stages = stages
         self.folder = folder
         self.database = sqlite3.connect(folder / "notes.db", isolation_level=None)
-        self.do("CREATE TABLE notes (id, heading, body, link, changed, status)")
+        if not made:
+            self.do("CREATE TABLE notes (id, heading, body, link, changed, status)")
 
     def do(self, statement: str, *values: Any) -> None:
         self.database.execute(statement, values)
@@ -49,12 +55,12 @@ class RecordStages:
         link = f"https://notes.example.com/{key}"
         self.do("INSERT INTO notes VALUES (?, ?, ?, ?, ?, 'open')", key, heading or f"Note {key}", body, link, changed)
 
-    def configure(self, **settings: Any) -> None:
-        """Configure the notes with some settings; None takes one out."""
+    def configure(self, beside: dict[str, Any] | None = None, **settings: Any) -> None:
+        """Configure the notes with some settings, and others beside them; None takes one out."""
         table = {"table": {"url": "sqlite:///notes.db", "name": "notes"}}
         written = {**NOTES, **({} if {"python", "pushed"} & {*settings} else table), **settings}
         records = [{name: value for name, value in written.items() if value is not None}]
-        text = json.dumps({"collections": {self.stages.collection: {"records": records}}})
+        text = json.dumps({"collections": {self.stages.collection: {"records": records, **(beside or {})}}})
         self.stages.configure(text)
 
     def look(self, selection: Selection = EVERYTHING) -> str | None:
@@ -527,3 +533,53 @@ def test_random_changes_leave_no_record_lost_doubled_or_stale(records: RecordSta
         )
         rows = records.database.execute("SELECT id, body FROM notes").fetchall()
         assert {row["uri"]: row["text"] for row in kept} == {f"record://notes/{key}": body for key, body in rows}
+
+
+def test_records_move_with_an_export_and_are_redacted_before_they_are_kept(
+    records: RecordStages, create_database: Callable[[str], str], tmp_path: Path
+) -> None:
+    """Nothing that is kept has the address of a person; after an import a look finds every row unchanged."""
+    records.note(1, "The barnacle, says ada@example.com, marks high water.", heading="From ada@example.com")
+    redaction = {"at": "ingest", "categories": ["email"]}
+    records.configure(beside={"redaction": redaction}, metadata=["body"])
+    records.run()
+    assert records.stages.found("barnacle") == {"1"}
+    (kept,) = records.stages.rows("SELECT convert_from(content, 'UTF8') AS content FROM source_record")
+    assert "ada@" not in kept["content"]
+    export_collections(
+        records.stages.database, tmp_path / "export", [records.stages.collection], ("parquet",), unredacted=True
+    )
+    with Database(DatabaseLocation(tmp_path / "other", create_database("sourcebook_template"))) as database:
+        import_collections(database, tmp_path / "export")
+        stages = records.stages
+        other = Stages(database, stages.embedder, stages.parsers, stages.root, stages.settle, stages.speech_home)
+        moved = RecordStages(other, records.folder, made=True)
+        moved.configure(beside={"redaction": redaction}, metadata=["body"])
+        reports = moved.run()
+        assert (reports["raw_files"].unchanged, reports["embeddings"].extra["computed"]) == (1, 0)
+        assert other.found("barnacle") == {"1"}
+        moved.database.close()
+        other.close()
+
+
+def test_shards_share_the_records_of_a_source(records: RecordStages) -> None:
+    """One look serves all shards: each makes its own records, and none is lost by an edit or a deletion."""
+    for number in range(12):
+        records.note(number, f"The barnacle {number} marks high water.")
+    records.configure(beside={"shards": 2})
+    shards = [Selection(shard=Shard(records.stages.collection, number, 2)) for number in (1, 2)]
+
+    def run() -> list[int]:
+        records.look()
+        done = [records.stages.run(selection)["documents"] for selection in shards]
+        return [report.added + report.changed + report.removed for report in done]
+
+    first = run()
+    assert (sum(first), min(first) > 0) == (12, True)
+    assert len(records.stages.found("barnacle")) == 12
+    records.do("DELETE FROM notes WHERE id = 3")
+    records.do("UPDATE notes SET body = 'The limpet sits.', changed = '2024-02-01' WHERE id = 4")
+    assert sum(run()) == 2
+    assert records.stages.found("limpet") == {"4"}
+    assert len(records.stages.found("barnacle")) == 10
+    assert run() == [0, 0]

@@ -24,7 +24,7 @@ from sourcebook.errors import ConfigurationError, FailureClass, ListingError
 from sourcebook.model.selection import EVERYTHING, Selection
 from sourcebook.records.mapping import RecordMapping
 from sourcebook.records.record import DELETED, Checkpoint, Deleted, Known, RenderedRecord, Row
-from sourcebook.records.values import mark_of
+from sourcebook.records.values import mark_of, plain_text
 from sourcebook.stages.ingest_redaction import collection_redactor, redaction_identity
 from sourcebook.stages.raw_files.record_files import RecordFiles
 from sourcebook.stages.raw_files.record_rows import BATCH, BATCH_BYTES, keep_records, known_children, lose_records
@@ -153,9 +153,10 @@ class _Look:
                 self._keep(self._each_once(table.rows(key, None)))
                 self._lose_unseen()
                 return
-            marks = [(row_key, mark_of(value)) for row_key, value in table.marks(key, updated)]
-            self._check_number(len(marks))
-            digest, latest = _digest(marks), _latest(marks)
+            listed = list(table.marks(key, updated))
+            self._check_number(len(listed))
+            marks = [(row_key, mark_of(value)) for row_key, value in listed]
+            digest, latest = _digest(marks), mark_of(latest_of([value for _, value in listed]))
             is_settled = self.state.get("settled") and self.state.get("latest") == latest
             if digest == self.state.get("listing") and is_settled and not self.is_anew:
                 return
@@ -323,5 +324,12 @@ def _digest(marks: Iterable[tuple[object, str | None]]) -> str:
     return hashlib.sha256("\n".join(sorted(map(repr, marks))).encode("utf-8", "replace")).hexdigest()[:32]
 
 
-def _latest(marks: Sequence[tuple[object, str | None]]) -> str | None:
-    return max((mark for _, mark in marks if mark is not None), default=None)
+def latest_of(values: Sequence[object]) -> object:
+    """Return the latest of times, versions or numbers, also of numbers that are texts; None where there is none."""
+    present: list[Any] = [value for value in values if value is not None]
+    if all(isinstance(value, str) and value.isdecimal() for value in present):
+        return max(present, key=int, default=None)
+    try:
+        return max(present, default=None)
+    except TypeError:  # of several types
+        return max(present, key=plain_text)

@@ -13,8 +13,9 @@ import dagster as dg
 import pytest
 
 import sourcebook
+from orchestration.definitions import defs
 from orchestration.embedding.component import Collection
-from orchestration.embedding.definitions import sourcebook_definitions
+from orchestration.embedding.definitions import SENSORS, sourcebook_definitions
 from sourcebook.errors import ConfigurationError
 from tests.checkout import CHECKOUT
 
@@ -221,3 +222,16 @@ def test_the_commands_of_the_page_work(tmp_path: Path) -> None:
         )
         assert done.returncode == 0, done.stdout + done.stderr
     assert (package / "defs" / "handbook" / "defs.yaml").read_text() == code("yaml")[0]
+
+
+def test_every_sensor_stands_in_both_ways_into_dagster() -> None:
+    """A sensor of `sensors/` is in the code location, and in the definitions for a team's own project."""
+    found = {
+        each.name
+        for path in (CHECKOUT / "sensors").glob("*.py")
+        for each in vars(importlib.import_module(f"sensors.{path.stem}")).values()
+        if isinstance(each, dg.SensorDefinition)
+    }
+    assert len(found) > 5
+    assert {each.name for each in defs.sensors or ()} == found
+    assert {each.name for each in SENSORS} == found

@@ -12,6 +12,7 @@ import pytest
 from sourcebook.config.records import RecordSource
 from sourcebook.errors import ListingError
 from sourcebook.records.tables import open_table
+from sourcebook.stages.raw_files.source_records import latest_of
 
 ROWS = [(1, "Tides rise.", 10), (2, "Knots hold.", 20), (3, None, 30)]
 
@@ -68,3 +69,12 @@ def test_a_query_joins_and_never_writes(make: Callable[[Path], dict[str, str]], 
             open_table(settings({"url": url, "query": written})).__enter__()
     with open_table(settings({"url": url, "query": "SELECT * FROM notes"})) as opened:
         assert len(list(opened.rows("id", None))) == 3
+
+
+def test_the_latest_mark_is_that_of_numbers_and_times() -> None:
+    """Numbers are compared as numbers, also those in a column of texts; marks of several types do not stop a look."""
+    assert latest_of([9, 10, None]) == 10
+    assert latest_of(["9", "10"]) == "10"
+    assert latest_of(["2024-01-09", "2023-12-31"]) == "2024-01-09"
+    assert latest_of([9, "ten", None]) == "ten"
+    assert latest_of([None]) is None
