@@ -11,8 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from xdist.remote import Producer
-from xdist.scheduler import LoadFileScheduling
+from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped] # has no stubs
 
 PLUGIN = __name__
 """Name of this plugin for pytest's option `-p`."""
@@ -58,7 +57,7 @@ class UnopenedFile(pytest.File):
         yield item
 
 
-class FilesScheduling(LoadFileScheduling):
+class FilesScheduling(LoadFileScheduling):  # type: ignore[misc] # has no types
     """Give each process whole files, and those together that share what takes long to load."""
 
     def _split_scope(self, nodeid: str) -> str:
@@ -66,7 +65,7 @@ class FilesScheduling(LoadFileScheduling):
         return next((paths[0] for paths in TOGETHER if nodeid.startswith(paths)), super()._split_scope(nodeid))
 
 
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> FilesScheduling:
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> FilesScheduling:
     """Share out files."""
     return FilesScheduling(config, log)
 

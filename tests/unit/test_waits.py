@@ -19,7 +19,8 @@ SHORT = re.compile(rf"\b({'|'.join(WAITS)})\(")
 def called(node: ast.AST) -> str:
     """Return the last name of what a call calls; empty of anything else."""
     function = node.func if isinstance(node, ast.Call) else None
-    return getattr(function, "attr", None) or getattr(function, "id", "")
+    name: str = getattr(function, "attr", getattr(function, "id", ""))
+    return name
 
 
 def unexplained_sleeps(path: Path) -> list[str]:

@@ -220,6 +220,13 @@ def test_drawings_that_contain_themselves() -> None:
         parse_bytes(content)
 
 
+@pytest.fixture
+def small_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw pages for recognition with few pixels: there is nothing on them to recognise."""
+    monkeypatch.setattr("sourcebook.parsing.pdf.ocr.rendered_pages.MOST_PIXELS", 300_000)
+
+
+@pytest.mark.usefixtures("small_pictures")
 def test_pages_that_were_recognised_are_named() -> None:
     """Only the page without text is recognised, and the document says which one that was."""
     document = parse_pdf(pdf([TEXT, [Picture()]]), settings=ParsingSettings())
@@ -241,6 +248,7 @@ def test_a_page_that_cannot_be_drawn_costs_only_itself() -> None:
     assert readable.metadata == {"unread_pages": [2]}
 
 
+@pytest.mark.usefixtures("small_pictures")
 def test_torn_words_stay_where_recognition_reads_less() -> None:
     """The models do not know every script: then words that lack letters are better than none."""
     page: list[Mark] = [
