@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from sourcebook.model.document import ParsedDocument
 from sourcebook.model.left_out import with_left_out
+from sourcebook.parsing.html.joined_html import add_html
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.text.joined_blocks import JoinedBlocks
 
@@ -55,7 +56,7 @@ def read_wiki(content: bytes) -> ParsedDocument | None:
             continue
         title, text = page
         joined.add_heading(title.replace("<", "\\<"), 1)
-        joined.add_html(html_of_wikitext(text))
+        add_html(joined, html_of_wikitext(text))
     markdown, blocks = joined.markdown(), tuple(joined.blocks)
     pages = sum(block.level == 1 and block.kind == "heading" for block in blocks)
     return ParsedDocument(

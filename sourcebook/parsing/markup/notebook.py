@@ -115,7 +115,9 @@ def _add_result(joined: JoinedBlocks, output: Mapping[str, object]) -> None:
         case "text/markdown":
             joined.add_markdown(_with_marks(_text(value), {}))
         case "text/html":
-            if not joined.add_html(_text(value)):
+            from sourcebook.parsing.html.joined_html import add_html
+
+            if not add_html(joined, _text(value)):
                 joined.add(code_fence(_printed(_text(data.get("text/plain")))), "code")
         case "application/json":
             joined.add(code_fence(json.dumps(value, ensure_ascii=False, indent=1), "json"), "data")

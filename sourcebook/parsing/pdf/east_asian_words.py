@@ -16,8 +16,8 @@ from functools import lru_cache
 from statistics import median_low
 
 from sourcebook.parsing.pdf.decoded_pages import Cell, DecodedPage
-from sourcebook.parsing.pdf.layout.words.east_asian import EAST_ASIAN, is_east_asian
 from sourcebook.parsing.pdf.words import Word, is_bold, is_italic
+from sourcebook.parsing.text.east_asian import EAST_ASIAN, is_east_asian
 
 _OTHER = re.compile(r"[^\W_\u1100-\u11ff\u2e80-\u2fdf\u3005-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff]")
 _SQUARE = re.compile(r"[\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff]{3,}")

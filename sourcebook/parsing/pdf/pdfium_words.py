@@ -11,8 +11,8 @@ from pypdfium2 import raw
 from sourcebook.model.document import Box
 from sourcebook.parsing.pdf.decoded_pages import DecodedPage
 from sourcebook.parsing.pdf.east_asian_words import OF_PDFIUM
-from sourcebook.parsing.pdf.layout.words.east_asian import is_east_asian
 from sourcebook.parsing.pdf.words import UPSIDE_DOWN, Word, is_bold, is_italic, is_monospaced, readable
+from sourcebook.parsing.text.east_asian import is_east_asian
 
 _LIGATURES = ("ff", "fi", "fl", "ffi", "ffl")
 _TEX_LETTERS = {**dict(enumerate(_LIGATURES, 0x0B)), **dict(enumerate(_LIGATURES, 0x1B)), 0x88: "•"}

@@ -136,8 +136,14 @@ class _Writing:
             if several and part != above:
                 self.joined.add_heading(part, 2)
                 above = part
-            if not (has_markup(text) and self.joined.add_html(text)):
+            if not (has_markup(text) and _add_html(self.joined, text)):
                 self.joined.add_markdown(text)
+
+
+def _add_html(joined: JoinedBlocks, html: str) -> bool:
+    from sourcebook.parsing.html.joined_html import add_html  # few records have HTML
+
+    return add_html(joined, html)
 
 
 def _shown(value: object) -> str:

@@ -41,17 +41,6 @@ class JoinedBlocks:
         text = text.strip("\n").rstrip()
         self.add_blocks(text, markdown_blocks(text))
 
-    def add_html(self, html: str) -> bool:
-        """Add a part in HTML, without scripts and styles; return whether it has text."""
-        from sourcebook.parsing.html.cleaner import readable_body, write_everything  # heavy, and rare here
-
-        body = readable_body(html)
-        written = None if body is None else write_everything(body, base_url="")
-        if written is None or not written.markdown.strip():
-            return False
-        self.add_blocks(written.markdown.rstrip(), written.blocks())
-        return True
-
     def _add(self, text: str, blocks: Iterable[Block]) -> None:
         self.blocks += blocks
         self._texts.append(text)

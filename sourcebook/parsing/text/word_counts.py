@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from unicodedata import normalize
 
-from sourcebook.parsing.pdf.layout.words.east_asian import EAST_ASIAN
+from sourcebook.parsing.text.east_asian import EAST_ASIAN
 
 _ADDRESS = re.compile(r"(?:https?://|mailto:|www\.|cid:)[^\s<>\]]*", re.IGNORECASE)
 _WORD = re.compile(rf"{EAST_ASIAN.pattern}|[^\W_{EAST_ASIAN.pattern[1:-1]}]+")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from sourcebook.parsing.pdf.layout.lines.text_style import TextStyle
 from sourcebook.parsing.pdf.layout.page_parts import Line
-from sourcebook.parsing.pdf.layout.words.east_asian import is_east_asian
+from sourcebook.parsing.text.east_asian import is_east_asian
 
 _OPERATOR = re.compile(r"[=<>\u2190-\u22ff\u2a00-\u2aff±×÷∝]")
 """Signs of formulas."""

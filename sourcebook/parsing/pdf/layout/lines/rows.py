@@ -10,8 +10,8 @@ from math import inf
 from sourcebook.parsing.pdf.layout.elements import Row
 from sourcebook.parsing.pdf.layout.measures import LEAST_SHARED, around
 from sourcebook.parsing.pdf.layout.page_parts import Line
-from sourcebook.parsing.pdf.layout.words.east_asian import is_east_asian
 from sourcebook.parsing.pdf.layout.words.section_numbers import is_number_within
+from sourcebook.parsing.text.east_asian import is_east_asian
 
 _MOST_TALLER = 1.6
 """Height in heights of the lower run above which a run must have the same base line [first]."""

@@ -25,10 +25,10 @@ from sourcebook.parsing.pdf.layout.measures import ONE_SIZE, WIDER_SPACE, around
 from sourcebook.parsing.pdf.layout.page_parts import Line
 from sourcebook.parsing.pdf.layout.paragraphs.inline_code import with_inline_code
 from sourcebook.parsing.pdf.layout.paragraphs.monospaced_prose import is_numbered_title, is_prose
-from sourcebook.parsing.pdf.layout.words.east_asian import is_east_asian
 from sourcebook.parsing.pdf.layout.words.line_joining import is_divided, joined_text
 from sourcebook.parsing.pdf.layout.words.list_marks import ListMark, list_mark
 from sourcebook.parsing.pdf.layout.words.sentences import LINKING_WORD, STOPS
+from sourcebook.parsing.text.east_asian import is_east_asian
 
 _SENTENCE_END = re.compile(rf"""[{STOPS}:;؛]["'”’»)\]]*$""")
 _UNFINISHED = re.compile(rf"(?:,|{LINKING_WORD})$")
