@@ -14,7 +14,7 @@ import shutil
 import tempfile
 import weakref
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from importlib.metadata import version
@@ -81,7 +81,9 @@ class _Moves:
         kind = cast('Literal["I"]', array.dtype.char)  # of whatever size
         start, size = array.offset, array.dtype.itemsize * _BYTES
         self._kept: dict[int, memoryview[int]] = {}
-        self._read = lambda row: memoryview(os.pread(file, size, start + size * row)).cast(kind)
+        self._read: Callable[[int], memoryview[int]] = lambda row: memoryview(
+            os.pread(file, size, start + size * row)
+        ).cast(kind)
 
     def visits(self, rows: Sequence[int], features: Sequence[int], text: bytes) -> Counter[int] | None:
         """Return how often the walk over a text meets each feature; None without any.
