@@ -122,7 +122,7 @@ def _of_documents(connection: Connection, scope: SearchScope, written: _Written,
         "text": text,
         "configurations": scope.configurations,
         "most": _MOST_WORDS,
-        "longest": _LONGEST,
+        "further": list(range(_LONGEST)),
     }
     rows = connection.execute(queries["explained_abbreviations"], scoped).fetchall() if names else []
     shorts: dict[str, dict[str, list[tuple[int, Expansion]]]] = defaultdict(lambda: defaultdict(list))

@@ -245,6 +245,15 @@ def test_the_scope_is_read_without_touching_entries(
     assert relations(nodes) == read
 
 
+def test_runs_of_words_are_planned_as_the_few_that_they_are(connection: Connection) -> None:
+    """Planned for millions, their table took most of the time, and a server that compiles plans compiled this one."""
+    wanted: dict[str, object] = {"collections": ["any"], "words": ["gdpr"], "configurations": ["english", "german"]}
+    wanted |= {"text": "what does the GDPR say of fines", "most": 64, "further": list(range(8))}
+    nodes = plan(connection, "explained_abbreviations", wanted)
+    assert nodes[0]["Total Cost"] < 10_000
+    assert connection.execute("SHOW jit").fetchone() == ("off",)
+
+
 def whole_leg(connection: Connection, scope: SearchScope, query: str) -> list[int]:
     """Everything that the keyword leg asks of the database."""
     parsed = parse_query(query)

@@ -22,10 +22,10 @@ WITH read AS MATERIALIZED (
         ORDER BY place, lexeme LIMIT %(most)s) AS lexemes
     FROM unnest(%(configurations)s::text[]::regconfig[]) AS configuration (name)
 ), spelt AS MATERIALIZED (
-    SELECT DISTINCT array_to_string(lexemes[first:last], ' ') AS sequence
-    FROM read
-    CROSS JOIN generate_series(1, cardinality(lexemes)) AS first
-    CROSS JOIN generate_series(first, least(first + %(longest)s - 1, cardinality(lexemes))) AS last
+    SELECT DISTINCT array_to_string(lexemes[first:first + further], ' ') AS sequence
+    FROM read  -- arrays, of whose series the planner expects few: generate_series made it plan for millions of sequences
+    CROSS JOIN unnest(lexemes) WITH ORDINALITY AS word (lexeme, first)
+    JOIN unnest(%(further)s::integer[]) AS further ON first + further <= cardinality(lexemes)
 )
 SELECT collection, short, folded, lexemes, min(long), count(*), min(document_id), bool_or(is_spelt)
 FROM (

@@ -28,11 +28,13 @@ SET tcp_keepalives_count = 3;
 -- Set the search path and the planner settings of a session.
 --
 -- HNSW: the breadth of a scan, and continuing it where a search wants more. Plans are made for the values at hand: a
--- generic plan prunes no partition. Set once per session, these cost no statement in a search.
+-- generic plan prunes no partition. Compiling a plan (JIT, on by default) takes longer than any statement of a search.
+-- Set once per session, these cost no statement in a search.
 SET search_path TO sourcebook, public;
 SET hnsw.iterative_scan = relaxed_order;
 SET hnsw.ef_search = 200;
 SET plan_cache_mode = force_custom_plan;
+SET jit = off;
 
 -- name: session_process
 -- Return the process of the session in the server, which a connection pooler hides.
