@@ -79,7 +79,9 @@ def test_files_are_added_and_lead_to_their_work(base: Stages, open_server: Clien
     page = Page(some.content)
     assert (some.status, page.acting()) == (202, [])
     assert f"/work/{number}" in page.links
-    assert all(said in html.unescape(some.content.decode()) for said in ("1 added", f"{HOSTILE}: has no bytes", "../c.md: "))
+    assert all(
+        said in html.unescape(some.content.decode()) for said in ("1 added", f"{HOSTILE}: has no bytes", "../c.md: ")
+    )
     told = send(browser, "handbook", [("b.md", b"# B"), ("d.md", b"")], Accept="application/problem+json").json
     assert [each["name"] for each in told["uploads"]] == ["b.md"]
     assert told["refused"] == [{"name": "d.md", "reason": "has no bytes"}]
