@@ -13,6 +13,7 @@ from tests.integration.http_server import serving
 from tests.integration.stages import Stages
 
 REPORT = (EXAMPLES / "library" / "reports" / "annual-review-2024.pdf").read_bytes()
+HOSTILE = "<img src=x onerror=alert(1)>.md"
 LARGE = 24 << 20
 """Bytes of a file whose progress can be seen."""
 
@@ -47,14 +48,14 @@ def test_files_are_dropped_and_picked_with_their_progress(base: Stages, tmp_path
     large.write_bytes(b"# Large\n\n" + b"Marmalade. " * (LARGE // 11))
     with serving(base.knowledge, requires_key=False) as client, tab(client, refused=422) as page:
         page.goto("/collections/handbook/upload")
-        drop(page, "<img src=x onerror=alert(1)>.md", "# Dropped")
-        expect(page.locator(".chosen")).to_contain_text("<img src=x onerror=alert(1)>.md, 9 bytes")
+        drop(page, HOSTILE, "# Dropped")
+        expect(page.locator(".chosen")).to_contain_text(f"{HOSTILE}, 9 bytes")
         page.get_by_label("Tag").fill("mine")
         page.get_by_role("button", name="Add").focus()
         page.keyboard.press("Enter")
         expect(page.locator(".standing")).to_contain_text("waiting")
         (dropped,) = base.knowledge.uploads()
-        assert (dropped.name, dropped.tags) == ("<img src=x onerror=alert(1)>.md", ("mine",))
+        assert (dropped.name, dropped.tags) == (HOSTILE, ("mine",))
 
         page.goto("/collections/handbook/upload")
         throttle(page, 4 << 20)
@@ -75,6 +76,14 @@ def test_files_are_dropped_and_picked_with_their_progress(base: Stages, tmp_path
         with page.expect_response(lambda answer: answer.status == 422):
             page.get_by_role("button", name="Add").click()
         expect(page.get_by_role("alert")).to_contain_text("Nothing was added: file 1 has no bytes.")
+        sent = ((HOSTILE, b""), ("some.md", b"# Some"))
+        page.locator("#files").set_input_files(
+            [FilePayload(name=name, mimeType="text/plain", buffer=content) for name, content in sent]
+        )
+        page.get_by_role("button", name="Add").click()
+        expect(page.get_by_role("alert")).to_have_text(f"1 added; not added: {HOSTILE}: has no bytes.")
+        page.get_by_role("link", name="1 added").click()
+        expect(page.locator(".standing")).to_contain_text("waiting")
 
 
 def test_a_document_is_tagged_removed_and_opened_at_its_page_without_scripts(base: Stages) -> None:

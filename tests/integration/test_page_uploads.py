@@ -75,11 +75,13 @@ def test_files_are_added_and_lead_to_their_work(base: Stages, open_server: Clien
     assert base.knowledge.show(item.document_id or 0).tags == ["x"]
 
     some = send(browser, "handbook", [("b.md", b"# B"), (HOSTILE, b""), ("../c.md", b"# C")])
-    work = max(each.id for each in base.knowledge.work_requests())
+    number = max(each.id for each in base.knowledge.work_requests())
     page = Page(some.content)
     assert (some.status, page.acting()) == (202, [])
-    assert f"/work/{work}" in page.links
-    assert all(said in html.unescape(some.text) for said in ("1 added", f"{HOSTILE}: has no bytes", "../c.md: "))
+    assert f"/work/{number}" in page.links
+    assert all(
+        said in html.unescape(some.content.decode()) for said in ("1 added", f"{HOSTILE}: has no bytes", "../c.md: ")
+    )
     told = send(browser, "handbook", [("b.md", b"# B"), ("d.md", b"")], Accept="application/problem+json").json
     assert [each["name"] for each in told["uploads"]] == ["b.md"]
     assert told["refused"] == [{"name": "d.md", "reason": "has no bytes"}]
