@@ -4,6 +4,7 @@ import importlib
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from importlib.metadata import entry_points
+from itertools import chain
 from typing import Any, Final
 
 from sourcebook.config.records import RecordSource
@@ -16,8 +17,15 @@ GROUP: Final = "sourcebook.sources"
 """Group of the entry points that name sources."""
 
 
-def changes_of(settings: RecordSource, cursor: JsonValue) -> Iterator[Row | Deleted | Checkpoint]:
+def changes_of(
+    settings: RecordSource, cursor: JsonValue, failed: Iterable[str] = ()
+) -> Iterator[Row | Deleted | Checkpoint]:
     """Yield what a program says has changed since a cursor.
+
+    Args:
+        settings: with `python`.
+        cursor: that of its last checkpoint; None: since ever.
+        failed: keys of records that had no document; a program with a method `read(key)` gives them once more.
 
     Raises:
         ListingError: it cannot be imported, or fails; the message has none of the secrets in its arguments.
@@ -28,7 +36,8 @@ def changes_of(settings: RecordSource, cursor: JsonValue) -> Iterator[Row | Dele
     secrets = Secrets()
     arguments, load = secrets.filled(program.arguments), secrets.filled(program.load)
     try:
-        changes = iter(_changes(named_object(program.use, program.folder)(**arguments), cursor, load))
+        source = named_object(program.use, program.folder)(**arguments)
+        changes = chain(_read(source, failed), _changes(source, cursor, load))
         while (change := next(changes, None)) is not None:
             yield _checked(change)
     except ListingError:
@@ -56,6 +65,12 @@ def named_object(use: str, folder: str | None) -> Any:
     if folder is not None and folder not in sys.path:
         sys.path.append(folder)  # behind what is installed, which it hides nothing of
     return getattr(importlib.import_module(module), name)
+
+
+def _read(source: Any, keys: Iterable[str]) -> Iterator[Any]:
+    if hasattr(source, "read"):
+        for key in keys:
+            yield source.read(key) or Deleted(key)
 
 
 def _changes(source: Any, cursor: JsonValue, load: Mapping[str, Any]) -> Iterable[Any]:

@@ -500,7 +500,7 @@ def test_a_table_of_the_same_server_is_read_without_a_right_to_write(
     place = f"?host={info.host}&port={info.port}&user={info.user}"
     monkeypatch.setenv("NOTES_URL", f"postgresql:///{info.dbname}{place}")
     monkeypatch.setenv("PGPASSWORD", info.password or "")
-    fields = {"title": None, "url": None, "metadata": ["points"], "labels": "labels"}
+    fields: dict[str, Any] = {"title": None, "url": None, "metadata": ["points"], "labels": "labels"}
     records.configure(table={"url": "${NOTES_URL}", "schema": "team", "name": "notes"}, **fields)
     records.run()
     (hit,) = records.stages.search("barnacle", mode="keyword")

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
+from urllib.parse import unquote
 
 from psycopg import Connection, Error
 from psycopg.rows import dict_row
@@ -226,7 +227,9 @@ class _Look:
         if api is None:
             from sourcebook.records.programs import changes_of
 
-            return changes_of(self.settings, cursor)
+            begin = len(self.settings.location) + 1
+            failed = [uri for uri, (version, _, live) in self.known.items() if live and version.startswith("failed ")]
+            return changes_of(self.settings, cursor, {unquote(uri[begin:].partition("/")[0]) for uri in failed})
         from sourcebook.records.apis import items_of
 
         is_old = time.time() - self.state.get("listed_at", 0.0) > api.relist.total_seconds()
