@@ -37,8 +37,8 @@ class Jira(ThreadService):
         if found := re.fullmatch(r"/rest/api/3/issue/(\d+)/comment", request.path):
             comments = self.threads[found[1]].replies if found[1] in self.threads else []
             start = int(request.query["startAt"])
-            page = [{**_comment(each), "renderedBody": _html(each)} for each in comments[start : start + 3]]
-            return Answer({"comments": page, "total": len(comments), "startAt": start, "maxResults": 3})
+            shown = [{**_comment(each), "renderedBody": _html(each)} for each in comments[start : start + 3]]
+            return Answer({"comments": shown, "total": len(comments), "startAt": start, "maxResults": 3})
         if request.path != "/rest/api/3/search/jql":
             return Answer({"errorMessages": ["no such resource"]}, 404)
         since = re.search(r'updated >= "([^"]+)"', request.query["jql"])
