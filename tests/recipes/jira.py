@@ -2,12 +2,14 @@
 
 import re
 from base64 import b64encode
-from datetime import timedelta
+from datetime import datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from tests.recipes.service import Answer, Request, page_of
 from tests.recipes.threads import Post, Thread, ThreadService
 
+_ZONE = ZoneInfo("America/St_Johns")
 _LOGIN = "Basic " + b64encode(b"desk@example.com:secret-token").decode()
 
 
@@ -31,16 +33,16 @@ class Jira(ThreadService):
 
     def answer(self, request: Request) -> Answer:
         if request.path == "/rest/api/3/myself":
-            return Answer({"accountId": "1", "displayName": "Desk"})
+            return Answer({"accountId": "1", "displayName": "Desk", "timeZone": _ZONE.key})
         if found := re.fullmatch(r"/rest/api/3/issue/(\d+)/comment", request.path):
             comments = self.threads[found[1]].replies if found[1] in self.threads else []
             start = int(request.query["startAt"])
-            page = [{**_comment(each), "renderedBody": _html(each)} for each in comments[start : start + 3]]
-            return Answer({"comments": page, "total": len(comments), "startAt": start, "maxResults": 3})
+            shown = [{**_comment(each), "renderedBody": _html(each)} for each in comments[start : start + 3]]
+            return Answer({"comments": shown, "total": len(comments), "startAt": start, "maxResults": 3})
         if request.path != "/rest/api/3/search/jql":
             return Answer({"errorMessages": ["no such resource"]}, 404)
-        since = re.search(r'updated >= "-(\d+)m"', request.query["jql"])
-        first = self.now() - timedelta(minutes=int(since[1])) if since else None
+        since = re.search(r'updated >= "([^"]+)"', request.query["jql"])
+        first = datetime.strptime(since[1], "%Y-%m-%d %H:%M").replace(tzinfo=_ZONE) if since else None
         threads = [each for each in self.threads.values() if first is None or each.updated >= first]
         page, last = page_of(threads, request.query.get("nextPageToken"), 3, lambda each: f"{int(each.id):09}")
         token = {"nextPageToken": last} if last else {}

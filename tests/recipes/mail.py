@@ -130,7 +130,7 @@ class _Session:
                 return
             for each in lines:
                 self.stream.wfile.write(each)
-            self._send(f"{tag} {'BAD unknown' if lines is None else self.result}")
+            self._send(f"{tag} {self.result}")
             if command == "LOGOUT":
                 return
 

@@ -112,7 +112,7 @@ class Service:
         return self.now().strftime("%Y-%m-%dT%H:%M:%SZ")
 
     def pass_time(self) -> None:
-        self.time += timedelta(seconds=self.random.randint(20, 3_000))
+        self.time += timedelta(seconds=self.random.choice((1, self.random.randint(20, 3_000))))
 
     def begin(self, fault: str | None, at: int) -> None:
         """Begin a look whose request number `at` meets a fault."""

@@ -13,4 +13,15 @@ from tests.recipes.service import Service
 from tests.recipes.slack import Slack
 from tests.recipes.sql import Notes
 
-SERVICES: Final[tuple[type[Service], ...]] = (Notes, Feed, Mailbox, GitHub, Slack, Jira, Confluence, Notion, GitLab)
+SERVICES: Final[tuple[type[Service], ...]] = (
+    Notes,
+    Feed,
+    GitHub,
+    Slack,
+    Jira,
+    Confluence,
+    Notion,
+    GitLab,
+    Mailbox,
+)
+"""In the order of the drill: the collection of the last one stays, and is searched by a test."""

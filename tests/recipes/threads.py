@@ -60,7 +60,8 @@ class ThreadService(HttpService):
 
     def change(self) -> Change:
         kind = self.random.choice(self.changes) if len(self.threads) > 4 else "add"
-        thread = self.random.choice(list(self.threads.values())) if self.threads else None
+        threads = list(self.threads.values())
+        thread = self.random.choice([*threads[-1:] * 5, *threads]) if threads else None  # what is new is edited most
         if thread is None or kind == "add":
             thread = self.begun()
             self.threads[thread.id] = thread

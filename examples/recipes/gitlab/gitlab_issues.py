@@ -1,5 +1,6 @@
 """Issues of a GitLab project with their discussions, read by python-gitlab."""
 
+from datetime import UTC, datetime
 from time import time
 
 from gitlab import Gitlab, GitlabGetError
@@ -30,7 +31,7 @@ class GitlabIssues:
         since = {} if whole else {"updated_after": state["since"]}
         found = set()
         for issue in self.project.issues.list(iterator=True, order_by="updated_at", sort="desc", **since):
-            newest = max(newest, issue.updated_at)
+            newest = max(newest, issue.updated_at.replace("Z", "+00:00"))
             found.add(issue.iid)
             yield self.record(issue)
         for iid in sorted(known - found) if whole else ():
@@ -42,6 +43,7 @@ class GitlabIssues:
                 known.remove(iid)
                 yield Deleted(iid)
         since = state["newest"] or newest
+        newest = min(newest, datetime.fromtimestamp(started, UTC).isoformat())  # the clock that is behind counts
         known |= found
         yield Checkpoint(
             {"since": since, "newest": newest, "whole": started if whole else state["whole"], "known": sorted(known)}

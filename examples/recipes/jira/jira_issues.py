@@ -1,7 +1,8 @@
 """Issues of Jira Cloud with their comments, read by atlassian-python-api."""
 
-from math import ceil
+from datetime import datetime
 from time import time
+from zoneinfo import ZoneInfo
 
 from atlassian.jira import JiraCloud
 from requests import Session
@@ -9,8 +10,8 @@ from requests import Session
 from sourcebook.records import Checkpoint
 
 FIELDS = ["summary", "description", "status", "issuetype", "assignee", "labels", "updated", "comment", "attachment"]
-OVERLAP = 10
-"""Minutes that each look reads once more, as Jira's search is some minutes behind."""
+OVERLAP = 600
+"""Seconds that each look reads once more, as Jira's search is some minutes behind."""
 
 
 class JiraIssues:
@@ -33,20 +34,23 @@ class JiraIssues:
         )
 
     def changes(self, cursor):
-        state = cursor or {"looked": 0, "whole": 0}
-        started = time()
-        whole = not state["whole"] <= state["looked"] <= started < state["whole"] + self.whole_every * 3600
-        query = f"({self.jql})"
-        if not whole:  # in minutes before now: dates in a query are in the time zone of the user
-            query += f' AND updated >= "-{ceil((started - state["looked"]) / 60) + OVERLAP}m"'
-        self.check_token()
+        state = cursor or {"since": 0, "whole": 0}
+        started, newest = time(), 0
+        whole = not 0 <= started - state["whole"] < self.whole_every * 3600
+        query, user = f"({self.jql})", self.user()
+        if not whole:  # a query's times are those of the user
+            since = datetime.fromtimestamp(state["since"], ZoneInfo(user["timeZone"]))
+            query += f' AND updated >= "{since:%Y-%m-%d %H:%M}"'
         for issue in self.found(f"{query} ORDER BY created ASC"):
+            newest = max(newest, datetime.fromisoformat(issue["fields"]["updated"]).timestamp())
             yield self.record(issue)
-        self.check_token()  # who has none sees what everybody may see: the listing would be short
-        yield Checkpoint({"looked": started, "whole": started if whole else state["whole"]}, complete=whole)
+        self.user()
+        since = min(newest, started) - OVERLAP if newest else state["since"]  # the clock that is behind counts
+        yield Checkpoint({"since": since, "whole": started if whole else state["whole"]}, complete=whole)
 
-    def check_token(self):
-        self.client.get("rest/api/3/myself")
+    def user(self):
+        """Return who asks; Jira gives who has no valid token what everybody may see, a short listing."""
+        return self.client.get("rest/api/3/myself")
 
     def found(self, query):
         token = None

@@ -33,33 +33,42 @@ class MailMessages:
         box = connect(self.host, self.port or port)
         try:
             box.login(self.user, self.password, initial_folder=None)
-            listed = [each.name for each in box.folder.list() if "\\Noselect" not in each.flags]
-            names = [name for name in listed if self.folders is None or name in self.folders]
-            for name in folders.keys() - set(names):
-                left.update(folders.pop(name)["keys"].values())
-            for name in names:
-                box.folder.set(name, readonly=True)
-                validity = box.folder.status(name, ["UIDVALIDITY"])["UIDVALIDITY"]
-                known = folders.get(name, {"validity": None, "keys": {}})
-                uids = box.uids()
-                is_valid = known["validity"] == validity  # else the server has numbered the messages again
-                keys = {uid: known["keys"][uid] for uid in uids if is_valid and uid in known["keys"]}
-                left.update(set(known["keys"].values()) - set(keys.values()))
-                folders[name] = {"validity": validity, "keys": keys}
-                new = [uid for uid in uids if uid not in keys]
-                for start in range(0, len(new), BATCH):
-                    wanted = new[start : start + BATCH]
-                    for message in box.fetch(uid_list=wanted, mark_seen=False, bulk=BATCH):
-                        found = record(message)
-                        keys[message.uid] = found["id"]
-                        yield found
-                    yield Checkpoint({"folders": folders, "left": sorted(left)})
+            gone = left
+            for is_second in (False, True):  # what is moved meanwhile is in no folder of one round
+                yield from self.round(box, folders, left)
+                held = {key for folder in folders.values() for key in folder["keys"].values()}
+                gone = (gone if is_second else left) - held
+                if not gone:
+                    break
         finally:
             box.client.shutdown()
-        held = {key for folder in folders.values() for key in folder["keys"].values()}
-        for key in sorted(left - held):
+        for key in sorted(gone):
             yield Deleted(key)
-        yield Checkpoint({"folders": folders, "left": []}, complete=cursor is None)
+        yield Checkpoint({"folders": folders, "left": sorted(left - held - gone)}, complete=cursor is None)
+
+    def round(self, box, folders, left):
+        """Yield what is new in each folder; `left` gets the keys of what is not in a folder any more."""
+        listed = [each.name for each in box.folder.list() if "\\Noselect" not in each.flags]
+        names = [name for name in listed if self.folders is None or name in self.folders]
+        for name in folders.keys() - set(names):
+            left.update(folders.pop(name)["keys"].values())
+        for name in names:
+            box.folder.set(name, readonly=True)
+            validity = box.folder.status(name, ["UIDVALIDITY"])["UIDVALIDITY"]
+            known = folders.get(name, {"validity": None, "keys": {}})
+            uids = box.uids()
+            is_valid = known["validity"] == validity  # else the server has numbered the messages again
+            keys = {uid: known["keys"][uid] for uid in uids if is_valid and uid in known["keys"]}
+            left.update(set(known["keys"].values()) - set(keys.values()))
+            folders[name] = {"validity": validity, "keys": keys}
+            new = [uid for uid in uids if uid not in keys]
+            for start in range(0, len(new), BATCH):
+                wanted = new[start : start + BATCH]
+                for message in box.fetch(uid_list=wanted, mark_seen=False, bulk=BATCH):
+                    found = record(message)
+                    keys[message.uid] = found["id"]
+                    yield found
+                yield Checkpoint({"folders": folders, "left": sorted(left)})
 
 
 def record(message):
