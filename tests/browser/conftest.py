@@ -115,7 +115,7 @@ def site(loop: Loop) -> Iterator[Site]:
 def rendering(loop: Loop, site: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rendering]:
     """The site with a browser that the tests share."""
     rendering = Rendering(loop, site, tmp_path_factory.mktemp("crawl4ai"))
-    shared = rendering.renderer(request={"max_bytes": 2_000_000})
+    shared = rendering.renderer(request={"max_bytes": 200_000})
     rendering.shared = loop.run(shared.__aenter__())
     yield rendering
     loop.run(shared.__aexit__(None, None, None))

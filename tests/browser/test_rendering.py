@@ -131,7 +131,7 @@ def test_pages_that_are_too_large(rendering: Rendering) -> None:
     """More than `max_bytes`, loaded or made by scripts, is a failure, even where the page hides it."""
     for failure in rendering.render_all("/big", "/becomes-big", "/lies-about-its-size", "/growth", "/stream"):
         assert isinstance(failure, FetchError)
-        assert str(failure) == "the page is larger than 2,000,000 bytes"
+        assert str(failure) == "the page is larger than 200,000 bytes"
         assert not failure.transient
 
 
