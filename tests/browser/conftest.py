@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
+from playwright.sync_api import sync_playwright
 
 from sourcebook.config.sites import SiteSource
 from sourcebook.web.browser.chromium import find_chromium
 from sourcebook.web.browser.rendering import Renderer
 from sourcebook.web.http_types import Response
+from tests.browser.page_tab import Tabs
 from tests.browser.site import OnlyThese, Site
 
 T = TypeVar("T")
@@ -92,6 +94,15 @@ class Rendering:
             return await asyncio.gather(*work, return_exceptions=True)
 
         return self.loop.run(together())
+
+
+@pytest.fixture(scope="module")
+def tabs() -> Iterator[Tabs]:
+    """A browser for people, which the tests of a module share: each start takes two seconds of a core."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=["--disable-gpu"])
+        yield Tabs(browser)
+        browser.close()
 
 
 @pytest.fixture(scope="session")
