@@ -153,6 +153,7 @@ def test_schemathesis_finds_nothing(
     key(base, "first")  # number 1, which an example revokes
     own = key(base, "own", scope, only)
     with serving(knowledge, requires_key=True, limits=RateLimits(wrong_keys=None)) as client:
+        assert client.get("/openapi.json").status == 200  # it is made now: schemathesis waits for it ten seconds only
         status, output = run_schemathesis(client.port, own, tmp_path, examples=examples, seed=1, phases=phases)
         assert Client(client.port, own[1]).get("/v1/collections").status == 200  # it did not revoke its own key
         assert client.get("/ready").status == 200
