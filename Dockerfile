@@ -37,4 +37,5 @@ USER sourcebook
 EXPOSE 3000 4000
 HEALTHCHECK --interval=30s --timeout=20s --start-period=60s --retries=3 \
     CMD ["dagster", "api", "grpc-health-check", "-p", "4000"]
-CMD ["dagster", "api", "grpc", "-h", "0.0.0.0", "-p", "4000", "-m", "orchestration.definitions", "--location-name", "sourcebook"]
+CMD ["python", "-m", "orchestration.dagster_process", "dagster", "api", "grpc", \
+     "-h", "0.0.0.0", "-p", "4000", "-m", "orchestration.definitions", "--location-name", "sourcebook"]

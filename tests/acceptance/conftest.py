@@ -34,6 +34,13 @@ def model_was_exported(workplace: Workplace, exported_model: Path) -> None:
     workplace.begin_prepared(exported_model)
 
 
+@pytest.fixture
+def unrecorded(workplace: Workplace, model_was_exported: None) -> Iterator[None]:
+    """Give the empty workplace all that, and have nothing record the runs of its small changes."""
+    with workplace.unrecorded():
+        yield
+
+
 @pytest.fixture(scope="module")
 def shared_workplace() -> Iterator[Workplace]:
     """A folder that the tests of one module share."""

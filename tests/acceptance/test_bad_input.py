@@ -2,6 +2,7 @@
 
 import os
 import zipfile
+from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,7 @@ FAILED = {
 
 
 @pytest.fixture(scope="module")
-def hostile(shared_workplace: Workplace, exported_model: Path) -> Workplace:
+def hostile(shared_workplace: Workplace, exported_model: Path) -> Iterator[Workplace]:
     """A folder of everything that may go wrong, ingested once."""
     shared_workplace.begin_prepared(exported_model)
     shared_workplace.configure(handbook="docs")
@@ -61,8 +62,9 @@ def hostile(shared_workplace: Workplace, exported_model: Path) -> Workplace:
         file.write(b"The keeper has a name of bytes.\n")
     (shared_workplace.docs / "loop").symlink_to(shared_workplace.docs, target_is_directory=True)
     (shared_workplace.docs / "dangling.md").symlink_to("nowhere.md")
-    shared_workplace.ingest(code=3)
-    return shared_workplace
+    with shared_workplace.unrecorded():
+        shared_workplace.ingest(code=3)
+        yield shared_workplace
 
 
 def items(workplace: Workplace, *options: str) -> dict[str, Json]:

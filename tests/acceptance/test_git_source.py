@@ -15,7 +15,7 @@ collections:
 """
 
 
-@pytest.mark.usefixtures("model_was_exported")
+@pytest.mark.usefixtures("unrecorded")
 def test_a_repository_is_ingested_followed_and_missed(workplace: Workplace) -> None:
     """A commit is searchable with its link after the next ingest; a repository that is gone is unread, with code 3."""
     repository = GitRepository.create(workplace.folder / "origin")

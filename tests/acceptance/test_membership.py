@@ -23,7 +23,7 @@ def moved(collections: Json) -> tuple[int, int, int]:
     return found["documents"]["added"], found["documents"]["removed"], found["embeddings"]["computed"]
 
 
-@pytest.mark.usefixtures("model_was_exported")
+@pytest.mark.usefixtures("unrecorded")
 def test_one_ingest_takes_what_its_own_run_has_just_parsed(workplace: Workplace) -> None:
     """The collection that takes comes after the one that gives, whatever their names."""
     workplace.configure(handbook="docs")

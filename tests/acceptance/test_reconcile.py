@@ -8,7 +8,7 @@ import pytest
 
 from tests.acceptance.workplace import Workplace, rows
 
-pytestmark = pytest.mark.usefixtures("model_was_exported")
+pytestmark = pytest.mark.usefixtures("unrecorded")
 
 
 def foreign(workplace: Workplace, statement: str) -> None:

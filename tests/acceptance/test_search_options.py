@@ -24,7 +24,7 @@ def test_one_question_asked_in_many_ways(workplace: Workplace) -> None:
     workplace.write("docs/log.md", f"# Log\n\n{DAYS}\n")
     workplace.write("docs/power.md", "# Power\n\nThe batteries of the harbour last ninety hours in a gale.\n")
     workplace.write("docs/notes.txt", "The power cut of May: nobody was at the harbour.\n")
-    with workplace.database():
+    with workplace.unrecorded():
         workplace.ingest()
         answer = workplace.json("search", "How long is there electricity at the harbour?", "-n", "1", "--explain")
         (best,) = answer["results"]

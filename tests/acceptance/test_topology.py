@@ -7,7 +7,6 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -152,21 +151,22 @@ def deployment(workplace: Workplace) -> Iterator[Deployment]:
         "SOURCEBOOK_CODE_HOST": "127.0.0.1",
         "SOURCEBOOK_CODE_PORT": str(code_port),
     }
-    programs = Path(sys.executable).parent
+    dagster = "orchestration.dagster_process"
     with ExitStack() as running:
         running.callback(server.close)
 
-        def start(name: str, program: str, *arguments: str) -> None:
+        def start(name: str, *arguments: str) -> None:
             log = workplace.folder / f"{name}.log"
-            command = [str(programs / program), *arguments]
+            command = [sys.executable, "-m", *arguments]
             running.enter_context(service(command, cwd=CHECKOUT, environment=environment, log=log))
 
-        start("code", "dagster", "api", "grpc", "-h", "127.0.0.1", "-p", str(code_port),
+        start("code", dagster, "dagster", "api", "grpc", "-h", "127.0.0.1", "-p", str(code_port),
               "-m", "orchestration.definitions", "--location-name", "sourcebook")  # fmt: skip
         wait_until(lambda: listens(code_port), seconds=SECONDS, what="the code server listens")
-        start("webserver", "dagster-webserver", "-h", "127.0.0.1", "-p", str(web_port), "-w", "deploy/workspace.yaml")
-        start("daemon", "dagster-daemon", "run", "-w", "deploy/workspace.yaml")
-        start("metrics", "python", "-m", "sourcebook.metrics", "--metrics-port", str(metrics_port))
+        workspace = ("-w", "deploy/workspace.yaml")
+        start("webserver", dagster, "dagster-webserver", "-h", "127.0.0.1", "-p", str(web_port), *workspace)
+        start("daemon", dagster, "dagster-daemon", "run", *workspace)
+        start("metrics", "sourcebook.metrics", "--metrics-port", str(metrics_port))
         wait_until(lambda: listens(web_port), seconds=SECONDS, what="the web server listens")
         wait_until(lambda: listens(metrics_port), seconds=SECONDS, what="the metrics are served")
         yield Deployment(deployed, web_port, metrics_port)

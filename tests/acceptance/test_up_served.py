@@ -155,22 +155,19 @@ def test_a_run_of_the_daemon_is_counted_logged_and_seen_by_a_monitor(served: Ser
     assert len(str(line["run"])) == 36
 
 
-def test_small_requests_are_done_at_once_and_others_by_runs(served: Served, knowledge: KnowledgeBase) -> None:
-    """The small ones by the watch."""
+def test_small_requests_are_done_at_once(served: Served, knowledge: KnowledgeBase) -> None:
+    """By the watch."""
     ended(knowledge, knowledge.request_work("handbook").id)  # there may still be the first file to take in
     begun = time.monotonic()
     small = ended(knowledge, knowledge.request_work("handbook").id)
     print(f"\na small request took {time.monotonic() - begun:.1f} s")
     assert (small.state, small.worker != "dagster") == ("succeeded", True)
 
-    forced = ended(knowledge, knowledge.request_work("handbook", force=True).id)
-    assert (forced.state, forced.worker, forced.stage is not None) == ("succeeded", "dagster", True)
-    assert forced.run_id is not None
-    assert [each["id"] for each in served.workplace.json("requests", str(forced.id))["requests"]] == [forced.id]
 
-
-def test_a_cancelled_request_that_waits_for_its_run_ends_with_it(served: Served, knowledge: KnowledgeBase) -> None:
-    """The run of the request is cancelled with it."""
+def test_others_are_done_by_runs_and_a_cancelled_one_ends_with_its_run(
+    served: Served, knowledge: KnowledgeBase
+) -> None:
+    """Also one that waits for its run: that is cancelled with it."""
     number = knowledge.request_work("handbook", force=True).id
 
     def is_claimed() -> bool:
@@ -182,7 +179,10 @@ def test_a_cancelled_request_that_waits_for_its_run_ends_with_it(served: Served,
     cancelled = ended(knowledge, number)
     assert cancelled.state == "cancelled"
     # Its run is there before that of a later request.
-    assert ended(knowledge, knowledge.request_work("handbook", force=True).id).state == "succeeded"
+    forced = ended(knowledge, knowledge.request_work("handbook", force=True).id)
+    assert (forced.state, forced.worker, forced.stage is not None) == ("succeeded", "dagster", True)
+    assert forced.run_id is not None
+    assert [each["id"] for each in served.workplace.json("requests", str(forced.id))["requests"]] == [forced.id]
     with psycopg.connect(knowledge.database.dagster_url(), autocommit=True) as connection:
         states = (
             "SELECT status FROM runs JOIN run_tags USING (run_id) WHERE key = 'sourcebook/work_request' AND value = %s"

@@ -16,6 +16,7 @@ from unittest.mock import patch
 from psycopg.rows import dict_row
 from typer.testing import CliRunner
 
+from sourcebook.admin.finished_runs import recorder_lock
 from sourcebook.command.app import app
 from sourcebook.database.database import Database
 from sourcebook.database.location import DatabaseLocation
@@ -131,6 +132,17 @@ class Workplace:
     def database(self) -> Iterator[Database]:
         """Open the knowledge base in this process."""
         with Database(DatabaseLocation(self.home, self.database_url)) as database:
+            yield database
+
+    @contextmanager
+    def unrecorded(self) -> Iterator[Database]:
+        """Open the knowledge base, and have nothing record the runs of small changes meanwhile.
+
+        Recording takes more processor time than such an ingest; `test_small_change.py` is about it. Nothing has been
+        ingested before.
+        """
+        with self.database() as database, recorder_lock(database) as is_free:
+            assert is_free
             yield database
 
 

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
+from playwright.sync_api import sync_playwright
 
 from sourcebook.config.sites import SiteSource
 from sourcebook.web.browser.chromium import find_chromium
 from sourcebook.web.browser.rendering import Renderer
 from sourcebook.web.http_types import Response
+from tests.browser.page_tab import Tabs
 from tests.browser.site import OnlyThese, Site
 
 T = TypeVar("T")
@@ -94,6 +96,15 @@ class Rendering:
         return self.loop.run(together())
 
 
+@pytest.fixture(scope="module")
+def tabs() -> Iterator[Tabs]:
+    """A browser for people, which the tests of a module share: each start takes two seconds of a core."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_chromium(), args=["--disable-gpu"])
+        yield Tabs(browser)
+        browser.close()
+
+
 @pytest.fixture(scope="session")
 def loop() -> Iterator[Loop]:
     """The event loop of server and browser."""
@@ -115,7 +126,7 @@ def site(loop: Loop) -> Iterator[Site]:
 def rendering(loop: Loop, site: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rendering]:
     """The site with a browser that the tests share."""
     rendering = Rendering(loop, site, tmp_path_factory.mktemp("crawl4ai"))
-    shared = rendering.renderer(request={"max_bytes": 2_000_000})
+    shared = rendering.renderer(request={"max_bytes": 200_000})
     rendering.shared = loop.run(shared.__aenter__())
     yield rendering
     loop.run(shared.__aexit__(None, None, None))

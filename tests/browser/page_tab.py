@@ -1,35 +1,40 @@
-"""A tab of a real Chromium that opens the page."""
+"""Tabs of a real Chromium that open the page."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Literal
 
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect
 
-from sourcebook.web.browser.chromium import find_chromium
 from tests.integration.http_server import Client
 
 PATIENCE = 30_000.0
 """Milliseconds that an event may take on a busy machine."""
 
 
-@contextmanager
-def tab(
-    client: Client,
-    theme: Literal["light", "dark"] = "light",
-    width: int = 1280,
-    *,
-    scripts: bool = True,
-    refused: int | None = None,
-) -> Iterator[Page]:
-    """A tab that reports what goes wrong in it: errors of scripts, dialogs, what the policy refuses.
+@dataclass(frozen=True)
+class Tabs:
+    """Tabs of one browser, none of which knows of another."""
 
-    Answers with the status `refused` are no fault: the test causes them.
-    """
-    wrong: list[str] = []
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_chromium(), args=["--disable-gpu"])
-        page = browser.new_page(
+    browser: Browser
+
+    @contextmanager
+    def open(
+        self,
+        client: Client,
+        theme: Literal["light", "dark"] = "light",
+        width: int = 1280,
+        *,
+        scripts: bool = True,
+        refused: int | None = None,
+    ) -> Iterator[Page]:
+        """A tab that reports what goes wrong in it: errors of scripts, dialogs, what the policy refuses.
+
+        Answers with the status `refused` are no fault: the test causes them.
+        """
+        wrong: list[str] = []
+        page = self.browser.new_page(
             base_url=f"http://127.0.0.1:{client.port}",
             viewport={"width": width, "height": 860},
             color_scheme=theme,
@@ -41,5 +46,5 @@ def tab(
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("dialog", lambda dialog: wrong.append(dialog.message))
         yield page
-        browser.close()
-    assert [each for each in wrong if f"status of {refused}" not in each] == []
+        page.close()
+        assert [each for each in wrong if f"status of {refused}" not in each] == []

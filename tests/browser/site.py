@@ -41,7 +41,7 @@ PAGES = {
     "/tick": page(""),
     "/moves-later": page(f"<p>{WORDS}</p>", "<meta http-equiv=refresh content='2; url=/later'>"),
     "/later": page("<p>Later.</p>"),
-    "/growth": page(f"<p>{WORDS}</p><script>setInterval(() => document.body.append('x'.repeat(500_000)), 10)</script>"),
+    "/growth": page(f"<p>{WORDS}</p><script>setInterval(() => document.body.append('x'.repeat(50_000)), 10)</script>"),
     "/dialogs": page(
         f"<script>alert(1); const c = confirm('?'), p = prompt('?');"
         f"onbeforeunload = e => {{ e.preventDefault(); return 'stay' }};"
@@ -64,10 +64,10 @@ PAGES = {
     "/circles": page("", "<meta http-equiv=refresh content='0; url=/circles'>"),
     "/pushes": page(f"<p>{WORDS}</p><script>history.pushState(0, '', '/pushed')</script>"),
     "/waits-for-nothing": page(f"<p>{WORDS}</p><script>fetch('/hang')</script>"),
-    "/big": page(f"<p>{'0123456789' * 3_000_000}</p>"),
-    "/becomes-big": page("<script>document.body.append('x'.repeat(5_000_000))</script>"),
+    "/big": page(f"<p>{'0123456789' * 300_000}</p>"),
+    "/becomes-big": page("<script>document.body.append('x'.repeat(500_000))</script>"),
     "/lies-about-its-size": page(
-        "<script>document.body.append('x'.repeat(5_000_000));"
+        "<script>document.body.append('x'.repeat(500_000));"
         "Object.defineProperty(Document.prototype, 'documentElement', {get: () => 0})</script>"
     ),
     "/worker": page(f"<p>{WORDS}</p><script>document.body.append('serviceWorker' in navigator)</script>"),

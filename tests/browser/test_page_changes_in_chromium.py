@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import FilePayload, Page, expect
 
 from sourcebook.server.page.rendering import STATIC
-from tests.browser.page_tab import tab
+from tests.browser.page_tab import Tabs
 from tests.checkout import EXAMPLES
 from tests.integration.http_server import serving
 from tests.integration.stages import Stages
@@ -43,10 +43,10 @@ def throttle(page: Page, bytes_a_second: int) -> None:
     page.context.new_cdp_session(page).send("Network.emulateNetworkConditions", conditions)
 
 
-def test_files_are_dropped_and_picked_with_their_progress(base: Stages, tmp_path: Path) -> None:
+def test_files_are_dropped_and_picked_with_their_progress(base: Stages, tabs: Tabs, tmp_path: Path) -> None:
     large = tmp_path / "large.md"
     large.write_bytes(b"# Large\n\n" + b"Marmalade. " * (LARGE // 11))
-    with serving(base.knowledge, requires_key=False) as client, tab(client, refused=422) as page:
+    with serving(base.knowledge, requires_key=False) as client, tabs.open(client, refused=422) as page:
         page.goto("/collections/handbook/upload")
         drop(page, HOSTILE, "# Dropped")
         expect(page.locator(".chosen")).to_contain_text(f"{HOSTILE}, 9 bytes")
@@ -86,11 +86,11 @@ def test_files_are_dropped_and_picked_with_their_progress(base: Stages, tmp_path
         expect(page.locator(".standing")).to_contain_text("waiting")
 
 
-def test_a_document_is_tagged_removed_and_opened_at_its_page_without_scripts(base: Stages) -> None:
+def test_a_document_is_tagged_removed_and_opened_at_its_page_without_scripts(base: Stages, tabs: Tabs) -> None:
     (item,) = base.knowledge.documents(text="report")
     passage = next(each for each in base.knowledge.show(item.document_id or 0).passages if each.page == 2)
     path = f"/documents/{item.document_id}"
-    with serving(base.knowledge, requires_key=False) as client, tab(client, scripts=False) as page:
+    with serving(base.knowledge, requires_key=False) as client, tabs.open(client, scripts=False) as page:
         page.goto(path)
         page.get_by_label("A tag to give").fill("winter")
         page.keyboard.press("Enter")
@@ -105,7 +105,7 @@ def test_a_document_is_tagged_removed_and_opened_at_its_page_without_scripts(bas
         page.locator("#files").set_input_files(FilePayload(name="a.md", mimeType="text/plain", buffer=b"# A"))
         page.get_by_role("button", name="Add").click()
         expect(page.locator(".standing")).to_contain_text("waiting")
-    with serving(base.knowledge, requires_key=False) as client, tab(client) as page:
+    with serving(base.knowledge, requires_key=False) as client, tabs.open(client) as page:
         page.goto(f"{path}?view=passages")
         page.locator(f"#passage-{passage.ordinal}").get_by_role("link", name="on the page").click()
         picture, marks = page.locator(".sheet img"), page.locator(".marks rect")

@@ -15,7 +15,7 @@ from playwright.sync_api import Route, expect
 
 from sourcebook.admin.access_keys import create_key
 from sourcebook.admin.work_requests import claim_work, end_work, record_progress
-from tests.browser.page_tab import tab
+from tests.browser.page_tab import Tabs
 from tests.checkout import CHECKOUT
 from tests.integration.http_server import Client, serving
 from tests.integration.stages import Stages
@@ -47,7 +47,7 @@ def base(stages: Stages) -> Stages:
     return stages
 
 
-def test_every_page_is_accessible_in_both_themes_and_fits_a_narrow_window(base: Stages) -> None:
+def test_every_page_is_accessible_in_both_themes_and_fits_a_narrow_window(base: Stages, tabs: Tabs) -> None:
     found = base.knowledge.search(QUERY, limit=1)[0]
     work = base.knowledge.request_work("tide-station", actor="anna")
     with base.connection() as connection:
@@ -86,7 +86,7 @@ def test_every_page_is_accessible_in_both_themes_and_fits_a_narrow_window(base: 
     }
     with serving(base.knowledge, requires_key=True) as client:
         for theme in ("light", "dark"):
-            with tab(client, theme) as page:
+            with tabs.open(client, theme) as page:
                 page.goto("/sign-in")
                 page.get_by_label("Key").fill(key)
                 page.get_by_role("button", name="Sign in").click()
@@ -104,8 +104,8 @@ def test_every_page_is_accessible_in_both_themes_and_fits_a_narrow_window(base: 
         assert error.status == 404
 
 
-def test_the_keyboard_alone_searches_and_opens_a_result(base: Stages) -> None:
-    with serving(base.knowledge, requires_key=False) as client, tab(client) as page:
+def test_the_keyboard_alone_searches_and_opens_a_result(base: Stages, tabs: Tabs) -> None:
+    with serving(base.knowledge, requires_key=False) as client, tabs.open(client) as page:
         page.goto("/documents")
         page.keyboard.press("j")
         assert page.evaluate("document.activeElement.className") == "title"
@@ -137,7 +137,7 @@ def test_the_keyboard_alone_searches_and_opens_a_result(base: Stages) -> None:
         page.go_back()
         expect(field).to_have_value("marmalade")
         expect(page.locator(".snippet").first).to_contain_text("Marmalade")
-    with serving(base.knowledge, requires_key=False) as client, tab(client, scripts=False) as page:
+    with serving(base.knowledge, requires_key=False) as client, tabs.open(client, scripts=False) as page:
         page.goto("/")
         page.get_by_role("searchbox").fill("marmalade")
         page.keyboard.press("Enter")
@@ -145,8 +145,8 @@ def test_the_keyboard_alone_searches_and_opens_a_result(base: Stages) -> None:
         expect(page.locator(".passage.found")).to_contain_text("Marmalade")
 
 
-def test_work_is_asked_for_followed_live_and_cancelled_by_keyboard(base: Stages) -> None:
-    with serving(base.knowledge, requires_key=False) as client, tab(client) as page:
+def test_work_is_asked_for_followed_live_and_cancelled_by_keyboard(base: Stages, tabs: Tabs) -> None:
+    with serving(base.knowledge, requires_key=False) as client, tabs.open(client) as page:
         page.route("**/hx-sse.min.js*", _come_late)
         page.goto("/documents?state=failed")
         page.get_by_role("checkbox").first.focus()
@@ -178,7 +178,7 @@ def test_work_is_asked_for_followed_live_and_cancelled_by_keyboard(base: Stages)
         page.on("request", lambda request: asked.append(request.url))
         page.wait_for_timeout(2_500)
         assert asked == []  # it has ended: nothing asks any more
-    with serving(base.knowledge, requires_key=False) as client, tab(client, scripts=False) as page:
+    with serving(base.knowledge, requires_key=False) as client, tabs.open(client, scripts=False) as page:
         page.goto("/collections")
         page.get_by_role("button", name="Bring up to date").click()
         expect(page.locator(".standing")).to_contain_text("waiting")
@@ -191,7 +191,7 @@ def test_work_is_asked_for_followed_live_and_cancelled_by_keyboard(base: Stages)
         page.get_by_role("button", name="Make the key").click()
         expect(page.locator(".secret")).to_contain_text("sb_")
     if PICTURES is not None:
-        _take_pictures(base)
+        _take_pictures(base, tabs)
 
 
 def _come_late(route: Route) -> None:
@@ -200,28 +200,28 @@ def _come_late(route: Route) -> None:
     route.continue_()
 
 
-def _take_pictures(base: Stages) -> None:
+def _take_pictures(base: Stages, tabs: Tabs) -> None:
     found = base.knowledge.search(QUERY, limit=1)[0]
     running = base.knowledge.request_work("tide-station", actor="key website")
     with base.connection() as connection:
         claim_work(connection, worker="host:4711", run_id="0b6f2c1a")
         record_progress(connection, running.id, "embeddings", 1_312, 5_200, 3)
     with serving(base.knowledge, requires_key=False, dagster_url="http://127.0.0.1:3000") as client:
-        _take_picture(client, "light", f"/?q={QUERY.replace(' ', '+')}", "page-search")
+        _take_picture(tabs, client, "light", f"/?q={QUERY.replace(' ', '+')}", "page-search")
         passage = f"passage={found.ordinal}#passage-{found.ordinal}"
-        _take_picture(client, "dark", f"/documents/{found.document_id}?{passage}", "page-document")
-        _take_picture(client, "light", "/work", "page-work")
+        _take_picture(tabs, client, "dark", f"/documents/{found.document_id}?{passage}", "page-document")
+        _take_picture(tabs, client, "light", "/work", "page-work")
         (report,) = base.knowledge.documents(text="annual-review")
         marked = next(each for each in base.knowledge.show(report.document_id or 0).passages if each.page == 2)
-        _take_picture(client, "dark", "/collections/tide-station/upload", "page-upload")
+        _take_picture(tabs, client, "dark", "/collections/tide-station/upload", "page-upload")
         path = f"/documents/{report.document_id}/pages/2?passage={marked.ordinal}"
-        _take_picture(client, "light", path, "page-of-a-pdf")
+        _take_picture(tabs, client, "light", path, "page-of-a-pdf")
 
 
-def _take_picture(client: Client, theme: Literal["light", "dark"], path: str, name: str) -> None:
+def _take_picture(tabs: Tabs, client: Client, theme: Literal["light", "dark"], path: str, name: str) -> None:
     """Take a picture for the documentation, in few colours so that it stays small."""
     assert PICTURES is not None
-    with tab(client, theme) as page:
+    with tabs.open(client, theme) as page:
         page.goto(path)
         shot = Image.open(io.BytesIO(page.screenshot(animations="disabled"))).convert("RGB")
         shot.quantize(96).save(CHECKOUT / PICTURES / f"{name}.png", optimize=True)

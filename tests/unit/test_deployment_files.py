@@ -57,8 +57,8 @@ class TestCompose:
     def test_a_service_whose_process_ends_is_started_again(self, services: Mapping[str, Any], dockerfile: str) -> None:
         """The main process does the work: a proxy, as `dagster code-server start` is, would go on without it."""
         assert {service["restart"] for service in services.values()} == {"unless-stopped"}
-        assert services["code"]["command"].startswith("dagster api grpc ")
-        assert 'CMD ["dagster", "api", "grpc",' in dockerfile
+        assert services["code"]["command"].startswith("python -m orchestration.dagster_process dagster api grpc ")
+        assert 'CMD ["python", "-m", "orchestration.dagster_process", "dagster", "api", "grpc",' in dockerfile
 
     def test_no_service_runs_as_root_or_can_become_it(self, services: Mapping[str, Any], dockerfile: str) -> None:
         """The image's user is not root, no service asks for another, and capabilities are dropped."""
@@ -149,7 +149,7 @@ class TestAgreement:
         (embedded,) = read_yaml("workspace.yaml")["load_from"]
         (deployed,) = read_yaml("deploy/workspace.yaml")["load_from"]
         module = embedded["python_module"]["module_name"]
-        assert option(services["code"]["command"], "-m") == module
+        assert option(services["code"]["command"].partition(" grpc")[2], "-m") == module
         assert f'"-m", "{module}"' in dockerfile
         assert (CHECKOUT / module.split(".")[0]).is_dir()
         assert embedded["python_module"]["location_name"] == deployed["grpc_server"]["location_name"]
