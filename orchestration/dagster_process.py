@@ -1,4 +1,4 @@
-"""Dagster's programs, in `sourcebook up` and in containers: `python -m orchestration.dagster_process SCRIPT ARGUMENT...`.
+"""Dagster's programs, in containers, too: `python -m orchestration.dagster_process SCRIPT ARGUMENT...`.
 
 Dagster's imports make a million objects that stay. Looking for garbage among them, at the start and once more at the
 end, takes half of the processor time of a start. This module is imported first in each process, and in those that the

@@ -17,7 +17,7 @@ from tests.web_server import WebServer
 pytestmark = pytest.mark.usefixtures("model_was_exported")
 PAGES = 60
 CONCURRENCY = 4
-KILLS = 2
+KILLS = 3
 
 
 @pytest.fixture

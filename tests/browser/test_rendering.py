@@ -115,7 +115,7 @@ def test_pages_that_never_get_ready(rendering: Rendering) -> None:
             return failures, seconds, await renderer.render(rendering.site.url("/text"))
 
     failures, seconds, next_page = rendering.loop.run(render())
-    assert seconds < 3 + GRACE_SECONDS + 15
+    assert seconds < 3 + GRACE_SECONDS + 3
     assert [str(failure) for failure in failures] == [
         *["the page did not load in time"] * 4,
         "the server did not answer in time",

@@ -9,7 +9,7 @@ from sourcebook.parsing.parser_pool import ParserPool
 from tests.unit.parsing.mutated_reading import outcomes, pictures, sound_texts, strange
 from tests.unit.parsing.mutations import mutations, samples
 
-COUNT = 150
+COUNT = 300
 
 
 def test_damaged_files_give_a_document_or_a_reason(parsers: ParserPool) -> None:

@@ -42,7 +42,7 @@ def encoded(model: whisper.Whisper) -> Callable[[str], torch.Tensor]:
 
 
 def options(**changed: object) -> DecodingOptions:
-    return DecodingOptions(**{"language": "en", "beam_size": 3, "fp16": False, **changed})
+    return DecodingOptions(**{"language": "en", "beam_size": 5, "fp16": False, **changed})
 
 
 def decode(model: whisper.Whisper, pieces: list[torch.Tensor], **changed: object) -> list[DecodingResult]:

@@ -89,9 +89,10 @@ def unbroken(load: Load) -> Unbroken:
 
 
 @needs_clips
-def test_several_utterances_are_heard_with_their_times(engine: Engine) -> None:
+@pytest.mark.parametrize(("engine_name", "times"), [("openai-whisper", 1), ("faster-whisper", 2)])
+def test_several_utterances_are_heard_with_their_times(engine: Engine, times: int) -> None:
     """All that is said, though an engine may end a piece early; each segment lies where its words are spoken."""
-    samples, text = speech(1)
+    samples, text = speech(times)
     (window,) = heard(samples, engine)
     assert window.end == len(samples) / SAMPLE_RATE
     assert window.language is not None

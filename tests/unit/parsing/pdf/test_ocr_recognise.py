@@ -11,7 +11,10 @@ from PIL import Image, ImageDraw, ImageFont
 
 from sourcebook.parsing.pdf.ocr.recognise import recognise
 from sourcebook.parsing.pdf.ocr.recognised_page import RecognisedLine, RecognisedPage, layout_page
+from sourcebook.parsing.pdf.ocr.rendered_pages import recognise_pages
+from tests.checkout import SHARED_DATA
 
+SHARED = SHARED_DATA / "documents" / "ocr"
 LINES = (
     "Recordings and pages become one knowledge base",
     "Every chunk keeps the heading it stands under",
@@ -162,3 +165,15 @@ engine()._load_cls_model()
 """
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the shared test documents are not there")
+@pytest.mark.parametrize(("name", "rotation"), [("ocr_test", 0), ("ocr_test_rotated_90", 90)])
+def test_reads_scanned_pdfs(name: str, rotation: int) -> None:
+    """At least 90 % of the words of a scanned page are found, upright and turned."""
+    [found] = recognise_pages((SHARED / f"{name}.pdf").read_bytes(), [1])
+    wanted = words((SHARED / f"{name}.expected.md").read_text("utf-8"))
+    read = words(" ".join(line.text for line in found.page.lines))
+    assert (wanted & read).total() >= 0.9 * wanted.total()
+    assert found.recognised.rotation == rotation
+    assert (round(found.page.width), round(found.page.height)) == (595, 842)
