@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+import yaml  # type: ignore[import-untyped] # its stubs are a package of their own
 
 from sourcebook.parsing.media_type import HEAD_BYTES, detect_media_type
 from sourcebook.parsing.parse import parse
