@@ -86,9 +86,9 @@ class Drill:
         self.settings = RecordSource.model_validate(settings)
         if self.settings.python is not None:  # the recipe's clock is right, whatever that of the service says
             sys.path.append(str(folder))
-            module = importlib.import_module(self.settings.python.use.partition(":")[0])
-            if hasattr(module, "time"):
-                module.time = lambda: service.time.timestamp()  # type: ignore[attr-defined]
+            recipe = importlib.import_module(self.settings.python.use.partition(":")[0])
+            if hasattr(recipe, "time"):
+                recipe.time = lambda: service.time.timestamp()  # type: ignore[attr-defined]
 
     def run(self, changes: int) -> Figures:
         """Make changes, look now and then, and compare after each look; the last one lists everything."""
