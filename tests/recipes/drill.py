@@ -76,8 +76,8 @@ class Drill:
         written = folder / "sourcebook.yaml"
         text = service.settings((RECIPES / service.recipe / "sourcebook.yaml").read_text(encoding="utf-8"))
         written.write_text(text, encoding="utf-8")
-        for module in (RECIPES / service.recipe).glob("*.py"):
-            (folder / module.name).write_bytes(module.read_bytes())
+        for file in (RECIPES / service.recipe).glob("*.py"):
+            (folder / file.name).write_bytes(file.read_bytes())
         with database.connection() as connection:
             configuration = load_configuration(written)
             apply(connection, configuration)
@@ -88,7 +88,7 @@ class Drill:
             sys.path.append(str(folder))
             module = importlib.import_module(self.settings.python.use.partition(":")[0])
             if hasattr(module, "time"):
-                module.time = lambda: service.time.timestamp()  # type: ignore[attr-defined]
+                module.time = lambda: service.time.timestamp()
 
     def run(self, changes: int) -> Figures:
         """Make changes, look now and then, and compare after each look; the last one lists everything."""
