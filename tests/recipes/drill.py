@@ -76,8 +76,8 @@ class Drill:
         written = folder / "sourcebook.yaml"
         text = service.settings((RECIPES / service.recipe / "sourcebook.yaml").read_text(encoding="utf-8"))
         written.write_text(text, encoding="utf-8")
-        for module in (RECIPES / service.recipe).glob("*.py"):
-            (folder / module.name).write_bytes(module.read_bytes())
+        for file in (RECIPES / service.recipe).glob("*.py"):
+            (folder / file.name).write_bytes(file.read_bytes())
         with database.connection() as connection:
             configuration = load_configuration(written)
             apply(connection, configuration)
