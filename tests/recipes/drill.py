@@ -35,7 +35,10 @@ _DAY = timedelta(hours=25)
 """Time after which every recipe lists everything once more."""
 _WORD = re.compile(r"word\d+x")
 _SKEWS = (timedelta(), timedelta(), timedelta(hours=3), timedelta(hours=-3))
-_LEDGER = "SELECT uri, content FROM source_record WHERE removed_at IS NULL AND source_id = %s AND content IS NOT NULL"
+_LEDGER = (
+    "SELECT uri, content FROM source_record"
+    " WHERE removed_at IS NULL AND source_id = %s AND content IS NOT NULL ORDER BY uri"
+)
 _STATE = "SELECT id, record_state, settings -> 'records' FROM source WHERE collection = %s AND removed_at IS NULL"
 
 
@@ -202,7 +205,12 @@ class Drill:
 
     def _ledger(self) -> dict[str, list[str]]:
         with self.database.connection() as connection:
-            return {uri: _words(bytes(content)) for uri, content in connection.execute(_LEDGER, (self.source_id,))}
+            rows = connection.execute(_LEDGER, (self.source_id,)).fetchall()
+        found: dict[str, list[str]] = {}
+        for uri, content in rows:  # an attachment comes behind its record
+            record = uri.rpartition("/")[0]
+            found.setdefault(record if record in found else uri, []).extend(_words(bytes(content)))
+        return found
 
     def _end(self, process: int) -> None:
         """End the session of the look, as a kill of its process does."""
@@ -219,9 +227,11 @@ def _words(content: bytes) -> list[str]:
     envelope = json.loads(content)
     text = envelope.get("text", "")
     if "base64" in envelope:
-        message = message_from_bytes(b64decode(envelope["base64"]), policy=policy.default)
-        parts = [part.get_content() for part in message.walk() if part.get_content_maintype() == "text"]
-        return _WORD.findall(" ".join([message.get("subject", ""), *parts]))
+        held = b64decode(envelope["base64"])
+        text = held.decode("utf-8", "replace")
+        if envelope["type"] == "message/rfc822":
+            body = message_from_bytes(held, policy=policy.default).get_body()
+            text = "" if body is None else body.get_content()
     return _WORD.findall(f"{envelope['title']}\n{text}")
 
 

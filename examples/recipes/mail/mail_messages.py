@@ -84,6 +84,11 @@ def record(message):
         "thread": (names or [key])[0],
         "sender": message.from_,
         "sent": message.date.isoformat(),
+        "files": [
+            {"name": each.filename, "type": each.content_type, "content": each.payload}
+            for each in message.attachments
+            if each.filename and not (each.content_disposition == "inline" and each.content_type.startswith("image/"))
+        ],  # programs send PDF inline, too
     }
 
 
