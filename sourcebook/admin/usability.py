@@ -88,7 +88,7 @@ def _missing(settings: CollectionSettings) -> Iterator[tuple[KeyPath, str]]:
             if variable not in os.environ:
                 yield ("repositories", index, "url"), f"the environment has no variable {variable}"
     for index, records in enumerate(settings.records):
-        for origin in ("table", "python", "dlt", "rest"):
+        for origin in ("table", "python", "dlt", "rest", "files"):
             written = getattr(records, origin)
             for variable in _VARIABLE.findall("" if written is None else written.model_dump_json()):
                 if variable not in os.environ:

@@ -13,6 +13,7 @@ from pydantic_core import PydanticCustomError
 from sourcebook.config.field_types import ByteCount, CollectionName, Duration, Settings, Text, Words
 from sourcebook.config.paths import expand_user
 from sourcebook.config.record_apis import DltSettings, RestSettings
+from sourcebook.config.record_code import CodeSettings, without_secrets
 from sourcebook.config.record_files import AttachmentSettings, FilePlace
 from sourcebook.config.site_types import REFERENCE
 
@@ -20,7 +21,6 @@ SCHEME: Final = "record://"
 """Beginning of the URIs of records."""
 _LOCAL_DATABASE: Final = re.compile(r"((?:sqlite|duckdb)(?:\+\w+)?:///)(.+)")
 _SAFE: Final = "~!$&'()*+,;=:@"
-_SECRET: Final = re.compile(r"(?i)token|secret|password|api_?key")
 _PLAIN: Final = re.compile(r"[A-Za-z0-9._~-]*").fullmatch
 _CODE: Final = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*|[A-Za-z][\w.-]*")
 
@@ -67,38 +67,21 @@ class TableSettings(Settings):
         return self
 
 
-class ProgramSettings(Settings):
+class ProgramSettings(CodeSettings):
     """A class that yields records."""
 
     use: Annotated[Text, Field(pattern=f"^(?:{_CODE.pattern})$")] = Field(
         description="module:Class, or the name of an entry point in the group sourcebook.sources; of LlamaIndex and "
         "LangChain their readers and loaders, such as llama_index.readers.notion:NotionPageReader"
     )
-    arguments: dict[str, Any] = Field(
-        default={}, description="a mapping from arguments of the class to values; secrets as ${NAME}"
-    )
     load: dict[str, Any] = Field(
         default={}, description="a mapping from arguments of a reader's method load_data to values"
     )
-    folder: Text | None = Field(default=None, description="the folder of the module; unset: that of this file")
 
-    @field_validator("arguments", "load")
+    @field_validator("load")
     @classmethod
-    def _no_secret_in_clear(cls, arguments: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
-        """Refuse a literal secret, which the database would contain in clear."""
-        for name, value in arguments.items():
-            if info.context and _SECRET.search(name) and isinstance(value, str) and not REFERENCE.search(value):
-                raise PydanticCustomError("secret", "a secret is kept in the environment", {"inside": (name,)})
-        return arguments
-
-    @model_validator(mode="before")
-    @classmethod
-    def _short_form(cls, written: Any, info: ValidationInfo) -> Any:
-        """Read `python: module:Class`, and find modules beside the configuration file."""
-        written = {"use": written} if isinstance(written, str) else written
-        if not info.context or not isinstance(written, dict):
-            return written
-        return {**written, "folder": os.path.realpath(info.context["folder"] / str(written.get("folder") or "."))}
+    def _no_secret_in_load(cls, load: Any, info: ValidationInfo) -> Any:
+        return without_secrets(load, info)
 
 
 class RecordSource(Settings):

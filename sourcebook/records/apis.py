@@ -102,6 +102,9 @@ def _refuse_errors(response: Any, *_: Any, **__: Any) -> Any:
 def _chosen(source: Any, api: DltSettings | RestSettings) -> tuple[Any, str]:
     """Return a source with the resources that the settings name, and the name of that with the records."""
     if not hasattr(source, "resources"):  # a resource alone
+        if api.children:
+            reason = f"children: {api.use} is one resource; a source has them"
+            raise ListingError(reason, FailureClass.UNSUPPORTED)
         _take_every_item(source)
         return source, source.name
     names = list(source.resources)

@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Any, Self
 
 from psycopg import Connection, sql
+from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
 from sourcebook.config.names import unknown_collections
@@ -106,8 +107,9 @@ def find_scope(
     if generations:
         chosen = connection.execute(queries["chosen_generations"], {"generations": list(generations)}).fetchall()
     wanted = [name for name, _ in chosen] if generations and collections is None else collections
-    rows = connection.execute(_statement(None if wanted is None else tuple(wanted), tuple(chosen))).fetchall()
-    names = {row[0] for row in rows}
+    with connection.cursor(row_factory=dict_row) as cursor:
+        rows = cursor.execute(_statement(None if wanted is None else tuple(wanted), tuple(chosen))).fetchall()
+    names = {row["name"] for row in rows}
     missing = sorted(set(collections or ()) - names)
     if missing:
         known = [row[0] for row in connection.execute(queries["collections"])]
@@ -116,24 +118,27 @@ def find_scope(
     return SearchScope(
         tuple(
             ScopedGeneration(
-                name,
-                number,
-                model,
-                EmbeddingSettings.model_validate(embedding),
-                dimensions,
-                tuple(known),
-                *index,
+                collection=row["name"],
+                id=row["id"],
+                model=row["model"],
+                embedding=EmbeddingSettings.model_validate(row["embedding"]),
+                dimensions=row["dimensions"],
+                configurations=tuple(row["configurations"]),
+                entries=row["entry_count"],
+                vector_indexes=row["vector_indexes"],
+                has_vectors=row["has_vectors"],
+                awaits_vectors=row["awaits_vectors"],
             )
-            for name, number, model, embedding, dimensions, known, *index, _, _, _, _, _, _ in rows
-            if number is not None
+            for row in rows
+            if row["id"] is not None
         ),
-        tuple(row[0] for row in rows if row[1] is None),
-        tuple(row[0] for row in rows if row[-3]),
-        redactions_in_force({row[0]: row[-2] for row in rows}),
-        tuple(row[0] for row in rows if row[-6]),
-        {row[0]: row[-4] for row in rows if row[-4] is not None},
-        tuple(row[0] for row in rows if row[-5]),
-        rows[0][-1] if rows else 0,
+        not_indexed=tuple(row["name"] for row in rows if row["id"] is None),
+        logged=tuple(row["name"] for row in rows if row["is_logged"]),
+        redactions=redactions_in_force({row["name"]: row["redaction"] for row in rows}),
+        filling=tuple(row["name"] for row in rows if row["is_filling"]),
+        synonyms={row["name"]: row["synonyms"] for row in rows if row["synonyms"] is not None},
+        explaining=tuple(row["name"] for row in rows if row["explains"]),
+        words_version=rows[0]["words_version"] if rows else 0,
     )
 
 

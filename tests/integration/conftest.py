@@ -29,6 +29,7 @@ from tests.conftest import CreateDatabase
 from tests.git_repository import GitRepository
 from tests.integration.cli.command import end_started
 from tests.integration.git_stages import GitStages
+from tests.integration.record_stages import RecordStages
 from tests.integration.stages import Stages
 from tests.integration.word_corpus import word_database
 
@@ -159,3 +160,11 @@ def git(stages: Stages, tmp_path: Path) -> GitStages:
     repository = GitRepository.create(tmp_path / "origin")
     repository.commit(tides="# Tides\n\nThe barnacle line marks high water.\n", knots="# Knots\n\nA bowline holds.\n")
     return GitStages(stages, repository, tmp_path / "home")
+
+
+@pytest.fixture
+def records(stages: Stages) -> Iterator[RecordStages]:
+    """A collection over an empty table of notes."""
+    found = RecordStages(stages, stages.root.parent)
+    yield found
+    found.database.close()

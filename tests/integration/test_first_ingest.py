@@ -60,11 +60,18 @@ def test_apply_warns_of_a_folder_that_may_be_mounted_later(folder: Path) -> None
     """A missing folder, variable or file of an evaluation is no mistake: it may come before the ingest."""
     headers = '{Authorization: "Bearer ${NO_SUCH_TOKEN}"}'
     sites = f'    sites: [{{url: "https://example.org/", request: {{headers: {headers}}}}}]\n'
-    configure(folder, f"{sites}    evaluation: {{queries: q.jsonl, qrels: q.tsv}}\n", root="./absent")
+    files = "{root: 'https://example.org/', request: {headers: {Authorization: 'Bearer ${NO_SUCH_WIKI_TOKEN}'}}}"
+    records = f"    records: [{{name: n, pushed: true, key: id, file: path, files: {files}}}]\n"
+    configure(folder, f"{sites}{records}    evaluation: {{queries: q.jsonl, qrels: q.tsv}}\n", root="./absent")
     shown = CliRunner().invoke(app, ["apply"])
     assert shown.exit_code == 0
     told = json.loads(CliRunner().invoke(app, ["apply", "--json"]).stdout)["warnings"]
-    for reason in ("absent does not exist", "no variable NO_SUCH_TOKEN", "there is no file"):
+    for reason in (
+        "absent does not exist",
+        "no variable NO_SUCH_TOKEN",
+        "no variable NO_SUCH_WIKI_TOKEN",
+        "there is no file",
+    ):
         assert reason in " ".join(shown.stdout.split())
         assert any(reason in warning for warning in told)
 

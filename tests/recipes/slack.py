@@ -92,5 +92,6 @@ def _ts(post: Post) -> str:
 
 
 def _rank(item: dict[str, Any], newest_first: bool) -> str:
-    stamp = float(item["ts"]) if "ts" in item else 0.0
-    return f"{9e10 - stamp if newest_first else stamp:018.6f} {json.dumps(item)[:20]}"
+    seconds, _, rest = item.get("ts", "0").partition(".")
+    stamp = int(seconds) * 1_000_000 + int(rest or 0)
+    return f"{10**17 - stamp if newest_first else stamp:018} {json.dumps(item)[:20]}"

@@ -17,7 +17,7 @@ class MailMessages:
         host: name of the server.
         user: name of the account.
         password: its password, or one that was made for this program.
-        folders: names of folders; None: every folder.
+        folders: names of folders, all of which are there; None: every folder.
         port: port of the server; None: the usual one.
         encrypted: whether the connection is encrypted from the start.
     """
@@ -49,6 +49,9 @@ class MailMessages:
     def round(self, box, folders, left):
         """Yield what is new in each folder; `left` gets the keys of what is not in a folder any more."""
         listed = [each.name for each in box.folder.list() if "\\Noselect" not in each.flags]
+        wanted = self.folders or ["INBOX"]  # which every server has: imap-tools takes a refusal for an empty list
+        if missing := {name.upper() for name in wanted} - {name.upper() for name in listed}:
+            raise RuntimeError(f"the server does not list {', '.join(sorted(missing))}")
         names = [name for name in listed if self.folders is None or name in self.folders]
         for name in folders.keys() - set(names):
             left.update(folders.pop(name)["keys"].values())

@@ -1,7 +1,6 @@
 """Pages of a Notion workspace with their open comments, read by notion-client."""
 
 import logging
-from datetime import datetime
 from time import time
 
 from notion_client import APIErrorCode, APIResponseError, Client
@@ -10,7 +9,7 @@ from notion_client.helpers import iterate_paginated_api
 from sourcebook.records import Checkpoint, Deleted
 
 RACY = 120
-"""Seconds in which a page may be edited once more and keep its time, which Notion gives in minutes."""
+"""Seconds for which a page is read again: it may be edited once more within the minute that Notion gives."""
 
 
 class NotionPages:
@@ -32,23 +31,28 @@ class NotionPages:
         whole = not 0 <= started - state["whole"] < self.whole_every * 3600
         only = {"property": "object", "value": "page"}
         order = {"timestamp": "last_edited_time", "direction": "ascending"}
+        found = iterate_paginated_api(self.client.search, filter=only, sort=order, page_size=100)
+        listed = [page for page in found if not page["in_trash"]]
+        known = {**dict.fromkeys(page["id"] for page in listed), **state["marks"]}
+        yield Checkpoint({"marks": known, "whole": state["whole"]})  # also where this look fails: see below
         marks = {}
-        for page in iterate_paginated_api(self.client.search, filter=only, sort=order, page_size=100):
-            if page["in_trash"]:
-                continue
-            edited = page["last_edited_time"]
-            if whole or state["marks"].get(page["id"]) != edited:
+        for page in listed:
+            edited, since = known[page["id"]] or (None, None)
+            if edited != page["last_edited_time"]:
+                since = started
+            if whole or since is not None:
                 yield self.record(page)
-            is_settled = started - datetime.fromisoformat(edited).timestamp() > RACY
-            marks[page["id"]] = edited if is_settled else None
-        for key in sorted(state["marks"].keys() - marks.keys()):  # the search may lack a page that is there
+            if since is not None and started - since > RACY:  # both by this machine's clock
+                since = None
+            marks[page["id"]] = [page["last_edited_time"], since]
+        for key in sorted(known.keys() - marks.keys()):  # the search may lack a page that was listed
             page = self.existing(key)
             if page is None:
                 yield Deleted(key)
             else:
                 yield self.record(page)
                 marks[key] = None
-        yield Checkpoint({"marks": marks, "whole": started if whole else state["whole"]})
+        yield Checkpoint({"marks": marks, "whole": started if whole else state["whole"]}, complete=whole)
 
     def existing(self, key):
         try:

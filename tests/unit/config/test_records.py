@@ -53,6 +53,7 @@ def test_uris_hold_any_key() -> None:
             "kept in the environment",
         ),
         ("{name: n, python: {use: 'a:B', arguments: {token: pa55word}}, key: id}", "literal value"),
+        ("{name: n, python: {use: 'a:B', load: {auth: [{api_key: pa55word}]}}, key: id}", "literal value"),
         ("{name: n, python: 'import os; os', key: id, text: body}", "module:Class"),
         ("{name: n, dlt: {use: 'a:b', arguments: {auth: {api_key: pa55word}}}, key: id, text: b}", "literal value"),
         ("{name: n, rest: {client: {base_url: 'http://a'}, resources: [b]}, key: id, text: b}", "paginator"),
