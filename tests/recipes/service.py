@@ -50,6 +50,8 @@ class Answer:
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     media_type: str = "application/json"
+    is_file: bool = False
+    """Whether its length tells where it was cut."""
 
     @property
     def content(self) -> bytes:
@@ -174,7 +176,9 @@ class HttpService(Service):
         sent = answer.content
         sent = sent[: len(sent) // 2] if is_cut else sent
         handler.send_response(answer.status)
-        for name, value in {"Content-Type": answer.media_type, **answer.headers, "Content-Length": len(sent)}.items():
+        length = len(answer.content if answer.is_file else sent)
+        handler.close_connection = length > len(sent)
+        for name, value in {"Content-Type": answer.media_type, **answer.headers, "Content-Length": length}.items():
             handler.send_header(name, str(value))
         handler.end_headers()
         handler.wfile.write(sent)

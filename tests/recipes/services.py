@@ -3,6 +3,7 @@
 from typing import Final
 
 from tests.recipes.confluence import Confluence
+from tests.recipes.drive import Drive
 from tests.recipes.feed import Feed
 from tests.recipes.github import GitHub
 from tests.recipes.gitlab import GitLab
@@ -12,6 +13,7 @@ from tests.recipes.notion import Notion
 from tests.recipes.service import Service
 from tests.recipes.slack import Slack
 from tests.recipes.sql import Notes
+from tests.recipes.zendesk import ZendeskArticles, ZendeskTickets
 
 SERVICES: Final[tuple[type[Service], ...]] = (
     Notes,
@@ -22,6 +24,9 @@ SERVICES: Final[tuple[type[Service], ...]] = (
     Confluence,
     Notion,
     GitLab,
+    ZendeskTickets,
+    ZendeskArticles,
+    Drive,
     Mailbox,
 )
 """In the order of the drill: the collection of the last one stays, and is searched by a test."""
