@@ -28,10 +28,10 @@ def libraries() -> Path:
         pytest.skip(str(error))
 
 
-def drilled(libraries: Path, changes: int, *, seed: int) -> list[dict[str, Any]]:
+def drilled(libraries: Path, changes: int, *names: str, seed: int) -> list[dict[str, Any]]:
     """Drill recipes in a process with their libraries; return the figures of each."""
     environment = {**os.environ, "PYTHONPATH": f"{CHECKOUT}{os.pathsep}{libraries}"}
-    command = [sys.executable, "-m", "tests.recipes", str(changes), str(seed)]
+    command = [sys.executable, "-m", "tests.recipes", str(changes), str(seed), *names]
     ran = subprocess.run(
         command, cwd=CHECKOUT, env=environment, capture_output=True, text=True, timeout=500, check=False
     )
@@ -59,6 +59,18 @@ def test_no_recipe_loses_doubles_or_keeps_what_is_gone(libraries: Path, stages: 
     record = f"record://mail/{key}"
     for word, uri in zip(words, (record, record, f"{record}/curve.txt"), strict=True):
         assert uri in {hit.uri for hit in stages.search(word, mode="keyword")}
+
+
+def test_files_of_a_drive_go_to_their_readers(libraries: Path, stages: Stages) -> None:
+    """Texts, PDF and exports of Google's documents are found by what is in them; a file that may not be downloaded, by
+    its name."""
+    (figures,) = drilled(libraries, 12, "drive", seed=7)
+    stages.run_all("drive")
+    assert stages.rows("SELECT uri FROM document WHERE removed_at IS NULL AND failure IS NOT NULL") == []
+    for key, words in figures["truth"].items():
+        for word in words:
+            assert f"record://drive/{key}" in {hit.uri for hit in stages.search(word, mode="keyword")}
+    assert {len({*words}) for words in figures["truth"].values()} == {1, 2}
 
 
 def test_their_packages_go_with_the_pinned_ones(libraries: Path) -> None:

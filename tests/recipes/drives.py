@@ -58,6 +58,8 @@ class DriveService(HttpService):
     follows_clock = False
     locks: ClassVar[bool] = False
     """Whether some files may not be downloaded."""
+    tells_restored: ClassVar[bool] = False
+    """Whether the log tells of the files of a folder that comes back, too."""
 
     def __init__(self, seed: int) -> None:
         super().__init__(seed)
@@ -78,7 +80,7 @@ class DriveService(HttpService):
 
     def truth(self) -> dict[str, list[str]]:
         inside = [each for each in self.nodes.values() if each.text and self.is_inside(each)]
-        return {each.id: [_word(each.name), *([] if each.is_locked else [each.text or ""])] for each in inside}
+        return {each.id: [_word(each.name), _word(each.name) if each.is_locked else each.text or ""] for each in inside}
 
     def is_inside(self, node: Node) -> bool:
         """Return whether a node is below the folder that is read, and not in the trash."""
@@ -97,7 +99,7 @@ class DriveService(HttpService):
     def _change(self) -> None:
         files = [each for each in self.nodes.values() if each.text]
         folders = [each for each in self.nodes.values() if not each.text]
-        own = [each for each in folders if each.parent]
+        own = [each for each in folders if each.id.startswith("n")]
         kind = self.random.choice(_CHANGES) if len(self.truth()) > 5 else "add"
         node = self.random.choice(own if kind.endswith(" folder") and own else files) if files else None
         parent = self.random.choice(folders)
@@ -125,6 +127,8 @@ class DriveService(HttpService):
                 node = self._add(parent, is_folder=kind == "add folder")
         node.version += 1
         self.log.append(node.id)
+        if kind == "restore" and self.tells_restored:
+            self.log += [each.id for each in self.nodes.values() if each is not node and self._is_below(each, node)]
 
     def _add(self, parent: Node, *, is_folder: bool) -> Node:
         self.numbers += 1
@@ -163,9 +167,10 @@ def _pdf(text: str) -> bytes:
     objects = (
         b"<< /Type /Catalog /Pages 2 0 R >>",
         b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R"
-        b" /Resources << /Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >> >> >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources 6 0 R >>",
         b"<< /Length %d >>\nstream\n%s\nendstream" % (len(drawn), drawn),
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        b"<< /Font << /F1 5 0 R >> >>",
     )
     content, places = b"%PDF-1.4\n", []
     for number, held in enumerate(objects, 1):

@@ -11,6 +11,7 @@ from tests.recipes.jira import Jira
 from tests.recipes.mail import Mailbox
 from tests.recipes.notion import Notion
 from tests.recipes.service import Service
+from tests.recipes.sharepoint import Sharepoint
 from tests.recipes.slack import Slack
 from tests.recipes.sql import Notes
 from tests.recipes.zendesk import ZendeskArticles, ZendeskTickets
@@ -27,6 +28,7 @@ SERVICES: Final[tuple[type[Service], ...]] = (
     ZendeskTickets,
     ZendeskArticles,
     Drive,
+    Sharepoint,
     Mailbox,
 )
 """In the order of the drill: the collection of the last one stays, and is searched by a test."""

@@ -27,7 +27,7 @@ class _Zendesk(ThreadService):
         settings = yaml.safe_load(text.replace("https://example.zendesk.com", self.url))
         collection = settings["collections"]["zendesk"]
         collection["records"] = [each for each in collection["records"] if each["name"] == self.source]
-        return yaml.safe_dump(settings)
+        return str(yaml.safe_dump(settings))
 
     def admits(self, request: Request) -> bool:
         return request.headers.get("authorization") == _LOGIN

@@ -20,9 +20,7 @@ EXPORTS = {
     "drawing": ("application/pdf", ".pdf"),
 }
 LOCKED = ("exportSizeLimitExceeded", "fileNotDownloadable", "cannotDownloadAbusiveFile")
-FIELDS = (
-    "id, name, mimeType, parents, explicitlyTrashed, version, size, modifiedTime, webViewLink, capabilities(canDownload)"
-)
+FIELDS = "id,name,mimeType,parents,explicitlyTrashed,version,size,modifiedTime,webViewLink,capabilities(canDownload)"
 
 
 class DriveFiles:
@@ -51,11 +49,15 @@ class DriveFiles:
         whole = not 0 <= started - state["whole"] < self.whole_every * 3600
         state["token"] = None if whole else self.followed(state["nodes"], state["token"])
         if state["token"] is None:
-            token = self.api.changes().getStartPageToken(supportsAllDrives=True, **self.place).execute(num_retries=RETRIES)
+            token = (
+                self.api.changes().getStartPageToken(supportsAllDrives=True, **self.place).execute(num_retries=RETRIES)
+            )
             state["nodes"] = {file["id"]: node(file) for file in self.listed()}
             state["token"] = self.followed(state["nodes"], token["startPageToken"])  # what was moved meanwhile
             state["whole"] = started
-        wanted = {key: mark for key, (_, _, mark) in state["nodes"].items() if mark and self.is_inside(key, state["nodes"])}
+        wanted = {
+            key: mark for key, (_, _, mark) in state["nodes"].items() if mark and self.is_inside(key, state["nodes"])
+        }
         for key in read.keys() - wanted.keys():
             del read[key]
             yield Deleted(key)
@@ -117,7 +119,9 @@ class DriveFiles:
             if error.status_code != 404:
                 raise
             return None
-        return {**file, "content": content, "file": file["name"] + suffix}
+        if content is None:  # its name is what there is to read
+            return {**file, "content": file["name"], "type": "text/plain"}
+        return {**file, "content": content, "type": file["name"] + suffix}
 
     def content(self, file):
         export, suffix = EXPORTS.get(file["mimeType"].removeprefix(GOOGLE), (None, ""))
