@@ -45,18 +45,17 @@ class DriveFiles:
 
     def changes(self, cursor):
         state = cursor or {"token": None, "nodes": {}, "read": {}, "whole": 0}
-        started, read = time(), state["read"]
+        started, read, root = time(), state["read"], self.root()
         whole = not 0 <= started - state["whole"] < self.whole_every * 3600
         state["token"] = None if whole else self.followed(state["nodes"], state["token"])
         if state["token"] is None:
-            token = (
-                self.api.changes().getStartPageToken(supportsAllDrives=True, **self.place).execute(num_retries=RETRIES)
-            )
-            state["nodes"] = {file["id"]: node(file) for file in self.listed()}
-            state["token"] = self.followed(state["nodes"], token["startPageToken"])  # what was moved meanwhile
-            state["whole"] = started
+            start = self.api.changes().getStartPageToken(supportsAllDrives=True, **self.place)
+            token = start.execute(num_retries=RETRIES)["startPageToken"]
+            nodes = {file["id"]: node(file) for file in self.listed()}
+            token = self.followed(nodes, token, is_new=True)  # what was moved meanwhile
+            state |= {"token": token, "nodes": nodes, "whole": started}
         wanted = {
-            key: mark for key, (_, _, mark) in state["nodes"].items() if mark and self.is_inside(key, state["nodes"])
+            key: mark for key, (_, _, mark) in state["nodes"].items() if mark and is_inside(key, root, state["nodes"])
         }
         for key in read.keys() - wanted.keys():
             del read[key]
@@ -70,6 +69,14 @@ class DriveFiles:
                 yield record
         yield Checkpoint(state, complete=cursor is None)
 
+    def root(self):
+        """Return the ID of the folder, which must be there: without it every file would seem to be gone."""
+        request = self.api.files().get(fileId=self.folder, fields="id,trashed", supportsAllDrives=True)
+        folder = request.execute(num_retries=RETRIES)
+        if folder["trashed"]:
+            raise RuntimeError("the folder is in the trash")
+        return folder["id"]
+
     def listed(self):
         """Yield every file and folder, also what is in the trash, which may come back with its folder."""
         corpora = "drive" if self.place else "user"
@@ -82,7 +89,7 @@ class DriveFiles:
             yield from page["files"]
             request = self.api.files().list_next(request, page)
 
-    def followed(self, nodes, token):
+    def followed(self, nodes, token, is_new=False):
         """Apply what was changed since a token; return the next token, or None where it is not valid any more."""
         fields = f"nextPageToken, newStartPageToken, changes(fileId, removed, file({FIELDS}))"
         request = self.api.changes().list(pageToken=token, fields=fields, **self.every)
@@ -90,7 +97,7 @@ class DriveFiles:
             try:
                 page = request.execute(num_retries=RETRIES)
             except HttpError as error:
-                if error.status_code not in (400, 404, 410):
+                if is_new or error.status_code not in (400, 404, 410):
                     raise
                 return None
             for change in page["changes"]:
@@ -99,16 +106,6 @@ class DriveFiles:
                     nodes[change["fileId"]] = node(change["file"])
             request = self.api.changes().list_next(request, page)
         return page["newStartPageToken"]
-
-    def is_inside(self, key, nodes):
-        while key != self.folder:
-            if key not in nodes:
-                return False
-            parent, trashed, _ = nodes[key]
-            if trashed:
-                return False
-            key = parent
-        return True
 
     def record(self, key):
         """Return a file with its bytes; None where it went meanwhile, which the next look is told."""
@@ -145,3 +142,12 @@ def node(file):
     """Return the parent of a file, whether it is in the trash, and its version, which folders and shortcuts lack."""
     is_file = file["mimeType"] not in (f"{GOOGLE}folder", f"{GOOGLE}shortcut")
     return file.get("parents", [None])[0], file.get("explicitlyTrashed", False), file["version"] if is_file else None
+
+
+def is_inside(key, root, nodes):
+    while key != root:
+        parent, is_trashed, _ = nodes.get(key, (None, True, None))
+        if is_trashed:
+            return False
+        key = parent
+    return True

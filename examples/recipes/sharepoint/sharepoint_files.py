@@ -49,7 +49,8 @@ class SharepointFiles:
         state["link"] = None if whole else self.followed(state["nodes"], state["link"])
         if state["link"] is None:
             nodes = {}
-            state |= {"link": self.followed(nodes, f"{self.drive}/root/delta"), "nodes": nodes, "whole": started}
+            link = self.followed(nodes, f"{self.drive}/root/delta", is_new=True)
+            state |= {"link": link, "nodes": nodes, "whole": started}
         wanted = {key: tag for key, (_, tag) in state["nodes"].items() if tag and is_inside(key, root, state["nodes"])}
         for key in read.keys() - wanted.keys():
             del read[key]
@@ -63,7 +64,7 @@ class SharepointFiles:
                 yield record
         yield Checkpoint(state, complete=cursor is None)
 
-    def followed(self, nodes, link):
+    def followed(self, nodes, link, is_new=False):
         """Apply what was changed since a link; return the next one, or None where it is not valid any more."""
         paginator = JSONLinkPaginator("'@odata.nextLink'")
         try:
@@ -73,7 +74,7 @@ class SharepointFiles:
                     if "deleted" not in item:
                         nodes[item["id"]] = item.get("parentReference", {}).get("id"), "file" in item and item["eTag"]
         except HTTPError as error:
-            if error.response.status_code != 410:
+            if is_new or error.response.status_code != 410:
                 raise
             return None
         return page["@odata.deltaLink"]
