@@ -9,7 +9,7 @@ from googleapiclient.errors import HttpError
 
 from sourcebook.records import Checkpoint, Deleted
 
-RETRIES = 5
+RETRIES = 4
 BATCH = 20
 """Files behind which a look that was ended goes on."""
 GOOGLE, OFFICE = "application/vnd.google-apps.", "application/vnd.openxmlformats-officedocument."
