@@ -177,7 +177,7 @@ class HttpService(Service):
         sent = sent[: len(sent) // 2] if is_cut else sent
         handler.send_response(answer.status)
         length = len(answer.content if answer.is_file else sent)
-        handler.close_connection = length > len(sent)
+        handler.close_connection |= length > len(sent)
         for name, value in {"Content-Type": answer.media_type, **answer.headers, "Content-Length": length}.items():
             handler.send_header(name, str(value))
         handler.end_headers()
