@@ -213,6 +213,14 @@ def test_a_source_of_a_module_is_read_with_its_arguments(looks: Looks, tmp_path:
     assert len(looks.texts()) == 3
 
 
+def test_a_resource_alone_has_no_children(looks: Looks, tmp_path: Path) -> None:
+    """The settings ask for lists of another resource; a function that is one resource alone is refused by name."""
+    (tmp_path / "lone_of_tests.py").write_text(SOURCE)
+    settings: dict[str, Any] = {"use": "lone_of_tests:alone", "folder": str(tmp_path), "arguments": {"token": "none"}}
+    looks.configure(dlt={**settings, "children": {"comments": "issue"}})
+    assert looks.look() == "children: lone_of_tests:alone is one resource; a source has them"
+
+
 def test_random_changes_and_faults_leave_no_record_lost_doubled_or_stale(looks: Looks) -> None:
     """After 30 turns of edits, deletions, faults and clocks that go back, a whole look has what the API has."""
     chance = random.Random(46)
