@@ -115,6 +115,7 @@ def test_a_failing_answer_removes_nothing_and_is_said(looks: Looks, caplog: pyte
         "half": "JSONDecodeError",
         "expire": "401 Client Error",
         "error": "token_revoked",
+        "errors": "rate limited",
         "circle": "go round in a circle",
     }.items():
         looks.api.faults = ["", fault]
@@ -135,6 +136,15 @@ def test_a_failing_answer_removes_nothing_and_is_said(looks: Looks, caplog: pyte
     assert len(looks.texts()) == 7
     assert "s3cret" not in json.dumps(looks.state())
     assert "s3cret" not in caplog.text
+
+
+def test_an_api_that_never_had_records_is_read(looks: Looks) -> None:
+    """An empty list is an error only where there were some."""
+    looks.rest()
+    assert looks.look() is None
+    looks.api.put(1, "Text")
+    assert looks.look() is None
+    assert looks.texts() == {1: "Text"}
 
 
 def test_a_token_in_a_query_is_in_no_message(looks: Looks) -> None:
