@@ -34,6 +34,7 @@ PARTS = {
     "generations": "other chunking beside searches: cost of the build, searches meanwhile, activation",
     "streams": "passages in streams of one thread each against one stream of all threads",
     "freshness": "seconds until a change is searchable while `sourcebook up` runs",
+    "upstream": "seconds from a materialization upstream to the search that shows its row, while `sourcebook up` runs",
     "everything": "edits, uploads, pages and requests of three collections without a pause, with kills: lag, memory",
     "memory": "peak memory",
     "quality": "nDCG@10 of every way of searching on the judged sets, a BM25 oracle, ts_rank beside it",

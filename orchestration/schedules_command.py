@@ -10,7 +10,8 @@ def schedules(ctx: typer.Context, as_json: Json = False) -> None:
     """Show when the nightly and weekly work starts next, in the time zone of the configuration.
 
     `time_zone` in `sourcebook.yaml` names the zone; UTC where it does not. A running `sourcebook up` takes another one
-    when it starts again. The next look at each web site and repository is in `sourcebook status`.
+    when it starts again. The next look at each web site, repository and source of records
+    is in `sourcebook status`.
 
     Example: `sourcebook schedules`
     """

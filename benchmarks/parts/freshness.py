@@ -35,11 +35,11 @@ def run(bench: Bench) -> list[Row]:
     write_corpus(library.files_of("growing"), 10, seed=2)
     library.ingest()
     rows: list[Row] = []
-    with _up(library), library.knowledge() as knowledge:
+    with running_up(library), library.knowledge() as knowledge:
         changes = _Changes(library.files_of("handbook"), knowledge)
         rows += _measure(changes, "quiet")
         write_corpus(library.files_of("growing") / "more", bench.options.files, seed=3)
-        _wait(lambda: _is_running(library), "the large ingest has begun")
+        wait_for(lambda: _is_running(library), "the large ingest has begun")
         rows += _measure(changes, "beside a large ingest of another collection")
         busy = "it outlasted the changes" if _is_running(library) else "it ended before the last change"
         say(f"  the large ingest: {busy}")
@@ -99,7 +99,7 @@ def _measure(changes: _Changes, circumstance: str) -> list[Row]:
     for (kind, make), _ in zip(changes.kinds(), range(_CHANGES), strict=False):
         shows = make()
         start = time.monotonic()
-        _wait(shows, f"the {kind} is searchable")
+        wait_for(shows, f"the {kind} is searchable")
         seconds.append(time.monotonic() - start)
         say(f"  {circumstance}, {kind}: {seconds[-1]:.1f} s")
     return [
@@ -108,7 +108,7 @@ def _measure(changes: _Changes, circumstance: str) -> list[Row]:
     ]
 
 
-def _wait(reached: Callable[[], bool], what: str) -> None:
+def wait_for(reached: Callable[[], bool], what: str) -> None:
     deadline = time.monotonic() + _LONGEST
     while not reached():
         if time.monotonic() > deadline:
@@ -122,7 +122,7 @@ def _is_running(library: Library) -> bool:
 
 
 @contextmanager
-def _up(library: Library) -> Iterator[None]:
+def running_up(library: Library) -> Iterator[None]:
     """Run `sourcebook up` until the block ends."""
     program = Path(sys.executable).with_name("sourcebook")
     with socket.socket() as probe:
@@ -134,7 +134,7 @@ def _up(library: Library) -> Iterator[None]:
             assert process.stdout is not None
             say(f"  {json.loads(process.stdout.readline())['address']}")
             log = library.home / "dagster" / "watch.log"
-            _wait(lambda: log.exists() and "watching " in log.read_text(encoding="utf-8"), "the watch has begun")
+            wait_for(lambda: log.exists() and "watching " in log.read_text(encoding="utf-8"), "the watch has begun")
             yield
         finally:
             process.send_signal(signal.SIGINT)

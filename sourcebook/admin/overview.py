@@ -46,7 +46,8 @@ class KeptSource:
     location: str
     listed_at: datetime | None
     listing_error: str | None
-    next_crawl_at: datetime | None
+    next_look_at: datetime | None
+    """Time of the next look at a site, a repository or records; None for others, and before the first look."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,7 +77,7 @@ class SourceStatus:
     commit: str | None = None
     """Commit of a Git repository that is read; None for others, and before the first fetch."""
     next_fetch_at: datetime | None = None
-    """Time of the next look at a Git repository; None for others."""
+    """Time of the next look at a Git repository or records; None for others."""
     behind_since: datetime | None = None
     """Time since which changes of a folder, store or uploads have been waiting; None where none waits."""
 

@@ -16,7 +16,7 @@ from sourcebook.files.listing import LONGEST_URI, shortened, too_long
 from sourcebook.model.document import JsonValue
 from sourcebook.model.storable import storable_text
 from sourcebook.records.record import DELETED, Known, NamedFile, RenderedRecord, Row
-from sourcebook.records.values import is_set, json_value, mark_of, plain_text, value_of, words_of
+from sourcebook.records.values import is_set, json_value, mark_of, parsed, plain_text, value_of, words_of
 
 if TYPE_CHECKING:
     from sourcebook.records.template import RecordTemplate
@@ -106,7 +106,7 @@ class RecordMapping:
             known: known records by URI; an attachment whose fields are as they were is not read again.
         """
         settings = self._settings.attachments
-        listed = value_of(row, settings.field) if settings is not None else None
+        listed = parsed(value_of(row, settings.field)) if settings is not None else None
         if settings is None or not isinstance(listed, Sequence) or isinstance(listed, str | bytes):
             return []
         facts = self._facts(row)

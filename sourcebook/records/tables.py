@@ -53,7 +53,8 @@ def open_table(settings: RecordSource) -> Iterator[Table]:
         raise
     except ImportError as error:
         package = error.name or str(error)
-        reason = f"reading the table needs the package {package}: {install_command('pipeline')}, or install its driver"
+        reason = f"reading the table needs the package {package}: {install_command('pipeline')}, or another driver, "
+        reason += "such as pymysql for mysql+pymysql://"
         raise ListingError(reason, FailureClass.UNSUPPORTED) from None
     except Exception as error:  # each driver has errors of its own
         from psycopg import Error as LedgerError
@@ -131,9 +132,11 @@ def _open_database(url: str, settings: TableSettings) -> Iterator[Table]:
             # SQL here: MySQL's, sent to a database that is not ours
             connection.exec_driver_sql("SET SESSION TRANSACTION READ ONLY")
             connection.commit()
+        table = _DatabaseTable(connection, settings)
         try:
-            yield _DatabaseTable(connection, settings)
+            yield table
         finally:
+            table.close()
             connection.rollback()
             engine.dispose()
 
@@ -146,9 +149,11 @@ class _DatabaseTable:
 
         self._sa = sa
         self._connection = connection
+        self._result: Any = None
         self._table: Any
         if settings.query is not None:
-            self._table = sa.text(f"({settings.query.rstrip().rstrip(';')}\n) AS q")
+            query = settings.query.rstrip().rstrip(";").replace(":", r"\:")  # SQLAlchemy's parameters begin with it
+            self._table = sa.text(f"({query}\n) AS q")
         else:
             self._table = sa.table(settings.name or "", schema=settings.namespace)
 
@@ -179,4 +184,10 @@ class _DatabaseTable:
 
     def _read(self, statement: Any) -> Any:
         """Run a statement on a cursor of the server, whose rows come in batches."""
-        return self._connection.execution_options(stream_results=True, yield_per=BATCH).execute(statement)
+        self._result = self._connection.execution_options(stream_results=True, yield_per=BATCH).execute(statement)
+        return self._result
+
+    def close(self) -> None:
+        """Close a cursor whose rows were not all read, which MySQL wants before anything else."""
+        if self._result is not None:
+            self._result.close()

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any, Final
@@ -15,12 +16,24 @@ _ABSENT: Final = ("", "0", "false", "f", "no", "n")
 
 
 def value_of(row: Row, field: str) -> object:
-    """Return a field of a record, also one within another: `fields.summary`; None where it is not there."""
+    """Return a field of a record, also one within another: `fields.summary`; None where it is not there.
+
+    A database without a type for JSON, or a driver that does not read it, holds the outer one as a text.
+    """
     if field in row or "." not in field:
         return row.get(field)
     value: object = row
     for part in field.split("."):
+        value = parsed(value)
         value = value.get(part) if isinstance(value, Mapping) else None
+    return value
+
+
+def parsed(value: object) -> object:
+    """Return what a text of JSON holds, an object or a list; any other value as it is."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        with suppress(ValueError):
+            return json.loads(value)
     return value
 
 
@@ -61,9 +74,12 @@ def json_value(value: object) -> JsonValue:
 
 
 def words_of(value: object) -> list[JsonValue]:
+    value = parsed(value)
     found = value.split(",") if isinstance(value, str) else value if isinstance(value, Sequence | set) else ()
     return [*dict.fromkeys(word for each in found if (word := plain_text(each).strip()))]
 
 
 def is_set(value: Any) -> bool:
+    if isinstance(value, bytes):
+        value = value.strip(b"\0")  # MySQL's type BIT
     return plain_text(value).strip().casefold() not in _ABSENT if isinstance(value, str | bytes) else bool(value)

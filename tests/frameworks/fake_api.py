@@ -57,6 +57,8 @@ def serving() -> Iterator[FakeApi]:
                 status, headers, body = int(fault), {"Retry-After": "1"} if fault == "429" else {}, {}
             elif fault == "error":
                 body = {"ok": False, "error": "token_revoked"}
+            elif fault == "errors":  # as GraphQL says it
+                body = {"items": [], "errors": [{"message": "rate limited"}]}
             elif fault == "expire":
                 api.tokens.clear()
             elif fault == "back" and body.get("next"):

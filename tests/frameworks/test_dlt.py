@@ -115,6 +115,7 @@ def test_a_failing_answer_removes_nothing_and_is_said(looks: Looks, caplog: pyte
         "half": "JSONDecodeError",
         "expire": "401 Client Error",
         "error": "token_revoked",
+        "errors": "rate limited",
         "circle": "go round in a circle",
     }.items():
         looks.api.faults = ["", fault]
@@ -135,6 +136,15 @@ def test_a_failing_answer_removes_nothing_and_is_said(looks: Looks, caplog: pyte
     assert len(looks.texts()) == 7
     assert "s3cret" not in json.dumps(looks.state())
     assert "s3cret" not in caplog.text
+
+
+def test_an_api_that_never_had_records_is_read(looks: Looks) -> None:
+    """An empty list is an error only where there were some."""
+    looks.rest()
+    assert looks.look() is None
+    looks.api.put(1, "Text")
+    assert looks.look() is None
+    assert looks.texts() == {1: "Text"}
 
 
 def test_a_token_in_a_query_is_in_no_message(looks: Looks) -> None:
@@ -211,6 +221,14 @@ def test_a_source_of_a_module_is_read_with_its_arguments(looks: Looks, tmp_path:
     looks.configure(dlt={"use": "crm_of_tests:alone", "folder": str(tmp_path), "arguments": {"token": "${API_TOKEN}"}})
     assert looks.look() == "crm_of_tests:alone fails: RuntimeError: no ***"
     assert len(looks.texts()) == 3
+
+
+def test_a_resource_alone_has_no_children(looks: Looks, tmp_path: Path) -> None:
+    """The settings ask for lists of another resource; a function that is one resource alone is refused by name."""
+    (tmp_path / "lone_of_tests.py").write_text(SOURCE)
+    settings: dict[str, Any] = {"use": "lone_of_tests:alone", "folder": str(tmp_path), "arguments": {"token": "none"}}
+    looks.configure(dlt={**settings, "children": {"comments": "issue"}})
+    assert looks.look() == "children: lone_of_tests:alone is one resource; a source has them"
 
 
 def test_random_changes_and_faults_leave_no_record_lost_doubled_or_stale(looks: Looks) -> None:

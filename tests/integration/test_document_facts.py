@@ -8,6 +8,7 @@ import pytest
 from sourcebook.admin.items import count_items, list_items
 from sourcebook.contract.documents import Item
 from sourcebook.contract.listing import DocumentsRequest, ItemOrder
+from sourcebook.database.queries import queries
 from sourcebook.errors import QueryError
 from sourcebook.indexing.damage import find_every_damage
 from sourcebook.model.selection import Selection
@@ -101,6 +102,23 @@ def test_every_order_pages_without_a_repetition_and_has_a_total(base: Stages) ->
         whole = knowledge.documents(sort=sort)
         assert len(whole) == 3
         assert paged(base, sort, 1) == paged(base, sort, 2) == whole
+
+
+def test_the_items_that_a_page_can_have_are_those_that_it_shows(base: Stages) -> None:
+    """The statement that finds them, so that these alone are read, leaves out what no list shows."""
+    base.write("gone.md", "# Gone\n\nThe quay is gone.\n")
+    base.write("binding.psd", b"8BPS\0\1\2")
+    base.run()
+    base.knowledge.upload("handbook", "berths.md", UPLOADED)
+    base.knowledge.remove_document(base.uri("gone.md"))
+    base.knowledge.remove_document(base.uri("binding.psd"))
+    shown = {item.uri for item in base.knowledge.documents()}
+    assert len(shown) == 4
+    scope = {"collections": ["handbook"], "limit": 9, **dict.fromkeys(("after_place", "after_collection", "after_uri"))}
+    for sort in ("title", "-title", "size", "-size"):
+        with base.connection() as connection:
+            found = connection.execute(queries["items_by_title_or_size"], {**scope, "sort": sort}).fetchall()
+        assert [uri for (uri,) in found] == [item.uri for item in base.knowledge.documents(sort=sort)], sort
 
 
 def test_a_title_by_hand_is_shown_at_once_and_found_after_the_next_ingest(base: Stages) -> None:

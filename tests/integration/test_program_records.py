@@ -92,6 +92,8 @@ def test_a_program_yields_changes_and_says_what_it_listed(
     reports = records.run()
     assert records.stages.found("tern") == set(), "a complete listing since the last checkpoint has no tern"
     records.stages.assert_sound()
+    say({"end": True})
+    assert records.look() is None, "a program that says it listed everything is believed, also where that is nothing"
 
 
 def test_a_program_that_yields_for_ever_is_left(records: RecordStages) -> None:

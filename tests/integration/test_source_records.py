@@ -1,11 +1,15 @@
 """Records of tables as sources: real databases."""
 
+from datetime import UTC
+
 import pytest
 
 from sourcebook.errors import FailureClass
 from sourcebook.model.report import StageReport
 from sourcebook.model.selection import Selection
 from sourcebook.stages.raw_files.pushed_records import push_records
+from tests.integration.cli.command import run
+from tests.integration.http_server import serving
 from tests.integration.record_stages import RecordStages
 
 
@@ -43,6 +47,25 @@ def test_rows_are_found_edited_deleted_and_returned(records: RecordStages) -> No
     assert (reports["documents"].extra["returned"], reports["embeddings"].extra["computed"]) == (1, 0)
     assert records.stages.found("tern") == {"3"}
     records.stages.assert_sound()
+
+
+def test_the_page_and_the_command_say_when_the_next_look_is(records: RecordStages) -> None:
+    """Once there was a look: its refresh later, five minutes where nothing else is set."""
+    records.note(1, "The barnacle marks high water.")
+    records.configure()
+    with serving(records.stages.knowledge, requires_key=False) as client:
+        assert "next look" not in client.get("/collections").content.decode()
+        records.run()
+        (due,) = records.stages.rows("SELECT next_fetch_at AS at, next_fetch_at - now() < '5 min' AS soon FROM source")
+        assert due["soon"]
+        said = f"next look {due['at'].astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+        for path in ("/collections", f"/collections/{records.stages.collection}"):
+            page = client.get(path).content.decode()
+            assert "record://notes" in page
+            assert "records, read " in page
+            assert said in page
+    told = run("--config", str(records.folder / "sourcebook.yaml"), "status").out
+    assert f"record://notes: next look {due['at'].astimezone():%Y-%m-%d %H:%M}" in told
 
 
 def test_a_look_reads_only_rows_with_another_mark_until_it_is_settled(records: RecordStages) -> None:

@@ -122,7 +122,7 @@ def _show(found: "list[CollectionStatus]") -> None:
         _show_generations(collection)
         _show_processing(collection)
         _show_sites(collection)
-        _show_repositories(collection)
+        _show_looks(collection)
         _show_taken(collection)
         _show_generated_indexes(collection)
         _show_unknown_languages(collection)
@@ -184,14 +184,14 @@ def _show_sites(collection: "CollectionStatus") -> None:
                 say(safe(note))
 
 
-def _show_repositories(collection: "CollectionStatus") -> None:
+def _show_looks(collection: "CollectionStatus") -> None:
     for source in collection.sources:
-        if source.location.startswith("git+") and source.kind == "files":
+        if source.location.startswith(("git+", "record://")) and source.kind == "files":
             commit = f"at commit {source.commit[:12]}" if source.commit else "not fetched yet"
             again = source.next_fetch_at
-            due = f", next look {again.astimezone():%Y-%m-%d %H:%M %Z}" if again else ", next look at once"
-            line = f"{collection.name}: {one_line(source.location, 500)}: {commit}{due}"
-            say(safe(line))
+            due = f"next look {again.astimezone():%Y-%m-%d %H:%M %Z}" if again else "next look at once"
+            said = f"{commit}, {due}" if source.location.startswith("git+") else due
+            say(safe(f"{collection.name}: {one_line(source.location, 500)}: {said}"))
 
 
 def _show_taken(collection: "CollectionStatus") -> None:

@@ -23,7 +23,7 @@ ORDER BY generation.collection, generation.id IS NOT DISTINCT FROM collection.ac
 
 -- name: kept_sources
 -- Return the sources of collections as they were listed last.
-SELECT collection, kind, location, listed_at, listing_error, next_crawl_at
+SELECT collection, kind, location, listed_at, listing_error, coalesce(next_crawl_at, next_fetch_at) AS next_look_at
 FROM source
 WHERE collection = ANY(%(names)s) AND removed_at IS NULL
 ORDER BY collection, id;

@@ -71,10 +71,19 @@ def test_a_query_joins_and_never_writes(make: Callable[[Path], dict[str, str]], 
         assert len(list(opened.rows("id", None))) == 3
 
 
+def test_colons_and_percent_signs_in_a_query_are_no_parameters_of_sqlalchemy(tmp_path: Path) -> None:
+    url = _sqlite(tmp_path / "notes")["url"].replace("sqlite:", "sqlite+pysqlite:")
+    query = r"SELECT id, body, ':x \:y ::z 50%' AS said, 7%4 AS rest FROM notes WHERE body LIKE '%ides%' -- so:s"
+    with open_table(settings({"url": url, "query": query}, updated="id")) as opened:
+        (row,) = opened.rows("id", None)
+    assert (row["said"], row["rest"]) == (r":x \:y ::z 50%", 3)
+
+
 def test_the_latest_mark_is_that_of_numbers_and_times() -> None:
     """Numbers are compared as numbers, also those in a column of texts; marks of several types do not stop a look."""
     assert latest_of([9, 10, None]) == 10
     assert latest_of(["9", "10"]) == "10"
     assert latest_of(["2024-01-09", "2023-12-31"]) == "2024-01-09"
     assert latest_of([9, "ten", None]) == "ten"
+    assert latest_of(["2024-01-09", "3"]) == "3", "compared as texts, as not all are numbers"
     assert latest_of([None]) is None

@@ -41,6 +41,8 @@ def test_a_text_in_place_of_a_script_or_an_object_is_text_of_the_page(fallback: 
         "<video src=a.mp4>Your browser does not support the EXTRA video tag.</video>",
         "<object data=a.pdf><p>This browser shows no EXTRA PDF: <a href=a.pdf>download it</a>.</p></object>",
         "<noscript><a href=/>EXTRA home page</a> <a href=/map>map of the site</a></noscript>",
+        '<noscript style="display:none">Words of an EXTRA part that nobody sees.</noscript>',
+        "<noscript><p>Please enable JavaScript to see it.</p><p>An EXTRA label</p></noscript>",
         "<div hidden><noscript>Words of an EXTRA part that nobody sees.</noscript></div>",
         "<footer><noscript><p>Words of an EXTRA footer of the whole site.</p></noscript></footer>",
     ],
@@ -55,6 +57,20 @@ def test_what_the_page_says_itself_is_not_read_twice() -> None:
     page = cleaned(f"{PROSE}<p>{said}</p><noscript><p>{said}</p><p>The mole is NEW since 1881.</p></noscript>{PROSE}")
     assert page.count("tide table") == 1
     assert "The mole is NEW since 1881." in page
+
+
+def test_a_text_that_two_fallbacks_have_is_read_once() -> None:
+    fallback = (
+        f"<noscript><p>The mole is NEW since 1881.</p></noscript>{PROSE}<object>The mole is NEW since 1881.</object>"
+    )
+    assert cleaned(f"{PROSE}{fallback}{PROSE}").count("NEW") == 1
+
+
+def test_fallbacks_together_show_no_more_than_the_page_does() -> None:
+    """Each of three fits in by itself; behind the second nothing is left."""
+    texts = ("".join(f"{word} {number} watches here. " for number in range(300)) for word in ("cheap", "dear", "free"))
+    page = cleaned(f"{PROSE}{''.join(f'<noscript><p>{text}</p></noscript>' for text in texts)}{PROSE}")
+    assert [f"{word} 299" in page for word in ("cheap", "dear", "free")] == [True, True, False]
 
 
 def test_a_page_hides_no_more_in_fallbacks_than_it_shows() -> None:
