@@ -110,7 +110,7 @@ def show_search(
         "offset": offset,
         "before": max(offset - A_PAGE, 0),
         "found": found,
-        "results": [] if found is None else [_shown(hit) for hit in found],
+        "results": [] if found is None else [shown_hit(hit) for hit in found],
         "facets": [] if not found else list(_facets(found, asked)),
         "problem": problem,
         "known": known,
@@ -151,7 +151,8 @@ def _toggled(asked: Mapping[str, Any], parameter: str, value: str) -> str:
     return address("/", asked, **{parameter: changed})
 
 
-def _shown(hit: SearchResult) -> FoundOnPage:
+def shown_hit(hit: SearchResult) -> FoundOnPage:
+    """Return a result as the page shows it."""
     snippet, done = [], 0
     for start, end in hit.snippet_highlights:
         snippet += [(_readable(hit.snippet[done:start]), False), (_readable(hit.snippet[start:end]), True)]
