@@ -12,7 +12,7 @@ import pytest
 from sourcebook.admin.access_keys import create_key
 from tests.chat_server import Chat, ChatServer, Raw, Silence
 from tests.integration.event_stream import Event, events
-from tests.integration.http_server import Client, serving
+from tests.integration.http_server import serving
 from tests.integration.inert_pages import Page
 from tests.integration.page_forms import URLENCODED, Browser, fields_of
 from tests.integration.stages import Stages
@@ -121,7 +121,7 @@ def test_a_stream_has_checked_sentences_and_the_whole_turn(base: Stages, chat: C
         browser.open("/ask")
         chat.script(Chat(f'**Yes** <script>{CANARY}</script>. {SENTENCE} [1: "{SENTENCE}"]. The moon is cheese [7].'))
         told = streamed(browser, {"q": QUESTION, "collection": "handbook"})
-        assert [each.name for each in told][0] == "status"
+        assert next(each.name for each in told) == "status"
         assert [each.name for each in told][-2:] == ["text", "turn"]
         turn = Page(told[-1].data["html"].encode())
         assert turn.acting() == []

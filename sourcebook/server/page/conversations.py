@@ -35,9 +35,7 @@ def export_conversation(
     """Return a conversation as a file."""
     turns = kept_turns(knowledge, visitor, name)
     if form == "json":
-        written = json.dumps(
-            {"session": name, "turns": [each.as_dict() for each in turns]}, ensure_ascii=False, indent=2
-        )
+        written = pydantic_core.to_json({"session": name, "turns": turns}, indent=2)
         return Response(written, media_type="application/json", headers=file_headers(f"{name}.json"))
     return Response(
         "\n".join(map(_as_markdown, turns)),

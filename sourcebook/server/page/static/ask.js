@@ -31,7 +31,8 @@
       live.hidden = true;
       told.textContent = sources ? `The answer is there, with ${sources} source${sources > 1 ? "s" : ""}.` : "There is no answer.";
       form.method = "post";
-      form.elements.q.value = "";
+      [form.elements.q.value, form.elements.q.placeholder] = ["", "Ask further"];
+      form.querySelector("label").textContent = "Ask further";
       for (const [name, value] of Object.entries({ session, history: turns, token: form.dataset.token })) carry(name, value);
       if (session) history.replaceState(null, "", `/ask?${new URLSearchParams({ session })}`);
     },
@@ -50,6 +51,7 @@
     request = own;
     [live.hidden, stop.hidden, heading.textContent, told.textContent] = [false, false, sent.get("q"), "Searches"];
     text.replaceChildren();
+    document.querySelector(".asking").classList.remove("search", "fresh");
     live.scrollIntoView({ block: "start" });
     if (!sent.get("session") && !sent.get("history")) {
       sent.delete("token");
