@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from sourcebook.contract.ask_sessions import AskTurn
 from sourcebook.errors import QueryError
+from sourcebook.server.page.search import changed_between
 
 _MOST_TURNS: Final = 10
 """Earlier turns that a page carries where no conversation is kept: a model reads no more."""
@@ -58,8 +59,8 @@ class PageQuestion:
     @property
     def filters(self) -> dict[str, Any]:
         """Filters of the search."""
-        days = {bound: day for bound, day in (("gte", self.since), ("lte", self.until)) if day}
-        return {name: value for name, value in (("tags_any", self.tags), ("changed", days)) if value}
+        tags = {"tags_any": self.tags} if self.tags else {}
+        return tags | changed_between(self.since, self.until)
 
     @property
     def carried(self) -> dict[str, str]:
