@@ -16,6 +16,7 @@ from tests.integration.http_server import serving
 from tests.integration.inert_pages import Page
 from tests.integration.page_forms import URLENCODED, Browser, fields_of
 from tests.integration.stages import Stages
+from tests.integration.test_membership_kinds import speak
 from tests.waiting import wait_until
 
 QUESTION = "How long do the batteries of the tide gauge last?"
@@ -182,6 +183,29 @@ def test_without_a_model_the_best_passages_are_shown(base: Stages, chat: ChatSer
         assert browser.get("/ask?q=lighthouse&collection=plans&until=yesterday").status == 400
 
 
+def test_a_citation_of_a_recording_plays_it_from_its_second(stages: Stages, chat: ChatServer) -> None:
+    stages.write("handbook/first.md", "# Seals\n\nThe seal is greased.")
+    stages.configure(
+        "collections:\n  handbook: {files: [{root: ./docs/handbook}], "
+        f"answering: {{base_url: '{chat.url}', model: reader, timeout: 20s}}}}\n"
+    )
+    stages.collection = "handbook"
+    stages.run()
+    speak(stages, stages.root / "handbook" / "talk.flac", "The talk", f"{SENTENCE}.", begin=1.5)
+    stages.run()
+    with serving(stages.knowledge, requires_key=False) as client:
+        browser = Browser(client)
+        page = whole(browser, ASKED)
+        assert "The talk" in page.text
+        cited = next(each for each in page.links if each.startswith("/cited"))
+        document = browser.open(browser.get(cited).headers["location"].partition("#")[0])
+        (player,) = [held for tag, held in document.tags if tag == "audio"]
+        assert player["src"].endswith("/original?inline=true#t=1")
+        heard = browser.get(player["src"].partition("#")[0], Range="bytes=0-3")
+        assert (heard.status, heard.content) == (206, b"fLaC")
+        assert "media-src 'self'" in browser.get("/ask").headers["content-security-policy"]
+
+
 def test_the_scope_holds_and_hidden_collections_do_not_exist(base: Stages, chat: ChatServer) -> None:
     with serving(base.knowledge, requires_key=True) as client:
         assert client.get("/ask", Accept="text/html").status == 303
@@ -215,7 +239,7 @@ def test_conversations_are_listed_continued_exported_and_deleted(base: Stages, c
         chat.script(Chat("Who greases the seal of the gauge?"), Chat("NO_ANSWER"))
         assert browser.send("/ask", {"session": name, "collection": "letters", "q": "Who greases it?"}).status == 200
         listed = browser.open("/ask/conversations")
-        assert re.search(rf"{name}\s+2 questions", listed.text)
+        assert re.search(r"gauge last\?\s+2 questions", listed.text)
         shown = browser.open(f"/ask?session={name}")
         assert shown.text.count(QUESTION) == 1
         assert "do not answer this" in shown.text
@@ -225,7 +249,7 @@ def test_conversations_are_listed_continued_exported_and_deleted(base: Stages, c
             404,
             404,
         )
-        assert name not in other.open("/ask/conversations").text
+        assert "gauge" not in other.open("/ask/conversations").text
         written = browser.get(f"/ask/conversations/{name}/export")
         assert (written.headers["content-type"], written.content.count(b"## ")) == ("text/markdown; charset=utf-8", 2)
         assert len(browser.get(f"/ask/conversations/{name}/export?form=json").json["turns"]) == 2
