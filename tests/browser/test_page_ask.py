@@ -23,8 +23,8 @@ LIBRARY = CHECKOUT / "examples" / "library"
 QUESTION = "How long did the station run from its batteries during the power cut?"
 SENTENCE = "During the power cut of 22 January the station ran from its batteries for 31 hours"
 ROUND = "How are the readings against the pole written down?"
-WRITTEN = "Take **five readings half a minute apart**, and write down the median to the nearest centimetre"
 HOSTILE = "<img src=x onerror=alert(1)><script>alert(1)</script>"
+WRITTEN = f"Take **five readings half a minute apart**, and write down the median to the nearest centimetre {HOSTILE}"
 PICTURES = os.environ.get("TEST_SCREENSHOTS")
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
@@ -55,7 +55,7 @@ def reading(asked: AskedChat) -> Chat:
     for wanted, said in (("22 January", SENTENCE), ("five readings", WRITTEN)):
         number = next((number for number, text in asked.sources.items() if wanted in text), None)
         if number and ("power" in asked.question) == (said is SENTENCE):
-            return Chat(f"{said} [{number}]. {HOSTILE}")
+            return Chat(f"{said} [{number}].")
     return Chat(ROUND)
 
 

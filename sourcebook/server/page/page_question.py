@@ -29,7 +29,7 @@ class PageQuestion:
     session: str
     """Name of the conversation that is kept; empty for none, or a new one."""
     earlier: tuple[AskTurn, ...]
-    """What was asked before, where no conversation is kept."""
+    """Turns before it, where no conversation is kept."""
 
     @classmethod
     def of(cls, fields: Mapping[str, Sequence[str]]) -> "PageQuestion":
@@ -64,7 +64,7 @@ class PageQuestion:
 
     @property
     def carried(self) -> dict[str, str]:
-        """What the form of the next question carries: the name of the conversation, or its turns as JSON."""
+        """Fields that the form of the next question carries: the name of the conversation, or its turns as JSON."""
         fields = ("question", "answer", "reason", "sources")
         turns = [{name: getattr(each, name) for name in fields} for each in self.earlier]
         return {"session": self.session, "history": "" if self.session or not turns else json.dumps(turns)}

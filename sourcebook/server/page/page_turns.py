@@ -14,6 +14,7 @@ from sourcebook.contract.search_results import printable
 from sourcebook.model.page_labels import labelled
 from sourcebook.server.page.document_text import rendered
 from sourcebook.server.page.rendering import address, short_uri
+from sourcebook.server.page.search import readable
 
 _NUMBER: Final = re.compile(r"\[(\d{1,4})\]")
 _LONGEST_QUOTE: Final = 300
@@ -40,7 +41,7 @@ class PageTurn:
     content: Markup
     sources: tuple[PageSource, ...]
     notes: tuple[str, ...] = ()
-    """What was taken out of the answer."""
+    """Sentences about what was taken out of the answer."""
 
     @property
     def as_text(self) -> str:
@@ -85,14 +86,14 @@ def _source(answer: Answer, source: Source) -> PageSource:
         printable(source.title or short_uri(source.uri)),
         address("/cited", {"document": str(source.document_id), "at": None if at is None else str(at)}),
         printable(" · ".join(each for each in words if each)),
-        printable(quote if len(quote) <= _LONGEST_QUOTE else quote[:_LONGEST_QUOTE] + "…"),
+        readable(quote if len(quote) <= _LONGEST_QUOTE else quote[:_LONGEST_QUOTE] + "…"),
     )
 
 
 def _notes(answer: Answer) -> Iterator[str]:
     counted = {
         "Citations that do not hold, and were taken out": len(answer.removed_citations),
-        "Links that stand in no source, and were taken out": answer.removed_links,
+        "Links, pictures and addresses that stand in no source, and were taken out": answer.removed_links,
         "Sentences without a citation": answer.uncited_sentences,
     }
     for words, number in counted.items():

@@ -169,9 +169,9 @@ def shown_hit(hit: SearchResult) -> FoundOnPage:
     """Return a result as the page shows it."""
     snippet, done = [], 0
     for start, end in hit.snippet_highlights:
-        snippet += [(_readable(hit.snippet[done:start]), False), (_readable(hit.snippet[start:end]), True)]
+        snippet += [(readable(hit.snippet[done:start]), False), (readable(hit.snippet[start:end]), True)]
         done = end
-    snippet.append((_readable(hit.snippet[done:]), False))
+    snippet.append((readable(hit.snippet[done:]), False))
     words = place_words(hit, hit.title, hit.metadata)
     source = source_address(hit)
     said = (f"“{hit.title or shown_uri(hit.uri)}”", *words, source or shown_uri(hit.link or hit.uri))
@@ -185,7 +185,7 @@ def shown_hit(hit: SearchResult) -> FoundOnPage:
     )
 
 
-def _readable(piece: str) -> str:
+def readable(piece: str) -> str:
     """Return a piece of a passage with a line for each paragraph or item, without marks of headings and bold text."""
     paragraphs = (_WRAPPED.sub(" ", part) for part in _EMPTY_LINES.split(piece))
     return printable(_MARKS.sub("", "\n".join(paragraphs)))

@@ -51,6 +51,7 @@
     request = own;
     [live.hidden, stop.hidden, heading.textContent, told.textContent] = [false, false, sent.get("q"), "Searches"];
     text.replaceChildren();
+    live.ariaBusy = "true";
     document.querySelector(".asking").classList.remove("search", "fresh");
     live.scrollIntoView({ block: "start" });
     if (!sent.get("session") && !sent.get("history")) {
@@ -72,6 +73,7 @@
       told.textContent = `${reason}${shown}`;
     } finally {
       stop.hidden = true;
+      live.ariaBusy = "false";
       request = null;
     }
   }
