@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 import pytest
 
 from sourcebook.admin.access_keys import create_key
+from sourcebook.server.rate_limits import RateLimits
 from tests.chat_server import Chat, ChatServer, Raw, Silence
 from tests.integration.event_stream import Event, events
 from tests.integration.http_server import serving
@@ -227,6 +228,16 @@ def test_the_scope_holds_and_hidden_collections_do_not_exist(base: Stages, chat:
             '[{"question": "a", "answer": 1, "reason": null, "sources": []}]',
         ):
             assert browser.send("/ask", {"q": QUESTION, "history": history}).status == 400
+
+
+def test_questions_count_as_requests_of_the_key(base: Stages, chat: ChatServer) -> None:
+    with serving(base.knowledge, requires_key=True, limits=RateLimits(4)) as client:
+        browser = Browser(client, key(base, "reader", only=["handbook"]))
+        asked = {"q": QUESTION, "collection": "handbook"}
+        answers = [browser.send("/ask/events", asked, headers={"HX-Request": "true"}) for _ in range(6)]
+        assert [answers[0].status, answers[-1].status] == [200, 429]
+        assert b'class="lead"' in answers[-1].content  # the sentence that the page's script shows
+        assert len(chat.asked) == sum(each.status == 200 for each in answers) <= 4
 
 
 def test_conversations_are_listed_continued_exported_and_deleted(base: Stages, chat: ChatServer) -> None:
