@@ -56,9 +56,10 @@ def asked_collections(
     return _asked(connection, list(settings_of), settings)
 
 
-def answering_names(connection: Connection) -> list[str]:
-    """Return the names of the collections with settings of answering."""
-    return [row[0] for row in connection.execute(queries["answering_settings"], {"collections": None})]
+def answering_names(connection: Connection) -> dict[str, bool]:
+    """Return the names of the collections with settings of answering, and whether each keeps conversations."""
+    found = connection.execute(queries["answering_settings"], {"collections": None})
+    return {name: settings.get("sessions") is not None for name, settings in found}
 
 
 def checked_settings(given: AnsweringSettings | Mapping[str, Any]) -> AnsweringSettings:

@@ -17,6 +17,8 @@ class AskSession(PlainValues):
     turns: int
     started_at: datetime
     last_asked_at: datetime
+    question: str
+    """Its first question that is still kept."""
     expires_at: datetime
     """Time at which the last turn is deleted; earlier turns go before it."""
 

@@ -57,8 +57,8 @@ def ask(
     return next(event for event in events if isinstance(event, Answer))
 
 
-def answering_collections(knowledge: Opened) -> list[str]:
-    """Return the names of the collections with settings of answering."""
+def answering_collections(knowledge: Opened) -> dict[str, bool]:
+    """Return the names of the collections with settings of answering, and whether each keeps conversations."""
     from sourcebook.answering.answering_settings import answering_names
 
     with knowledge.database.short_connection() as connection:

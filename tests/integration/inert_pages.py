@@ -9,6 +9,8 @@ _VOID_OR_ALLOWED_SOURCES = {"script", "img", "link"}
 _ACTING = {"style", "iframe", "object", "embed", "base", "svg", "math", "template", "video", "audio"}
 _DRAWN = {("svg", "plot"), ("svg", "marks")}
 _PICTURE = re.compile(r"/documents/\d+/pages/\d+\.png")
+_RECORDING = re.compile(r"/documents/\d+/original\?inline=true(?:#t=\d+)?")
+_PLAYERS = {"audio", "video"}
 
 
 class Page(HTMLParser):
@@ -43,9 +45,10 @@ class Page(HTMLParser):
         """Return what acts, or loads something, beyond the files and the htmx attributes of the page itself."""
         found = []
         for tag, held in self.tags:
-            if tag in _ACTING and (tag, held.get("class")) not in _DRAWN:
-                found.append(tag)
             loaded = held.get("src", held.get("href", ""))
+            is_own_recording = tag in _PLAYERS and _RECORDING.fullmatch(loaded) is not None and "autoplay" not in held
+            if tag in _ACTING and (tag, held.get("class")) not in _DRAWN and not is_own_recording:
+                found.append(tag)
             is_own_picture = tag == "img" and _PICTURE.fullmatch(loaded) is not None
             if tag in _VOID_OR_ALLOWED_SOURCES and not loaded.startswith(_STATIC) and not is_own_picture:
                 found.append(f"{tag} {held}")

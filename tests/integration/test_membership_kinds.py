@@ -29,7 +29,7 @@ def configure(stages: Stages) -> None:
     stages.configure(json.dumps({"collections": {"handbook": handbook, "policies": policies}}))
 
 
-def speak(stages: Stages, path: Path, title: str, text: str) -> None:
+def speak(stages: Stages, path: Path, title: str, text: str, *, begin: float = 0.25) -> None:
     """Write a recording whose transcript is known, so that no engine has to transcribe it."""
     write_sound(path, tone(440, SECONDS), tags={"title": title})
     stages.settle(path)
@@ -37,7 +37,7 @@ def speak(stages: Stages, path: Path, title: str, text: str) -> None:
     with stages.connection() as connection:
         record_recording(connection, hashlib.sha256(path.read_bytes()).digest(), recording)
         ledger = TranscriptLedger(connection, recording, engine_identity(speech_settings(connection, "handbook")))
-        segment = Segment(0.25, SECONDS, text, -0.1, 0.0)
+        segment = Segment(begin, SECONDS, text, -0.1, 0.0)
         ledger.add(0.0, Window(SECONDS, Language("en", 0.99), (segment,)))
         ledger.finish(Language("en", 0.99))
 

@@ -17,7 +17,7 @@ SELECT session,
              FROM ask_turn AS other, unnest(other.collections) AS name
              WHERE other.owner = %(owner)s AND other.session = ask_turn.session AND other.expires_at > now()
              ORDER BY name) AS collections,
-       count(*) AS turns, min(asked_at) AS started_at, max(asked_at) AS last_asked_at, max(expires_at) AS expires_at
+       count(*) AS turns, (array_agg(question ORDER BY id))[1] AS question, min(asked_at) AS started_at, max(asked_at) AS last_asked_at, max(expires_at) AS expires_at
 FROM ask_turn
 WHERE owner = %(owner)s AND expires_at > now()
 GROUP BY session

@@ -47,6 +47,7 @@ def show_document(
     number = holding[0] if holding else min(part, len(parts))
     shown = parts[number - 1]
     title = found.item.title or ""
+    at = next((each for each in found.passages if each.ordinal == passage), None)
     view = view if view in VIEWS else "text"
     given = found.given_metadata
     return render(
@@ -64,7 +65,9 @@ def show_document(
         has_pages=has_pages(found.item.media_type),
         has_original=found.item.kind != "page" or has_pages(found.item.media_type),
         is_shown=is_shown(found.item.media_type or ""),
-        page=next((each.page for each in found.passages if each.ordinal == passage and each.page), 1),
+        page=at.page if at is not None and at.page else 1,
+        player=_player(found.item.media_type or ""),
+        second=int(at.start_seconds or 0) if at is not None else 0,
         view=view,
         views=VIEWS,
         passages=shown.passages,
@@ -79,6 +82,11 @@ def show_document(
         parts=len(parts),
         place=partial(place, title=title, metadata=found.metadata),
     )
+
+
+def _player(media_type: str) -> str | None:
+    """Return the tag that plays a recording; None for any other document."""
+    return {"audio": "audio", "video": "video"}.get(media_type.partition("/")[0])
 
 
 def place(passage: Passage, title: str, metadata: Mapping[str, Any]) -> str:

@@ -1,7 +1,8 @@
 """The text of a document for the page: in parts, cut where its passages begin."""
 
+import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -23,6 +24,12 @@ _TAGS: Final = frozenset(
     "tbody td tfoot th thead tr u ul".split()
 )
 _ATTRIBUTES: Final = {"a": {"href"}, "ol": {"start"}, "td": {"colspan", "rowspan"}, "th": {"colspan", "rowspan"}}
+
+_NOWHERE: Final = "citation.invalid"
+"""Host that is none (RFC 6761)."""
+_CITATION: Final = re.compile(r"\[(\d{1,4})\]")
+_PLACEHOLDER: Final = re.compile(rf'<a href="https://{_NOWHERE}/(\d{{1,4}})"[^>]*>\[\d+\]</a>')
+_CITED: Final = '<a class="cite" href="{0}" title="{1}">[{2}]</a>'
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +111,32 @@ def rendered_sections(part: Part, title: str) -> list[Section]:
     ]
 
 
+def rendered(text: str, cited: Mapping[int, tuple[str, str]]) -> Markup:
+    """Return the Markdown of an answer as HTML without anything that acts, below a heading of the second level.
+
+    Args:
+        text: the text.
+        cited: address and title of the source of each number in square brackets that is a citation, outside of code.
+    """
+    markdown = _markdown()
+    environment: dict[str, Any] = {}
+    tokens = markdown.parse(text, environment)
+    _fit_headings(tokens, level=2)
+    for token in (child for block in tokens for child in block.children or [] if child.type == "text"):
+        token.type, token.content = "html_inline", _CITATION.sub(_placeholder, str(escape(token.content)))
+
+    def link(found: re.Match[str]) -> str:
+        target = cited.get(int(found[1]))
+        return f"[{found[1]}]" if target is None else _CITED.format(*map(escape, target), found[1])
+
+    return Markup(_PLACEHOLDER.sub(link, _clean(markdown.renderer.render(tokens, markdown.options, environment))))  # noqa: S704 - cleaned, and escaped
+
+
+def _placeholder(found: re.Match[str]) -> str:
+    """Return a link that survives the cleaning, which no document can give a class."""
+    return f'<a href="https://{_NOWHERE}/{found[1]}">{found[0]}</a>'
+
+
 def _beginning(passages: Sequence[Passage], begin: int, end: int, *, is_last: bool) -> Iterator[Passage]:
     """Yield the passages that begin in a range; those beyond the end of the text are in its last range."""
     for passage in passages:
@@ -135,12 +168,12 @@ def _blocks(tokens: Sequence[Token]) -> Iterator[list[Token]]:
             block = []
 
 
-def _fit_headings(tokens: Sequence[Token]) -> None:
-    """Put headings below that of the page, and leave no level out."""
-    level = 1
+def _fit_headings(tokens: Sequence[Token], level: int = 1) -> None:
+    """Put headings below one of a level, by default that of the page, and leave no level out."""
+    above = level
     for token in tokens:
         if token.type == "heading_open":
-            level = min(int(token.tag[1]) + 1, level + 1, 6)
+            level = min(int(token.tag[1]) + above, level + 1, 6)
         if token.type in {"heading_open", "heading_close"}:
             token.tag = f"h{level}"
 

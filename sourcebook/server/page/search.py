@@ -45,6 +45,7 @@ _WRAPPED: Final = re.compile(r"[ \t]*\n(?![-*+|>#\d])")
 _MARKS: Final = re.compile(r"^#{1,6} |\*\*", re.MULTILINE)
 
 _Values = Annotated[list[str] | None, Query(max_length=50)]
+_Day = Annotated[str, Query(max_length=40)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,8 @@ def show_search(
     tag: _Values = None,
     type: _Values = None,  # noqa: A002 - the name of the parameter in the address
     doctype: _Values = None,
+    since: _Day = "",
+    until: _Day = "",
     offset: Annotated[int, Query(ge=0, le=10_000)] = 0,
     explain: bool = False,
     everything: Annotated[bool, Query(alias="all")] = False,
@@ -86,6 +89,7 @@ def show_search(
     }  # fmt: skip
     filters = {name: [value.strip() for value in values or [] if value.strip()] for name, values in chosen.items()}
     asked: dict[str, Any] = {"q": q, **filters, "all": "1" if everything else "", "explain": "1" if explain else ""}
+    asked |= {"since": since.strip(), "until": until.strip()}
     asked["duplicates"] = "show" if duplicates == "show" else ""
     is_typed = is_partial(request)
     found, problem = None, None
@@ -96,7 +100,8 @@ def show_search(
                 seen_collections(knowledge, visitor, filters["collection"]),
                 A_PAGE,
                 offset=offset,
-                filters={_FILTERS[name]: values for name, values in filters.items() if values and name in _FILTERS},
+                filters={_FILTERS[name]: values for name, values in filters.items() if values and name in _FILTERS}
+                | changed_between(asked["since"], asked["until"]),
                 facets=True,
                 explain=explain,
                 min_relevance=0 if everything else None,
@@ -110,7 +115,7 @@ def show_search(
         "offset": offset,
         "before": max(offset - A_PAGE, 0),
         "found": found,
-        "results": [] if found is None else [_shown(hit) for hit in found],
+        "results": [] if found is None else [shown_hit(hit) for hit in found],
         "facets": [] if not found else list(_facets(found, asked)),
         "problem": problem,
         "known": known,
@@ -142,6 +147,15 @@ def _active(asked: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     for parameter in _FACETS:
         for value in asked[parameter]:
             yield parameter, value, _toggled(asked, parameter, value)
+    for parameter in ("since", "until"):
+        if asked[parameter]:
+            yield parameter, asked[parameter], address("/", asked, **{parameter: None})
+
+
+def changed_between(since: str, until: str) -> dict[str, dict[str, str]]:
+    """Return the filter of documents that changed between two days, each of which may be left empty."""
+    days = {bound: day for bound, day in (("gte", since), ("lte", until)) if day}
+    return {"changed": days} if days else {}
 
 
 def _toggled(asked: Mapping[str, Any], parameter: str, value: str) -> str:
@@ -151,12 +165,13 @@ def _toggled(asked: Mapping[str, Any], parameter: str, value: str) -> str:
     return address("/", asked, **{parameter: changed})
 
 
-def _shown(hit: SearchResult) -> FoundOnPage:
+def shown_hit(hit: SearchResult) -> FoundOnPage:
+    """Return a result as the page shows it."""
     snippet, done = [], 0
     for start, end in hit.snippet_highlights:
-        snippet += [(_readable(hit.snippet[done:start]), False), (_readable(hit.snippet[start:end]), True)]
+        snippet += [(readable(hit.snippet[done:start]), False), (readable(hit.snippet[start:end]), True)]
         done = end
-    snippet.append((_readable(hit.snippet[done:]), False))
+    snippet.append((readable(hit.snippet[done:]), False))
     words = place_words(hit, hit.title, hit.metadata)
     source = source_address(hit)
     said = (f"“{hit.title or shown_uri(hit.uri)}”", *words, source or shown_uri(hit.link or hit.uri))
@@ -170,7 +185,7 @@ def _shown(hit: SearchResult) -> FoundOnPage:
     )
 
 
-def _readable(piece: str) -> str:
+def readable(piece: str) -> str:
     """Return a piece of a passage with a line for each paragraph or item, without marks of headings and bold text."""
     paragraphs = (_WRAPPED.sub(" ", part) for part in _EMPTY_LINES.split(piece))
     return printable(_MARKS.sub("", "\n".join(paragraphs)))

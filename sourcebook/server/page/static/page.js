@@ -1,4 +1,4 @@
-// Keys, the copying of citations, and the progress of uploads. Everything else works without scripts; search as you type is htmx's.
+// Keys, the copying of citations and answers, and the progress of uploads. Everything else works without scripts; search as you type is htmx's.
 "use strict";
 
 const results = () => [...document.querySelectorAll(".result h2 a, .documents a.title")];
@@ -43,7 +43,7 @@ document.addEventListener("click", async (event) => {
     await navigator.clipboard.writeText(button.dataset.copy);
     button.textContent = "Copied";
   } catch {
-    const citation = button.parentElement.querySelector(".citation");
+    const citation = (button.closest(".turn") ?? button.parentElement).querySelector(".citation");
     getSelection().selectAllChildren(citation);
     button.textContent = "Selected: copy it with Ctrl-C";
   }

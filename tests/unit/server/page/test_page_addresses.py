@@ -6,7 +6,7 @@ import pytest
 
 from sourcebook.contract.search_results import SearchResult
 from sourcebook.server.page.rendering import STATIC, address, short_type, short_uri, shown_uri, web_address
-from sourcebook.server.page.search import _readable, source_address
+from sourcebook.server.page.search import readable, source_address
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_the_scripts_are_small_and_the_vendored_one_has_its_licence() -> None:
 
 
 def test_snippets_read_as_text() -> None:
-    assert _readable("## Keys\n\nFive keys hang in\nthe **house**.\n- one\n- two") == (
+    assert readable("## Keys\n\nFive keys hang in\nthe **house**.\n- one\n- two") == (
         "Keys\nFive keys hang in the house.\n- one\n- two"
     )
-    assert _readable("of\n") == "of "
+    assert readable("of\n") == "of "
