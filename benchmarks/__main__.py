@@ -28,6 +28,7 @@ PARTS = {
     "records": "an export of --number issues in one JSON file against as many Markdown files, and one edit of each",
     "tables": "--number rows of a table against the same texts as files: first ingest, no change, one row edited",
     "recipes": "the recipes of sources over fakes of their services: 200 changes and faults, records lost or stale",
+    "permissions": "--worlds worlds of permissions against an oracle, a probe of one bit, searches, changes",
     "delete": "ingest after ten deletions",
     "growth": "status, a page of documents, and publishing a document, in the largest of --sizes against 2,000 files",
     "plan": "the plan of the next ingest among 20,000 files, and its forecasts against the ingests that follow",
@@ -134,7 +135,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "with en.json, de.json … (%(default)s)",
     )
     parser.add_argument(
-        "--entries", type=int, default=default.entries, help="of `search-large` and `export` (%(default)s)"
+        "--entries",
+        type=int,
+        default=default.entries,
+        help="of `search-large`, `permissions` and `export` (%(default)s)",
     )
     parser.add_argument(
         "--documents", type=_absolute, help="a folder of documents, NAME.expected.md beside NAME.EXT (the shared ones)"
@@ -174,6 +178,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--number", type=int, default=default.number, help="of `records` and `tables`, the records (%(default)s)"
     )
+    parser.add_argument("--worlds", type=int, default=default.worlds, help="of `permissions` (%(default)s)")
     parser.add_argument("--limit", type=int, help="the most documents of each judged set")
     parser.add_argument(
         "--diagram",

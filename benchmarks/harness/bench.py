@@ -55,6 +55,8 @@ class Options:
     """Method of `KnowledgeBase` whose places `contract` counts."""
     number: int = 10_000
     """Records of the export of `records`."""
+    worlds: int = 200
+    """Random worlds of `permissions`."""
     limit: int | None = None
     """Most documents of each judged set."""
     entries: int = 100_000

@@ -103,7 +103,7 @@ def _whole_leg(shelf: Shelf, questions: Rows) -> list[Row]:
 def _filtered(shelf: Shelf, questions: Rows) -> list[Row]:
     results = []
     for share in _SHARES:
-        condition = condition_of(Filters(tags_any=str(share)))
+        condition = condition_of(Filters(tags_any=str(share)), None)
         last = round(len(shelf.rows) // CHUNKS_OF_A_DOCUMENT * share) * CHUNKS_OF_A_DOCUMENT
         asked = _ask(shelf, questions, np.arange(1, last + 1), condition)
         name = f"recall@10 where a filter lets {share:.1%} through"

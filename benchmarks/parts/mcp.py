@@ -67,7 +67,7 @@ def _characters() -> int:
     return asyncio.run(ask())
 
 
-def _no_knowledge() -> KnowledgeBase:
+def _no_knowledge(_: Grant) -> KnowledgeBase:
     raise AssertionError("a list of tools needs no knowledge base")
 
 

@@ -124,7 +124,7 @@ def given_configuration(content: Mapping[str, Any], path: Path, *, folder: Path 
         file = ConfigurationFile.model_validate(dict(content), context={"folder": folder or path.parent})
     except ValidationError as error:
         raise ConfigurationError(explain_without_values(error, ConfigurationFile)) from None
-    return Configuration(path=path, collections=file.collections, time_zone=file.time_zone)
+    return Configuration(path=path, collections=file.collections, time_zone=file.time_zone, groups=file.groups)
 
 
 def _knowledge(config: str | os.PathLike[str] | Mapping[str, Any] | Configuration | None) -> tuple[Knowledge, str]:

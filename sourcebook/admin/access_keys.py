@@ -9,17 +9,18 @@ import re
 import secrets
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from psycopg import Connection
 from psycopg.rows import class_row
 
 from sourcebook.admin.audit import record_event
 from sourcebook.admin.collections import check_collections
+from sourcebook.config.principals import principal_set
 from sourcebook.contract.access import AccessKey
 from sourcebook.database.queries import queries
 from sourcebook.errors import QueryError
-from sourcebook.model.access import SCOPES, Scope
+from sourcebook.model.access import SCOPES, OnBehalf, Scope
 
 PREFIX: Final = "sb_"
 _BEGINNING: Final = len(PREFIX) + 6
@@ -44,6 +45,8 @@ def create_key(
     lasts: timedelta | None = None,
     limit: int | None = None,
     seen: Sequence[str] | None = None,
+    principals: Sequence[str] | None = None,
+    on_behalf: OnBehalf | None = None,
     text: str | None = None,
     actor: str,
 ) -> tuple[AccessKey, str]:
@@ -64,6 +67,7 @@ def create_key(
         raise QueryError(f"the limit of a key is 1 to {MOST_REQUESTS:,} requests a minute")
     if collections is not None:
         check_collections(connection, collections)
+    asked_for = _principals(principals, scopes, on_behalf)
     text = text or PREFIX + secrets.token_urlsafe(32)
     row: dict[str, Any] = {
         "name": name,
@@ -74,6 +78,8 @@ def create_key(
         "seconds": None if lasts is None else lasts.total_seconds(),
         "limit": limit,
         "seen": None if seen is None else list(seen),
+        "principals": asked_for,
+        "on_behalf": on_behalf,
     }
     with connection.transaction(), connection.cursor(row_factory=class_row(AccessKey)) as cursor:
         key = cursor.execute(queries["create_access_key"], row).fetchone()
@@ -84,9 +90,27 @@ def create_key(
             "collections": key.collections,
             "expires_at": _text(key.expires_at),
             "requests_a_minute": limit,
+            **({} if asked_for is None else {"principals": asked_for}),
+            **({} if on_behalf is None else {"on_behalf": on_behalf}),
         }
         record_event(connection, actor, "key.create", f"key {name}", details)
     return key, text
+
+
+def _principals(texts: Sequence[str] | None, scopes: Sequence[Scope], on_behalf: OnBehalf | None) -> list[str] | None:
+    """Return the principals of a key in order, `everyone` among them; None where it has none."""
+    if on_behalf not in (None, *get_args(OnBehalf)):
+        raise QueryError("a key asks on behalf of others as  required  or  optional")
+    if not texts:
+        return None
+    if on_behalf is not None:
+        raise QueryError("a key belongs to principals, or asks on behalf of others: choose one")
+    if not set(scopes) <= {"read", "unredacted"}:
+        raise QueryError("a key that belongs to principals changes nothing: its scope is read, or unredacted")
+    try:
+        return sorted(principal_set(texts))
+    except ValueError as error:
+        raise QueryError(str(error)) from error
 
 
 def create_first_key(connection: Connection, text: str, *, actor: str) -> AccessKey | None:

@@ -1,5 +1,6 @@
 """The collections and sources of the database, kept equal to the configuration."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,16 +9,19 @@ from typing import Any, Final
 from psycopg import Connection
 from psycopg.types.json import Jsonb
 
+from sourcebook.admin.permissions import record_groups
 from sourcebook.config.collection import CollectionSettings, FilesSource
 from sourcebook.config.field_types import Settings
 from sourcebook.config.loading import Configuration
 from sourcebook.config.membership import TakenDocuments
 from sourcebook.config.names import unknown_collections
+from sourcebook.config.permissions import PERMISSION_FIELDS
 from sourcebook.config.records import RecordSource
 from sourcebook.config.repositories import RepositorySource
 from sourcebook.config.sites import SiteSource
 from sourcebook.database.queries import queries
 from sourcebook.errors import ConfigurationError, UnknownCollectionError
+from sourcebook.files.listing import file_uri
 from sourcebook.indexing.generations import differences, find_generations
 
 
@@ -32,10 +36,12 @@ class Applied:
     """Collections that left the file: no longer updated or searched, until `purge` deletes them."""
     rebuilt: dict[str, list[str]]
     """Changed settings by collections whose next ingest builds a generation."""
+    groups: tuple[str, ...] = ()
+    """Groups that got other members."""
 
 
 def apply(connection: Connection, configuration: Configuration) -> Applied:
-    """Record the collections and sources of a configuration, in one transaction.
+    """Record the collections, sources and groups of a configuration, in one transaction.
 
     A source that left the file loses its documents at the next ingest. A collection that left the file is kept
     but neither updated nor searched; it comes back whole when it returns to the file.
@@ -58,6 +64,7 @@ def apply(connection: Connection, configuration: Configuration) -> Applied:
         made = [name for name in collections_of_the_api(connection) if name in configuration.collections]
         if made:
             raise ConfigurationError(made_over_the_api(configuration.path, made))
+        groups = record_groups(connection, configuration.groups)
         removed = connection.execute(queries["remove_collections"], {"names": names}).fetchall()
         rebuilt = {name: differences(find_generations(connection, name)) for name in names if name in touched & known}
     return Applied(
@@ -66,6 +73,7 @@ def apply(connection: Connection, configuration: Configuration) -> Applied:
         unchanged=tuple(name for name in names if name in known and name not in touched),
         removed=tuple(name for (name,) in removed),
         rebuilt={name: changes for name, changes in rebuilt.items() if changes},
+        groups=groups,
     )
 
 
@@ -164,6 +172,8 @@ def record_collection(
     for source in sources:
         row = _source_row(source, anonymous=written is not None)
         touched += connection.execute(queries["record_source"], {"collection": name, **row}).rowcount
+        permissions = {"collection": name, **row, "permissions": _permissions(source)}
+        touched += connection.execute(queries["record_permissions"], permissions).rowcount
         places[row["kind"]].append(source.location)
     kept = {"folders": places["files"], "sites": places["site"], "collections": places["collection"]}
     touched += connection.execute(queries["remove_sources"], {"collection": name, **kept}).rowcount
@@ -182,13 +192,19 @@ def _source_row(source: _Source, *, anonymous: bool) -> dict[str, Any]:
     kind, limit = "files", 0
     match source:
         case SiteSource():
-            kind, limit, kept = "site", source.request.max_bytes, source.model_dump(mode="json")
+            kind, limit, kept = (
+                "site",
+                source.request.max_bytes,
+                source.model_dump(mode="json", exclude={*PERMISSION_FIELDS}),
+            )
         case RepositorySource():
             kept = source.model_dump(mode="json", include={"url", "revision", "path", "refresh", "timeout"})
             kept |= {"link": source.link, "root": source.root, **({"anonymous": True} if anonymous else {})}
             limit = source.max_bytes
         case RecordSource():
-            kept = {"records": source.model_dump(mode="json", by_alias=True)}
+            kept = {
+                "records": source.model_dump(mode="json", by_alias=True, exclude={*PERMISSION_FIELDS} - {"allowed"})
+            }
             limit = source.max_bytes
         case FilesSource():
             limit, kept = source.max_bytes, source.model_dump(mode="json", include={"root", "follow_links"})
@@ -198,3 +214,16 @@ def _source_row(source: _Source, *, anonymous: bool) -> dict[str, Any]:
     if isinstance(source, TakenDocuments):
         lists["tags"] = []  # those of the rule, which is in its settings
     return {"kind": kind, "location": source.location, "max_bytes": limit, "settings": Jsonb(kept), **lists}
+
+
+def _permissions(source: _Source) -> Jsonb | None:
+    """Return who may see the items of a source; copies are seen by those who see their originals."""
+    match source:
+        case TakenDocuments():
+            return None
+        case SiteSource():
+            said = source.permissions("https?://[^/]+", r"(?:\?.*)?")
+        case _:
+            location = source.location if "://" in source.location else file_uri(source.location)
+            said = source.permissions(re.escape(location.rstrip("/")))
+    return None if said is None else Jsonb(said)

@@ -29,7 +29,14 @@ Arguments = Mapping[str, Any]
 _UNITS: Final = (("s", 1), ("m", 60), ("h", 3_600), ("d", 86_400))
 _LARGEST: Final = 99_999
 """Largest number of a unit of time."""
-_IN_QUERIES: Final = {"collections": "collection", "kinds": "kind", "states": "state", "tags": "tag", "types": "type"}
+_IN_QUERIES: Final = {
+    "collections": "collection",
+    "kinds": "kind",
+    "principals": "principal",
+    "states": "state",
+    "tags": "tag",
+    "types": "type",
+}
 """Names of parameters of a URL that may be repeated, by the argument."""
 
 

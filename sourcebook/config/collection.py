@@ -27,6 +27,7 @@ from sourcebook.config.passages import OF_THE_MACHINE as OF_THE_MACHINE
 from sourcebook.config.passages import ChunkingSettings as ChunkingSettings
 from sourcebook.config.passages import ContextPart as ContextPart
 from sourcebook.config.passages import EmbeddingSettings as EmbeddingSettings
+from sourcebook.config.permissions import SourcePermissions
 from sourcebook.config.provider import AUTO_MODEL as AUTO_MODEL
 from sourcebook.config.records import RecordSource
 from sourcebook.config.redaction import RedactionSettings
@@ -81,7 +82,7 @@ MOST_SHARDS: Final = 64
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(://|::)")
 
 
-class FilesSource(Settings):
+class FilesSource(SourcePermissions):
     """A folder of files on this machine or at any fsspec URL."""
 
     root: Text = Field(description="a folder, relative to this file, or a URL such as s3://bucket/folder")

@@ -20,9 +20,11 @@ _TOLD = frozenset(
     | {"proxy", "browser", "selector", "viewport", "locale"}
     | {"git_url", "git_path", "revision", "web", "match", "target", "synonym"}
     | {"server_url", "variable", "provider", "time_zone", "record_origin", "record_text", "record_table"}
-    | {"record_files", "rest_client", "attachment"}
+    | {"record_files", "rest_client", "attachment", "principal"}
 )
 """Types of errors whose message is part of the explanation."""
+_ALTERNATIVE = re.compile(r"constrained-str|(?:tuple|dict)\[.*\]").fullmatch
+"""The name that pydantic gives an alternative of `allowed`, as a part of the place of an error."""
 _ACCOUNT = re.compile(r"//[^/\s]*@")
 """User and password in a URL."""
 _SECRETS = frozenset({"headers", "login", "proxy", "api_key_env"})
@@ -31,7 +33,7 @@ _SECRETS = frozenset({"headers", "login", "proxy", "api_key_env"})
 
 def explain(error: ValidationError, text: ConfigurationText, model: type[BaseModel]) -> str:
     """Return one line per problem, in the order of the file."""
-    errors = error.errors(include_url=False)
+    errors = _errors(error)
     blamed = {details["loc"][:-1] for details in errors}
     problems = sorted(
         # A list whose only entry is wrong is not also too short.
@@ -47,9 +49,29 @@ def explain(error: ValidationError, text: ConfigurationText, model: type[BaseMod
     return "\n".join(lines)
 
 
+def _errors(error: ValidationError) -> list[ErrorDetails]:
+    """Return the errors at the places that the file has; of alternatives, those of the one that was meant."""
+    errors = error.errors(include_url=False)
+    places = {
+        (each["loc"][:at], at + 1 < len(each["loc"]))
+        for each in errors
+        for at, key in enumerate(each["loc"])
+        if _ALTERNATIVE(str(key))
+    }
+    found: dict[tuple[int | str, ...], ErrorDetails] = {}
+    for details in errors:
+        loc = details["loc"]
+        plain = tuple(key for key in loc if not _ALTERNATIVE(str(key)))
+        if len(plain) == len(loc) or not _ALTERNATIVE(str(loc[-1])):
+            found[*plain, len(found)] = {**details, "loc": plain}
+        elif (plain, True) not in places:
+            found.setdefault(plain, {**details, "loc": plain})
+    return list(found.values())
+
+
 def explain_without_values(error: ValidationError, model: type[BaseModel]) -> str:
     """Return the problems as sentences that name fields and what they allow, and repeat nothing that was written."""
-    sentences = dict.fromkeys(_without_values(each, model) for each in error.errors(include_url=False))
+    sentences = dict.fromkeys(_without_values(each, model) for each in _errors(error))
     more = f"; … and {len(sentences) - MOST_PROBLEMS} more" if len(sentences) > MOST_PROBLEMS else ""
     return "; ".join(list(sentences)[:MOST_PROBLEMS]) + more
 

@@ -10,6 +10,7 @@ from sourcebook.config.field_types import CollectionName, Settings
 from sourcebook.config.membership import check_rules
 from sourcebook.config.paths import configuration_path as configuration_path
 from sourcebook.config.paths import sourcebook_home as sourcebook_home
+from sourcebook.config.permissions import Groups
 from sourcebook.config.time_zones import TimeZone
 from sourcebook.errors import ConfigurationError
 
@@ -32,6 +33,12 @@ class ConfigurationFile(Settings):
     )
     time_zone: TimeZone = Field(
         default=UTC, description="a name of the IANA database such as Europe/Berlin, Asia/Tokyo or UTC"
+    )
+
+    groups: Groups = Field(
+        default={},
+        description="a mapping from names of groups to their members, such as "
+        "{board: [user:anna@example.org, group:chairs]}; names without a kind are groups",
     )
 
     @property
@@ -92,7 +99,7 @@ def load_configuration(path: Path | None = None, *, folder: Path | None = None) 
         file = ConfigurationFile.model_validate(text.content, context={"folder": folder or path.parent})
     except ValidationError as error:
         raise ConfigurationError(explain(error, text, ConfigurationFile)) from None
-    return Configuration(path=path, collections=file.collections, time_zone=file.time_zone)
+    return Configuration(path=path, collections=file.collections, time_zone=file.time_zone, groups=file.groups)
 
 
 def configured_time_zone(path: Path | None = None) -> str:

@@ -12,6 +12,7 @@ from pydantic_core import PydanticCustomError
 
 from sourcebook.config.field_types import ByteCount, CollectionName, Duration, Settings, Text, Words
 from sourcebook.config.paths import expand_user
+from sourcebook.config.permissions import Principals, SourcePermissions
 from sourcebook.config.record_apis import DltSettings, RestSettings
 from sourcebook.config.record_code import CodeSettings, without_secrets
 from sourcebook.config.record_files import AttachmentSettings, FilePlace
@@ -84,7 +85,7 @@ class ProgramSettings(CodeSettings):
         return without_secrets(load, info)
 
 
-class RecordSource(Settings):
+class RecordSource(SourcePermissions):
     """Records, each of which is a document: rows of a table, or what a program or an API yields."""
 
     name: CollectionName = Field(description="a name of letters, digits, `_` and `-`, with which the URIs begin")
@@ -132,6 +133,11 @@ class RecordSource(Settings):
     metadata: Annotated[dict[Text, Text], BeforeValidator(_by_name)] = Field(
         default={}, description="a list of fields, or a mapping from names of metadata to fields"
     )
+    allowed: Text | Principals | None = Field(  # type: ignore[assignment]  # no patterns: a record has no path
+        default=None,
+        description="the field with the principals who see a record, or a list of principals such as [group:board]; a "
+        "name in the field that is no principal means that group; unset: everyone",
+    )
     tags: Words = Field(default=(), description="a list of words such as [notes]; put numbers and yes or no in quotes")
     max_bytes: ByteCount = Field(
         default=10_000_000, description="a size such as 10MB: a record with a longer text is skipped"
@@ -165,6 +171,12 @@ class RecordSource(Settings):
     def api(self) -> DltSettings | RestSettings | None:
         """The source that dlt reads; None for other origins."""
         return self.dlt or self.rest
+
+    def permissions(self, root: str, end: str = "") -> dict[str, Any] | None:
+        """Return the permissions as the ledger keeps them; with a field, each record says its own."""
+        if isinstance(self.allowed, str):
+            return {"rules": [], "denied": list(self.denied), "by_document": False, "by_record": True}
+        return super().permissions(root, end)
 
     @property
     def location(self) -> str:

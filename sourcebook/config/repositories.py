@@ -7,7 +7,7 @@ from urllib.parse import quote, urlsplit
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from sourcebook.config.field_types import ByteCount, Duration, Pattern, Settings, Words
+from sourcebook.config.field_types import ByteCount, Duration, Pattern, Words
 from sourcebook.config.git_types import (
     FolderInRepository,
     GitUrl,
@@ -17,13 +17,14 @@ from sourcebook.config.git_types import (
     shown_url,
     web_template,
 )
+from sourcebook.config.permissions import SourcePermissions
 from sourcebook.config.site_types import REFERENCE
 
 _TOKEN = re.compile(r"gh[a-z]_\w+|github_pat_\w+|gl[a-z]+-[\w-]+|\w{32,}")
 """User names that are access tokens."""
 
 
-class RepositorySource(Settings):
+class RepositorySource(SourcePermissions):
     """The files of a Git repository at a revision."""
 
     url: GitUrl = Field(

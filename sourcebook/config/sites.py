@@ -11,6 +11,7 @@ from pydantic_core import PydanticCustomError
 from sourcebook.config.browser import BrowserSettings
 from sourcebook.config.field_types import ByteCount, Duration, FilePath, Settings, Text, Words
 from sourcebook.config.gone_settings import regrouped
+from sourcebook.config.permissions import SourcePermissions
 from sourcebook.config.site_types import (
     REFERENCE,
     HeaderName,
@@ -133,7 +134,7 @@ class PolitenessSettings(Settings):
     )
 
 
-class SiteSource(Settings):
+class SiteSource(SourcePermissions):
     """A web site: its start URL, the pages that belong to it, and how they are reached."""
 
     url: SiteUrl = Field(description="a URL of http or https: a page, a sitemap, or an llms.txt")

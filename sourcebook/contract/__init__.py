@@ -21,6 +21,7 @@ listing DocumentsRequest
 llm_log CallStatistics LlmCallRequest LoggedCall
 originals Original
 other_documents LinkedDocument
+permissions Permission
 plans CollectionPlan PlannedItem
 query_log LoggedQuery
 relations RelatedDocument

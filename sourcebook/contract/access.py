@@ -4,7 +4,8 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sourcebook.model.access import Grant, Scope
+from sourcebook.config.principals import EVERYONE
+from sourcebook.model.access import Asker, Grant, OnBehalf, Scope, asker_for
 from sourcebook.model.plain_values import PlainValues
 
 
@@ -26,12 +27,18 @@ class AccessKey:
     revoked_at: datetime | None
     requests_a_minute: int | None = None
     """Requests a minute; None: the limit of the server."""
+    principals: tuple[str, ...] | None = None
+    """For whom it asks, such as `user:anna@example.org`; None: for everything in its scope."""
+    on_behalf: OnBehalf | None = None
+    """Whether a request must say for whom it asks, or may; None: it may not."""
 
     def __post_init__(self) -> None:
         """Turn the lists of the database into tuples."""
         object.__setattr__(self, "scopes", tuple(self.scopes))
         if self.collections is not None:
             object.__setattr__(self, "collections", tuple(self.collections))
+        if self.principals is not None:
+            object.__setattr__(self, "principals", tuple(self.principals))
 
     @property
     def state(self) -> str:
@@ -43,8 +50,10 @@ class AccessKey:
 
     @property
     def grant(self) -> Grant:
-        """The scopes and collections of the key."""
-        return Grant(f"key {self.name}", self.scopes, self.collections, self.id)
+        """The scopes, collections and principals of the key; `everyone` where each request must name some."""
+        held = (EVERYONE,) if self.on_behalf == "required" else self.principals
+        asker = Asker() if held is None else asker_for({EVERYONE, *held})
+        return Grant(f"key {self.name}", self.scopes, self.collections, self.id, asker)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values, the state among them."""

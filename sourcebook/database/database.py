@@ -70,6 +70,7 @@ class Database(Closing):
         self.pool = self.new_pool(max_connections)
         """Connections without limits of time; see `new_pool`."""
         self._short: ConnectionPool | None = None
+        self._readers: ConnectionPool | None = None
         self._lock = Lock()
 
     @contextmanager
@@ -90,6 +91,32 @@ class Database(Closing):
             pool = self._short
         with pool.connection() as connection:
             yield connection
+
+    def readers(self) -> ConnectionPool:
+        """Return connections of the role that sees what principals see; see schema/permissions.sql.
+
+        Raises:
+            DatabaseError: there is no such role, and this one may not make it.
+        """
+        with self._lock:
+            if self._readers is None:
+                with self.pool.connection() as connection:
+                    if connection.execute(queries["prepare_reader"]).fetchone() != (True,):
+                        role = connection.info.user
+                        raise DatabaseError(
+                            f"principals read by the role sourcebook_reader, which {role} may not make or may not be",
+                            remedy="as an administrator of the database's server, run  CREATE ROLE sourcebook_reader "
+                            f"(where it is missing), and  GRANT sourcebook_reader TO {role}",
+                        )
+                self._readers = ConnectionPool(
+                    self.url,
+                    self.pool.max_size,
+                    configure=_configure_reader,
+                    limits=StatementLimits.find(),
+                    revive=self._reviver,
+                    watch=self.watch,
+                )
+            return self._readers
 
     def answer_requests(self) -> None:
         """Let no caller wait for a lock for long, nor for a server that answers nobody: for a server's requests."""
@@ -169,9 +196,9 @@ class Database(Closing):
 
     def close(self) -> None:
         """Close every connection and release the embedded server."""
-        self.pool.close()
-        if self._short is not None:
-            self._short.close()
+        for pool in (self.pool, self._short, self._readers):
+            if pool is not None:
+                pool.close()
         self._close_server()
 
     def _close_server(self) -> None:
@@ -183,6 +210,11 @@ class Database(Closing):
 def _configure(connection: Connection) -> None:
     configure_session(connection)
     register_vector(connection)
+
+
+def _configure_reader(connection: Connection) -> None:
+    _configure(connection)
+    connection.execute(queries["configure_reader"])
 
 
 def _create_database(server: EmbeddedServer, name: str) -> None:

@@ -5,11 +5,11 @@ import select
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from threading import Condition, Lock
 from types import TracebackType
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Final, Protocol, Self, TypeVar
 
 from psycopg import Connection
 from psycopg.abc import PQGen
@@ -279,10 +279,31 @@ class ConnectionPool:
             each.close()
 
 
+class Connections(Protocol):
+    """Connections that threads share."""
+
+    @property
+    def check_outs(self) -> int:
+        """Number of connections lent so far."""
+
+    @property
+    def lent(self) -> int:
+        """Number of connections lent now."""
+
+    def connection(self) -> AbstractContextManager[Connection]:
+        """Lend a connection, after waiting for a free one."""
+
+    def spare_connection(self) -> AbstractContextManager[Connection | None]:
+        """Lend a further connection without waiting; None where every connection is lent or waited for."""
+
+    def hold(self) -> "HeldConnection":
+        """Return a context manager that holds a connection, and can give it back for a while."""
+
+
 class HeldConnection:
     """A connection that its holder gives back for a while when it waits for something else, such as a model."""
 
-    def __init__(self, pool: ConnectionPool) -> None:
+    def __init__(self, pool: Connections) -> None:
         self._pool = pool
         self._lent = ExitStack()
         self.connection: Connection

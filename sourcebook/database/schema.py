@@ -27,7 +27,7 @@ from sourcebook.errors import DatabaseBusyError, DatabaseError
 OLDEST_POSTGRES = 15
 OLDEST_PGVECTOR = (0, 8, 4)
 """Oldest supported version of pgvector: 0.8.3 fixed index corruption."""
-_ROOMS = ("ledger", "words", "search", "entries", "items", "changes", "proof", "work")
+_ROOMS = ("ledger", "words", "search", "entries", "items", "changes", "proof", "work", "permissions")
 """The files of schema/ in an order in which each follows those that it refers to."""
 _LAST_CHECKOUT = 0
 """Version of the last checkout before the first release; it differs in items.sql and entries.sql alone."""

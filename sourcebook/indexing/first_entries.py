@@ -44,6 +44,7 @@ def count_statistics(connection: Connection, generation: Generation) -> None:
         generation: the generation, which was unused before that transaction.
     """
     scope = {"generation": generation.id}
+    connection.execute(queries["count_first_audiences"], scope)
     row = connection.execute(queries["record_first_entries"], scope).fetchone()
     average_length = float(row[0]) if row and row[0] is not None else 0.0
     connection.execute(queries["recount_configurations"], scope)

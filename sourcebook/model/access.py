@@ -1,5 +1,6 @@
-"""Scopes over collections: the rights of a caller."""
+"""Scopes over collections: the rights of a caller, and the principals for whom it asks."""
 
+import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
@@ -15,6 +16,34 @@ _INCLUDED: Final[dict[Scope, frozenset[Scope]]] = {
 """Scopes that a scope includes."""
 
 
+OnBehalf = Literal["required", "optional"]
+"""Whether a key that speaks for others must say for whom, or sees everything in its scope where it does not."""
+_WRITING: Final[frozenset[Scope]] = frozenset({"write", "admin"})
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """The principals for whom a request asks."""
+
+    principals: frozenset[str] | None = None
+    """Principals whose documents exist for the caller, `everyone` among them; None: every document in scope."""
+    name: str = ""
+    """The user among the principals; empty without one."""
+
+    @property
+    def digest(self) -> str:
+        """The principals in short: equal for equal principals alone; empty without principals."""
+        if self.principals is None:
+            return ""
+        return hashlib.sha256("\n".join(sorted(self.principals)).encode()).hexdigest()[:32]
+
+
+def asker_for(principals: Iterable[str]) -> Asker:
+    """Return the asker with some principals, by the name of its first user."""
+    held = frozenset(principals)
+    return Asker(held, min((each for each in held if each.startswith("user:")), default=""))
+
+
 @dataclass(frozen=True, slots=True)
 class Grant:
     """The scopes of one caller, and the collections that exist for it."""
@@ -26,14 +55,18 @@ class Grant:
     """Names of the only collections that it sees; None: every collection."""
     key_id: int | None = None
     """Id of its key; None without one."""
+    asker: Asker = Asker()
 
     @property
     def identity(self) -> str:
-        """The caller among all others: names of keys are given again, ids are not."""
-        return self.actor if self.key_id is None else f"key {self.key_id}"
+        """The caller among all others, with its principals: names of keys are given again, ids are not."""
+        caller = self.actor if self.key_id is None else f"key {self.key_id}"
+        return caller if self.asker.principals is None else f"{caller} for {self.asker.digest}"
 
     def allows(self, scope: Scope) -> bool:
-        """Return whether the caller may do what needs a scope."""
+        """Return whether the caller may do what needs a scope; who asks for principals changes nothing."""
+        if self.asker.principals is not None and scope in _WRITING:
+            return False
         return any(scope in _INCLUDED[held] for held in self.scopes)
 
     def sees(self, collection: str) -> bool:

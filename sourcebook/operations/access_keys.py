@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sourcebook.admin.audit import AuditEvent
     from sourcebook.contract.access import AccessKey, PageSession
-    from sourcebook.model.access import Scope
+    from sourcebook.model.access import OnBehalf, Scope
     from sourcebook.operations.opened import Opened
 
 
@@ -30,6 +30,8 @@ def create_key(
     lasts: timedelta | None = None,
     limit: int | None = None,
     seen: Sequence[str] | None = None,
+    principals: Sequence[str] | None = None,
+    on_behalf: OnBehalf | None = None,
     actor: str | None = None,
 ) -> tuple[AccessKey, str]:
     """Create a key; return it, and the text that is shown once and kept nowhere.
@@ -41,6 +43,8 @@ def create_key(
         lasts: time until it expires; None: never.
         limit: requests a minute; None: the limit of the server.
         seen: names of the only collections that its maker sees; every collection where None.
+        principals: for whom it asks, such as `user:anna@example.org` and `group:board`; everything in scope where None.
+        on_behalf: `required` where each request says for whom it asks, `optional` where it may; None: it may not.
         actor: who asks, for the audit.
 
     Raises:
@@ -52,7 +56,16 @@ def create_key(
 
     with knowledge.database.connection() as connection:
         return create_key(
-            connection, name, scopes, collections, lasts=lasts, limit=limit, seen=seen, actor=actor or account()
+            connection,
+            name,
+            scopes,
+            collections,
+            lasts=lasts,
+            limit=limit,
+            seen=seen,
+            principals=principals,
+            on_behalf=on_behalf,
+            actor=actor or account(),
         )
 
 
@@ -99,11 +112,14 @@ def valid_key(knowledge: Opened, text: str) -> AccessKey | None:
 
 
 def sign_in(knowledge: Opened, text: str, browser: str) -> str | None:
-    """Begin a session of the page with a key; return its token, None where the text is no valid key."""
+    """Begin a session of the page with a key; return its token, None where the text is no valid key of a reader.
+
+    A key that must say for whom each request asks is none: a browser cannot.
+    """
     from sourcebook.admin.sessions import begin_session
 
     key = valid_key(knowledge, text)
-    if key is None:
+    if key is None or key.on_behalf == "required":
         return None
     with knowledge.database.connection() as connection:
         return begin_session(connection, key, browser)

@@ -94,7 +94,7 @@ def ask_stream(
     request = AskRequest.of(question=question, collections=collections, **options)
     search_request, schema, named = request.search, request.answer_schema, request.document
     kept, history = None, request.history
-    with knowledge.database.connection() as connection, read_by_model():
+    with knowledge._books.connection() as connection, read_by_model():
         asked = asked_collections(connection, search_request.collections, answering)
         if request.session is not None:
             kept = KeptSession.of(owner or account(), request.session, asked)
@@ -110,11 +110,11 @@ def ask_stream(
     )
     reach = Reach(searched, shown, list(asked.names) or None, search_request.filters)
     usage = knowledge._ready().usage
-    session = session_of(question, asked, reach, knowledge.database.connection, usage, task)
+    session = session_of(question, asked, reach, knowledge._books.connection, usage, task)
     if kept is None:
         return AskEvents(session.events(), session.leave)
     session.id = kept.name
-    return AskEvents(kept.kept(session.events(), session.sent_question, knowledge.database.connection), session.leave)
+    return AskEvents(kept.kept(session.events(), session.sent_question, knowledge._books.connection), session.leave)
 
 
 def tool_schemas(

@@ -92,6 +92,11 @@ class Opened(Closing):
         """The knowledge base's database."""
         return self._database
 
+    @property
+    def _books(self) -> Database:
+        """The database that what the library keeps of its own is written to, such as calls of models."""
+        return self._database
+
     def close(self) -> None:
         """Close every connection, and stop the embedded server where no other process uses it."""
         self.release()

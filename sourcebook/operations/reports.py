@@ -1,4 +1,4 @@
-"""Judgments, the query log, and the use of models."""
+"""Judgments, the query log, the use of models, and permissions."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from sourcebook.operations.contents import show
 
 if TYPE_CHECKING:
     from sourcebook.contract.judgments import RecordedJudgment
+    from sourcebook.contract.permissions import Permission
     from sourcebook.contract.query_log import LoggedQuery
     from sourcebook.contract.usage import Usage
     from sourcebook.operations.opened import Opened
@@ -139,3 +140,47 @@ def usage(
 
     with knowledge.database.connection() as connection:
         return usage(connection, listed_names(collections), since=since, by=DIMENSIONS if by is None else by)
+
+
+def permissions(
+    knowledge: Opened,
+    document: str | int | Path | None = None,
+    *,
+    principals: Sequence[str] | str | None = None,
+    collections: Sequence[str] | str | None = None,
+) -> list[Permission]:
+    """Return who may see how many documents of each collection; or who may see one document, and why.
+
+    Args:
+        document: its id, its URI, the path of its file, or the end of one; None for all documents.
+        principals: a caller, such as `user:anna@example.org`, for whom is answered whether and through what it may see
+            them; several are one caller, who is all of them. Nobody where None or empty.
+        collections: names, or one name; every collection where None.
+
+    Raises:
+        UnknownDocumentError: there is no such document, or several collections have it and none is named.
+        QueryError: a collection does not exist, what is named is no document, or a principal is none.
+        DatabaseError: the database is out of reach.
+    """
+    from sourcebook.admin.collections import check_collections
+    from sourcebook.admin.items import find_document
+    from sourcebook.admin.permissions import permission_of, permissions
+    from sourcebook.config.principals import principal_set
+
+    names, given = listed_names(collections), (principals,) if isinstance(principals, str) else tuple(principals or ())
+    try:
+        principal_set(given)
+    except ValueError as error:
+        raise QueryError(str(error)) from None
+    with knowledge.database.connection() as connection:
+        check_collections(connection, names)
+        if document is None:
+            return permissions(connection, names, given)
+        found: list[Permission] = []
+        for name in names or [None]:
+            named = document if isinstance(document, int) else str(document)
+            item = find_document(connection, named, name, unredacted=True).item
+            if item.document_id is None:
+                raise QueryError(f"{item.uri} is no document: permissions are those of documents")
+            found += permission_of(connection, item.document_id, item.collection, given)
+        return found

@@ -142,6 +142,7 @@ class Operations:
     queries = Operation(reports.queries, "admin", "GET /v1/queries", "queries")
     forget_logged_queries = Operation(reports.forget_logged_queries, "admin", "DELETE /v1/queries", "searches")
     usage = Operation(reports.usage, "read", "GET /v1/usage", "usage")
+    permissions = Operation(reports.permissions, "admin", "GET /v1/permissions", "permissions")
 
     remove_document = Operation(single_documents.remove_document, "write", "DELETE /v1/documents/{document}", "removed")
     restore_document = Operation(

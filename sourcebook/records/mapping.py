@@ -10,6 +10,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
+from sourcebook.config.permissions import PERMISSION_FIELDS
+from sourcebook.config.principals import GROUP, parse_principal
 from sourcebook.config.records import RecordSource
 from sourcebook.errors import FailureClass, ParseError
 from sourcebook.files.listing import LONGEST_URI, shortened, too_long
@@ -57,6 +59,7 @@ class RecordMapping:
         later = {
             name for name in ("dlt", "rest", "file", "files", "attachments") if getattr(self._settings, name) is None
         }
+        later |= PERMISSION_FIELDS - ({"allowed"} if isinstance(self._settings.allowed, str) else set())
         rules = self._settings.model_dump(mode="json", exclude={"tags", "refresh", "depends_on", *later})
         return hashlib.sha256(json.dumps([REVISION, rules, self._redaction], sort_keys=True).encode()).hexdigest()[:32]
 
@@ -76,6 +79,9 @@ class RecordMapping:
             row: the fields of the record.
             known: known records by URI; the file of one whose fields are as they were is not read again.
         """
+        return replace(self._rendered(row, known), allowed=self._allowed(row))
+
+    def _rendered(self, row: Row, known: Mapping[str, Known]) -> RenderedRecord:
         settings = self._settings
         uri = self.uri(value_of(row, settings.key))
         if uri is None:
@@ -127,7 +133,15 @@ class RecordMapping:
                 found[place] = self._attached(place, envelope, item, name, known)
             except ParseError as error:
                 found[place] = _failed(place, str(error), error.failure_class)
-        return list(found.values())
+        allowed = self._allowed(row)
+        return [replace(each, allowed=allowed) for each in found.values()]
+
+    def _allowed(self, row: Row) -> tuple[str, ...] | None:
+        """Return the principals of the field that names them; a name that is none means that group."""
+        if not isinstance(self._settings.allowed, str):
+            return None
+        words = words_of(value_of(row, self._settings.allowed))
+        return tuple(found for word in words if (found := _principal(str(word))))
 
     def _attached(
         self, uri: str, envelope: dict[str, JsonValue], item: Row, name: str, known: Mapping[str, Known]
@@ -272,3 +286,12 @@ def _failed(uri: str, reason: str, failure_class: FailureClass = FailureClass.CO
 
 def _skipped(uri: str, mark: str | None, reason: str) -> RenderedRecord:
     return RenderedRecord(uri, f"skipped {reason}", mark, skip_reason=reason)
+
+
+def _principal(word: str) -> str | None:
+    for text in (word, f"{GROUP}:{word}"):
+        try:
+            return parse_principal(text)
+        except ValueError:
+            continue
+    return None

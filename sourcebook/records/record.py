@@ -57,6 +57,8 @@ class RenderedRecord:
     skip_reason: str | None = None
     failure: str | None = None
     failure_class: FailureClass | None = None
+    allowed: tuple[str, ...] | None = None
+    """Principals who may see it, where a field of the record says so."""
 
     @property
     def is_deleted(self) -> bool:

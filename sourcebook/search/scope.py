@@ -56,6 +56,8 @@ class SearchScope:
     """Settings of synonyms as JSON by the name of the collection; of collections without, the defaults hold."""
     explaining: tuple[str, ...] = ()
     """Collections with documents that explain abbreviations."""
+    audiences: Sequence[int] | None = None
+    """Audiences of the reader; None where it sees everything."""
     words_version: int = 0
     """Version of the function that makes the lexemes of words."""
 
@@ -138,6 +140,7 @@ def find_scope(
         filling=tuple(row["name"] for row in rows if row["is_filling"]),
         synonyms={row["name"]: row["synonyms"] for row in rows if row["synonyms"] is not None},
         explaining=tuple(row["name"] for row in rows if row["explains"]),
+        audiences=rows[0]["audiences"] if rows else None,
         words_version=rows[0]["words_version"] if rows else 0,
     )
 

@@ -56,7 +56,8 @@ def find_similar(connection: Connection, document: int, request: SimilarRequest)
     model, vector = _vector(connection, document, request.passage)
     generations = [each for each in scope.generations if each.model == model]
     left_out = sorted({each.collection for each in scope.generations if each.model != model})
-    candidates = _nearest_documents(connection, document, generations, vector, request) if generations else []
+    filtered = condition_of(request.filters, scope.audiences)
+    candidates = _nearest_documents(connection, document, generations, vector, request, filtered) if generations else []
     results = tuple(
         with_snippet(result, ()) for result in read_results(connection, [each.id for each in generations], candidates)
     )
@@ -65,7 +66,7 @@ def find_similar(connection: Connection, document: int, request: SimilarRequest)
         from sourcebook.search.page.redaction import redact_results
 
         results = redact_results(connection, results, redactions)
-    results = with_versions(connection, results, scope.ids, condition_of(request.filters), redactions)
+    results = with_versions(connection, results, scope.ids, filtered, redactions)
     notes = [f"{', '.join(left_out)}: the passages are embedded by another model"] if left_out else []
     return SearchResults(
         results,
@@ -101,6 +102,7 @@ def _nearest_documents(
     generations: Sequence[ScopedGeneration],
     vector: NDArray[np.float32],
     request: SimilarRequest,
+    filtered: EntryCondition | None,
 ) -> list[Candidate]:
     """Return the nearest passage of each of the nearest documents."""
     # SQL here: a condition within the statements of the vector leg
@@ -108,7 +110,6 @@ def _nearest_documents(
         sql.SQL("entry.document_id <> ALL(%(similar_to)s::bigint[])"),
         {"similar_to": _of_same_uri(connection, document)},
     )
-    filtered = condition_of(request.filters)
     condition = EntryCondition.all_of([others, *([filtered] if filtered is not None else [])])
     ids = [each.id for each in generations]
     depth = _FIRST_DEPTH

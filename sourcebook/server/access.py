@@ -1,23 +1,30 @@
 """Access: the caller of a request, and what it may do.
 
-A caller sends a key as `Authorization: Bearer sb_…`. Without one, a server that listens on this machine alone grants
-everything to it: whoever reaches it may use the command as well. A page in a browser could reach it, too, under a name
-that it made lead here (DNS rebinding): a request without a key must name the machine by one of its own names. Any page
-may also send what a form can, files included: what changes something must not come from a page of another site.
+A caller sends a key as `Authorization: Bearer sb_…`, or a signed token in its place. Without one, a server that
+listens on this machine alone grants everything to it: whoever reaches it may use the command as well. A page in a
+browser could reach it, too, under a name that it made lead here (DNS rebinding): a request without a key must name
+the machine by one of its own names. Any page may also send what a form can, files included: what changes something
+must not come from a page of another site.
 """
 
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 from urllib.parse import urlsplit
 
 from fastapi import Depends, Query, Request
 from fastapi.security import HTTPBearer
 from starlette.concurrency import run_in_threadpool
 
+from sourcebook.admin.access_keys import PREFIX
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant, Scope
 from sourcebook.operations.access_keys import valid_key
+from sourcebook.server.identity.askers import knowledge_of_route
+from sourcebook.server.identity.on_behalf import refuse_header, spoken_grant
 from sourcebook.server.problems import ForbiddenError, NoAccessError
 from sourcebook.server.rate_limits import BUCKET, RateLimits, key_in
+
+if TYPE_CHECKING:
+    from sourcebook.server.identity.tokens import Tokens
 
 CALLER: Final = "sourcebook.caller"
 """Key in the scope of a request: the grant of its caller, once it was looked up."""
@@ -40,6 +47,8 @@ def grant_of(request: Request) -> Grant:
 
     Raises:
         NoAccessError: no key was sent where one is needed, or it is none, has expired or was revoked.
+        ForbiddenError: it says for whom it asks without the right to, or does not say so although it must.
+        IssuerError: the issuer of a signed token does not tell its keys.
         TooManyRequestsError: the caller has used up its requests of this minute.
     """
     known: Grant | None = request.scope.get(CALLER)
@@ -49,7 +58,9 @@ def grant_of(request: Request) -> Grant:
         if BUCKET not in request.scope:
             sent = request.headers.get("authorization")
             text = None if sent is None else key_in(sent.encode("latin-1"))
-            request.scope[BUCKET] = limits.admit(text, known, limit)
+            if text is not None and known.key_id is None:  # a person has many tokens, one after another
+                text = b"\n" + known.identity.encode()
+            request.scope[BUCKET] = limits.admit(text, limit)
         request.scope[CALLER] = known
     return known
 
@@ -67,21 +78,22 @@ def _looked_up(request: Request) -> tuple[Grant, int | None]:
     """Return what the caller may do, and the limit of its key in requests a minute."""
     sent = request.headers.get("authorization")
     if sent is None:
+        refuse_header(request.headers)
         if not request.app.state.requires_key and names_this_machine(request.headers.get("host", "")):
             if request.method not in _SAFE and not _is_of_no_other_page(request):
                 raise ForbiddenError("a page of another site sent this request: send a key")
             return Grant("local caller"), None
         raise NoAccessError("send a key as  Authorization: Bearer sb_…; sourcebook key create  makes one")
     scheme, _, text = sent.partition(" ")
+    tokens: Tokens | None = request.app.state.tokens
+    if scheme.lower() == "bearer" and tokens is not None and not text.strip().startswith(PREFIX):
+        granted = tokens.grant_of(text.strip())
+        refuse_header(request.headers)
+        return granted, None
     key = valid_key(knowledge_of(request), text.strip()) if scheme.lower() == "bearer" else None
     if key is None:
         raise NoAccessError("the key is not valid: it may have expired or been revoked")
-    return key.grant, key.requests_a_minute
-
-
-async def _knowledge(request: Request) -> KnowledgeBase:
-    """Return the knowledge base, without a thread: FastAPI starts one for what is not asynchronous."""
-    return knowledge_of(request)
+    return spoken_grant(key, request.headers), key.requests_a_minute
 
 
 async def _caller(request: Request) -> Grant:
@@ -91,8 +103,22 @@ async def _caller(request: Request) -> Grant:
     return await run_in_threadpool(grant_of, request)
 
 
-Knowledge = Annotated[KnowledgeBase, Depends(_knowledge)]
 Caller = Annotated[Grant, Depends(_caller)]
+
+
+async def _whole_knowledge(request: Request) -> KnowledgeBase:
+    """Return the knowledge base, without a thread: FastAPI starts one for what is not asynchronous."""
+    return knowledge_of(request)
+
+
+async def _knowledge(request: Request, grant: Caller) -> KnowledgeBase:
+    return knowledge_of_route(request, grant.asker, knowledge_of(request))
+
+
+WholeKnowledge = Annotated[KnowledgeBase, Depends(_whole_knowledge)]
+"""The knowledge base for what answers without a caller."""
+Knowledge = Annotated[KnowledgeBase, Depends(_knowledge)]
+"""The knowledge base as it exists for the caller."""
 
 
 def needing(scope: Scope) -> Grant:

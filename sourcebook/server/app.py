@@ -27,6 +27,10 @@ from sourcebook.server.asking_face import AskingFace
 from sourcebook.server.body_limit import BodyLimit, upload_limit
 from sourcebook.server.description import DescribedApp
 from sourcebook.server.idempotency import Idempotency
+from sourcebook.server.identity import resource_metadata
+from sourcebook.server.identity.resource_metadata import metadata_url
+from sourcebook.server.identity.token_settings import TokenSettings
+from sourcebook.server.identity.tokens import Tokens
 from sourcebook.server.mcp.http import METHODS, PATH, McpEndpoint
 from sourcebook.server.outages import Outages
 from sourcebook.server.page.errors import add_page_errors
@@ -92,6 +96,7 @@ def create_app(
     dagster_url: str | None = None,
     totals: Callable[[], Mapping[Part, float]] | None = None,
     request_log: str | None = None,
+    tokens: TokenSettings | None = None,
 ) -> FastAPI:
     """Return the app of a knowledge base.
 
@@ -108,6 +113,7 @@ def create_app(
         dagster_url: the address of Dagster's page, to which the pages link the runs of work.
         totals: returns the counters that `/metrics` shows; those of this process where None.
         request_log: file of a JSON line for each request, `-` for standard error; no lines where None.
+        tokens: whose signed tokens are taken, and what they open; none where None.
 
     Raises:
         RequestLogError: the file cannot be opened.
@@ -124,6 +130,8 @@ def create_app(
     )
     app.state.knowledge = knowledge
     app.state.requires_key = requires_key
+    app.state.token_settings, app.state.tokens = tokens, None if tokens is None else Tokens(tokens)
+    app.state.resource_metadata = metadata_url(tokens)
     app.state.limits = limits or RateLimits()
     app.state.origins = frozenset(origins)
     app.state.dagster_url = dagster_url
@@ -140,6 +148,7 @@ def create_app(
     for router in (embeddings.router, chat.router):
         app.include_router(router, prefix="/v1", responses=openai_errors.FAILURES, dependencies=[Security(KEY_SCHEME)])
     app.include_router(health.router)
+    app.include_router(resource_metadata.router)
     for router in (dify.router, open_webui.router):
         app.include_router(router, responses=_FAILURES, dependencies=[Security(KEY_SCHEME)])
     app.router.routes.append(Route(PATH, agents, methods=METHODS))

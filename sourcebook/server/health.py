@@ -9,7 +9,7 @@ from pydantic import BaseModel
 from starlette.responses import PlainTextResponse, Response
 
 from sourcebook.operations.overviews import collection_names
-from sourcebook.server.access import KEY_SCHEME, Administrator, Knowledge
+from sourcebook.server.access import KEY_SCHEME, Administrator, WholeKnowledge
 from sourcebook.server.problems import failures
 
 router = APIRouter(tags=["operation"])
@@ -28,7 +28,7 @@ async def health() -> State:
 
 
 @router.get("/ready", operation_id="ready", responses=failures(429, 503))
-def ready(knowledge: Knowledge) -> State:
+def ready(knowledge: WholeKnowledge) -> State:
     """Answer where the database does, too; 503 otherwise."""
     collection_names(knowledge)
     return State()

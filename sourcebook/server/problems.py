@@ -92,6 +92,23 @@ class NoAccessError(SourcebookError):
     """The caller has sent no valid key."""
 
 
+class TokenError(NoAccessError):
+    """The caller has sent a signed token that is not valid."""
+
+
+class IssuerError(SourcebookError):
+    """The issuer of signed tokens does not tell its keys.
+
+    Args:
+        message: the sentence.
+        seconds: seconds after which it is asked again.
+    """
+
+    def __init__(self, message: str, seconds: int) -> None:
+        super().__init__(message)
+        self.seconds = seconds
+
+
 class ForbiddenError(SourcebookError):
     """The caller's key does not allow this."""
 
@@ -139,7 +156,9 @@ async def answer_to(request: Request, error: Exception) -> Response:
     error = database_failure_in(error) or error
     match error:
         case NoAccessError():
-            return problem(401, str(error), {"WWW-Authenticate": 'Bearer realm="sourcebook"'})
+            return problem(401, str(error), {"WWW-Authenticate": _challenge(request, error)})
+        case IssuerError():
+            return problem(503, str(error), {"Retry-After": str(error.seconds)})
         case ForbiddenError() | WithheldError():
             return problem(403, str(error))
         case TooManyRequestsError():
@@ -192,6 +211,15 @@ async def answer_to(request: Request, error: Exception) -> Response:
             )
     _log.error("a request failed", exc_info=error)
     return problem(500, "something unexpected went wrong; the server's log says what")
+
+
+def _challenge(request: Request, error: NoAccessError) -> str:
+    """Return what a caller needs (RFC 6750, 3), and where agents learn whose tokens are taken (RFC 9728, 5.1)."""
+    metadata = getattr(request.app.state, "resource_metadata", None)
+    parts = ['Bearer realm="sourcebook"']
+    parts += ['error="invalid_token"'] if isinstance(error, TokenError) else []
+    parts += [f'resource_metadata="{metadata}"'] if metadata else []
+    return ", ".join(parts)
 
 
 def _kind_of_missing(error: Exception) -> ProblemType:

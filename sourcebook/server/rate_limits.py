@@ -11,7 +11,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
-from sourcebook.model.access import Grant
 from sourcebook.server.bucket_table import NAME, TABLES, Bucket, SharedBuckets
 from sourcebook.server.problems import TooManyRequestsError
 
@@ -81,20 +80,18 @@ class RateLimits:
                     raise self._refusal(_TOO_MANY, lookups)
         return None
 
-    def admit(self, text: bytes | None, grant: Grant, limit: int | None) -> Bucket | None:
+    def admit(self, text: bytes | None, limit: int | None) -> Bucket | None:
         """Remember a valid key, and let its request in; return its bucket.
 
         Args:
-            text: what was sent as a key; None without one.
-            grant: what the caller may do.
+            text: what was sent as a key, or stands for it; None without one.
             limit: requests a minute of the key; None for the server's.
 
         Raises:
             TooManyRequestsError: the caller has used up its requests.
         """
-        is_local = grant.key_id is None
-        most = (self._local if is_local else limit or self._default) or 0
-        name = _LOCAL if is_local or text is None else _digest(text)
+        most = (self._local if text is None else limit or self._default) or 0
+        name = _LOCAL if text is None else _digest(text)
         with self._buckets.held():
             return self._taken(name, self._callers.find(name) or Bucket(most, most, self._clock()))
 

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from sourcebook.server.identity.token_settings import TokenSettings
+
 
 @dataclass(frozen=True, slots=True)
 class ServeSettings:
@@ -27,5 +29,7 @@ class ServeSettings:
     """Folders that collections made over the API may read; those of SOURCEBOOK_FOLDERS where None."""
     request_log: str | None = None
     """File of a JSON line for each request; `-` for standard error, None for no lines."""
+    tokens: TokenSettings | None = None
+    """Whose signed tokens are taken, and what they open; None where keys alone are."""
     works_by: Path | None = None
     """Configuration by which the server does the work that is asked for; None where something else does it."""

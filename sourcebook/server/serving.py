@@ -44,7 +44,7 @@ def serve_on(
     knowledge.folders = settings.folders
     app = create_app(
         knowledge,
-        requires_key=not is_local(str(listening.getsockname()[0])),
+        requires_key=settings.tokens is not None or not is_local(str(listening.getsockname()[0])),
         rerankers=settings.rerankers,
         chatgpt=settings.chatgpt,
         all_options=settings.all_options,
@@ -54,6 +54,7 @@ def serve_on(
         dagster_url=settings.dagster_url,
         totals=totals,
         request_log=settings.request_log,
+        tokens=settings.tokens,
     )
     config = uvicorn.Config(
         app,

@@ -40,7 +40,7 @@ def serve(
         check_origin(origin)
     with listen(host, port) as listening:
         address, taken = listening.getsockname()[:2]
-        requires_key = not is_local(str(address))
+        requires_key = settings.tokens is not None or not is_local(str(address))
         named = f"[{address}]" if ":" in str(address) else address
 
         def tell() -> None:

@@ -18,7 +18,7 @@ from sourcebook.server.request_notes import note_collections
 
 NO_COLLECTION: Final = "there is no such collection"
 _NO_DOCUMENT: Final = "there is no such document"
-_UNSEEN: Final = "another collection"
+UNSEEN: Final = "another collection"
 """Words for a collection that does not exist for the caller and gives documents to one that does."""
 _Source = TypeVar("_Source", SourceStatus, KeptSource)
 _TAKEN: Final = re.compile(r"((?:no longer )?taken from )(.+)")
@@ -133,7 +133,7 @@ def shown_items(grant: Grant, items: Iterable[Item]) -> list[Item]:
 def shown_sources(grant: Grant, sources: Iterable[_Source]) -> tuple[_Source, ...]:
     """Return sources without the names of giving collections that do not exist for the caller."""
     return tuple(
-        replace(each, location=_UNSEEN) if each.kind == "collection" and not grant.sees(each.location) else each
+        replace(each, location=UNSEEN) if each.kind == "collection" and not grant.sees(each.location) else each
         for each in sources
     )
 
@@ -143,7 +143,7 @@ def shown_settings(grant: Grant, settings: dict[str, Any]) -> dict[str, Any]:
     rules = settings.get("from")
     listed = [rules] if isinstance(rules, dict) else rules if isinstance(rules, list) else []
     shown = [
-        {**rule, "collection": _UNSEEN}
+        {**rule, "collection": UNSEEN}
         if isinstance(rule, dict) and not grant.sees(str(rule.get("collection")))
         else rule
         for rule in listed
@@ -226,4 +226,4 @@ def _is_of_unseen(grant: Grant, item: Item) -> bool:
 def shown_detail(grant: Grant, detail: str) -> str:
     """Return the detail of a planned item without the name of a collection that does not exist for the caller."""
     taken = _TAKEN.fullmatch(detail)
-    return detail if taken is None or grant.sees(taken[2]) else f"{taken[1]}{_UNSEEN}"
+    return detail if taken is None or grant.sees(taken[2]) else f"{taken[1]}{UNSEEN}"

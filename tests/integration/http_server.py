@@ -13,6 +13,7 @@ import uvicorn
 
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.server.app import create_app
+from sourcebook.server.identity.token_settings import TokenSettings
 from sourcebook.server.rate_limits import RateLimits
 
 
@@ -72,6 +73,7 @@ def serving(
     origins: Collection[str] = (),
     dagster_url: str | None = None,
     request_log: Path | None = None,
+    tokens: TokenSettings | None = None,
     port: int = 0,
 ) -> Iterator[Client]:
     """Serve a knowledge base on a free port of the loopback address, or on one that was free before."""
@@ -83,6 +85,7 @@ def serving(
         origins=origins,
         dagster_url=dagster_url,
         request_log=None if request_log is None else str(request_log),
+        tokens=tokens,
     )
     server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="warning", access_log=False))
     thread = threading.Thread(target=server.run)

@@ -41,13 +41,26 @@ class Agent:
 
 
 def over_http(
-    port: int, work: Callable[[Agent], Awaitable[Value]], *, key: str | None = None, version: str = "auto"
+    port: int,
+    work: Callable[[Agent], Awaitable[Value]],
+    *,
+    key: str | None = None,
+    version: str = "auto",
+    **headers: str,
 ) -> Value:
-    """Let an agent work that talks to a server on this machine."""
+    """Let an agent work that talks to a server on this machine.
+
+    Args:
+        port: the port of the server.
+        work: what the agent does.
+        key: its key or token.
+        version: the way to begin.
+        headers: headers of each request.
+    """
 
     async def run() -> Value:
-        headers = {} if key is None else {"Authorization": f"Bearer {key}"}
-        async with httpx2.AsyncClient(headers=headers, timeout=30) as http:
+        sent = headers if key is None else {"Authorization": f"Bearer {key}", **headers}
+        async with httpx2.AsyncClient(headers=sent, timeout=30) as http:
             transport = streamable_http_client(f"http://127.0.0.1:{port}/mcp", http_client=http)
             async with Client(transport, mode=version) as client:
                 return await work(Agent(client))

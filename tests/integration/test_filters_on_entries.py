@@ -105,7 +105,7 @@ def _filled(database: Database, folder: Path) -> Iterator[Connection]:
 def found(connection: Connection, filters: Filters | Mapping[str, Any]) -> set[str]:
     """Return the titles of the documents whose entries fulfil the filters."""
     made = Filters.checked(filters)
-    condition = condition_of(made)
+    condition = condition_of(made, None)
     assert condition is not None
     statement = sql.SQL(
         "SELECT owner.title FROM search_entry entry JOIN document owner ON owner.id = entry.document_id WHERE {}"

@@ -104,7 +104,7 @@ def test_every_layout_finds_the_nearest(
         distances = [-similarity for _, similarity in ranking.hits]
         assert distances == sorted(distances), "exact order, whatever the graph holds"
     monkeypatch.setattr(vector_leg, "VISIT", 0)
-    filtered = searched(shelf, condition_of(Filters(tags_any="0.5")))
+    filtered = searched(shelf, condition_of(Filters(tags_any="0.5"), None))
     assert "iterative index" in {ranking.plan for ranking in filtered}
     assert shelf.recall(filtered, "large", documents=0.5) >= (0.97 if expected.bits else 0.99)
     assert not settle(shelf, **rules), "nothing to build"

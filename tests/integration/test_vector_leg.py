@@ -40,7 +40,7 @@ def shelf(server: EmbeddedServer, tmp_path_factory: pytest.TempPathFactory) -> I
 
 
 def tagged(share: float) -> EntryCondition:
-    condition = condition_of(Filters(tags_any=str(share)))
+    condition = condition_of(Filters(tags_any=str(share)), None)
     assert condition is not None
     return condition
 
@@ -117,7 +117,7 @@ def test_which_way_a_filter_is_searched_goes_by_how_much_it_lets_through(shelf: 
 
 def test_a_filter_that_nothing_fulfils_finds_nothing(shelf: Shelf) -> None:
     """No hit is an exact answer."""
-    condition = condition_of(Filters(tags_any="nowhere"))
+    condition = condition_of(Filters(tags_any="nowhere"), None)
     assert {(ranking.hits, ranking.is_exact) for ranking in searched(shelf, "large", condition=condition)} == {
         ((), True)
     }

@@ -40,6 +40,8 @@ _READ: Final = {
     "generations": ("generations",),
     "queries": ("queries",),
     "usage": ("usage",),
+    "permissions": ("permissions",),
+    "permission": ("permissions", _HANDBOOK, "--as", "user:anna"),
     "llm-log": ("llm-log",),
     "requests": ("requests",),
     "uploads": ("uploads",),

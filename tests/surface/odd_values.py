@@ -71,6 +71,6 @@ CHOICES: dict[str, tuple[Any, ...]] = {
 """Values that say more of some options than the odd ones do."""
 READING_COMMANDS = (
     *("search", "context", "similar", "ask", "related", "documents", "show", "status", "queries", "usage", "llm-log"),
-    *("generations", "requests", "plan", "uploads", "judge"),
+    *("permissions", "generations", "requests", "plan", "uploads", "judge"),
 )
 """Commands whose options are tried: without a database they change nothing."""

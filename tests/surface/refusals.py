@@ -135,7 +135,7 @@ def mcp(only: Collection[str] = ()) -> str:
     async def ask() -> list[str]:
         lines = []
         server = make_server(
-            lambda: knowledge, lambda _: Grant("surface"), is_local=False, chatgpt=True, all_options=True
+            lambda _: knowledge, lambda _: Grant("surface"), is_local=False, chatgpt=True, all_options=True
         )
         async with Client(server) as agent:
             for tool in (await agent.list_tools()).tools:

@@ -32,7 +32,7 @@ def openapi() -> dict[str, Any]:
 def mcp_tools() -> list[dict[str, Any]]:
     """Return the answer to `tools/list`, with the tools in ChatGPT's shape."""
 
-    def unasked() -> KnowledgeBase:
+    def unasked(_: Grant) -> KnowledgeBase:
         raise AssertionError("a list of tools needs no knowledge base")
 
     async def ask() -> list[dict[str, Any]]:

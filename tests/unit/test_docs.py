@@ -104,7 +104,7 @@ def test_every_setting_is_in_the_docs() -> None:
     keys += [f"records[].dlt.{name}" for name in DltSettings.model_fields]
     keys += [f"records[].rest.{name}" for name in RestSettings.model_fields]
     keys += [f"from[].{name}" for name in TakenDocuments.model_fields]
-    keys += ["shards", "description"]
+    keys += ["shards", "description", "groups"]
     keys += [f"chunking.{name}" for name in ChunkingSettings.model_fields]
     keys += [f"embedding.{name}" for name in EmbeddingSettings.model_fields]
     keys += [f"speech.{name}" for name in SpeechSettings.model_fields]
@@ -150,7 +150,7 @@ def test_every_default_of_a_site_is_in_the_docs() -> None:
         == defaults
     )
     assert len(told) == len(SiteSource.model_fields) - len(
-        {"url", "follow_links", "follow", "keep", "login", "browser"}
+        {"url", "follow_links", "follow", "keep", "login", "browser", "allowed"}
     )
 
 

@@ -20,6 +20,7 @@ MODULES = {
         "httpx2",
         "jinja2",
         "jsonschema",
+        "jwt",
         "loky",
         "markdown_it",
         "markupsafe",

@@ -9,6 +9,7 @@ from sourcebook.cli.options import Collections, Json, as_duration, as_text, dura
 from sourcebook.cli.output import print_json, say
 from sourcebook.cli.tables import Column, Row, show_table
 from sourcebook.errors import QueryError
+from sourcebook.model.access import OnBehalf
 
 if TYPE_CHECKING:
     from sourcebook.contract.access import AccessKey, PageSession
@@ -21,6 +22,7 @@ COLUMNS: Final = (
     Column("key", leaves=4),
     Column("scopes"),
     Column("collections", is_prose=True, leaves=3),
+    Column("for", is_prose=True, leaves=3),
     Column("state"),
     Column("a minute", "right", leaves=3),
     Column("expires", leaves=2),
@@ -74,14 +76,35 @@ def key(
             help="Requests a minute with a new key; by default as many as the server allows.",
         ),
     ] = None,
+    principals: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--principal",
+            metavar="PRINCIPAL",
+            help="For whom a new key asks: user:NAME, group:NAME or everyone; repeatable. Else for all in its scope.",
+        ),
+    ] = None,
+    on_behalf: Annotated[
+        OnBehalf | None,
+        typer.Option(
+            "--on-behalf",
+            help="Whether requests with a new key must, or may, say for whom they ask: X-Sourcebook-Principals.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Create, list and revoke the keys with which `sourcebook serve` is reached from other machines.
 
     A key is shown once, when it is created: the knowledge base keeps only its SHA-256. With `-c` it sees only those
-    collections; the others do not exist for it. A revoked key is refused from the next request on.
+    collections; the others do not exist for it. With `--principal` it sees only the documents that these persons and
+    groups may see. A revoked key is refused from the next request on.
 
     **Example:** `sourcebook key create website -c handbook --expires 90d`
+
+    - `sourcebook key create anna --principal user:anna@example.org --principal group:board`: a key of a person
+
+    - `sourcebook key create portal --on-behalf required`: a key of a front end that says for whom it asks
 
     - `sourcebook key list`: every key, with its last use
 
@@ -92,8 +115,10 @@ def key(
     from sourcebook.operations.access_keys import create_key, end_session, keys, revoke_key, sessions
 
     action, name = _parse([as_text(word) for word in words or ()])
-    if action != "create" and (scopes or collections or expires or limit):
-        raise typer.BadParameter("--scope, -c, --expires and --limit belong to  sourcebook key create NAME")
+    if action != "create" and (scopes or collections or expires or limit or principals or on_behalf):
+        raise typer.BadParameter(
+            "--scope, -c, --expires, --limit, --principal and --on-behalf belong to  sourcebook key create NAME"
+        )
     with CommandContext.of(ctx).own_knowledge() as knowledge:
         if action == "create":
             lasts = duration(expires) if expires else None
@@ -104,6 +129,8 @@ def key(
                 collections or None,
                 lasts=lasts,
                 limit=limit,
+                principals=principals or None,
+                on_behalf=on_behalf,
             )
             if as_json:
                 print_json({"key": text, **made.as_dict()})
@@ -164,6 +191,12 @@ def _session_row(session: "PageSession") -> Row:
     return Row((str(session.id), session.key, session.browser, *times))
 
 
+def _asked_for(key: "AccessKey") -> str:
+    if key.on_behalf is not None:
+        return f"others ({key.on_behalf})"
+    return "all" if key.principals is None else ", ".join(key.principals)
+
+
 def _row(key: "AccessKey") -> Row:
     cells = (
         str(key.id),
@@ -171,9 +204,10 @@ def _row(key: "AccessKey") -> Row:
         f"{key.beginning}…",
         ", ".join(key.scopes),
         "all" if key.collections is None else ", ".join(key.collections),
+        _asked_for(key),
         key.state,
         "" if key.requests_a_minute is None else f"{key.requests_a_minute:,}",
         f"{key.expires_at.astimezone():%Y-%m-%d}" if key.expires_at else "never",
         f"{key.used_at.astimezone():%Y-%m-%d %H:%M}" if key.used_at else "never",
     )
-    return Row(cells, styles={5: "" if key.state == "valid" else "red"})
+    return Row(cells, styles={6: "" if key.state == "valid" else "red"})

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from pathlib import Path
 from typing import Annotated, Final
 
 import typer
@@ -75,6 +76,15 @@ def serve(
             help="File of a JSON line for each request, without what was sent; - for standard error.",
         ),
     ] = None,
+    tokens: Annotated[
+        Path | None,
+        typer.Option(
+            "--tokens",
+            metavar="FILE",
+            envvar="SOURCEBOOK_TOKENS",
+            help="File with the issuer of signed tokens (OIDC, JWT), taken beside keys; every caller then sends one.",
+        ),
+    ] = None,
     no_work: NoWork = False,
 ) -> None:
     """Serve the knowledge base over HTTP until Ctrl-C: a page for people, a REST API, and `/mcp` for agents.
@@ -99,6 +109,7 @@ def serve(
             raise MissingDependencyError(f"{module} is not installed: run  {install_command('server')}")
     from sourcebook.knowledge_base import KnowledgeBase
     from sourcebook.operations.access_keys import create_first_key
+    from sourcebook.server.identity.token_settings import load_token_settings
     from sourcebook.server.own_worker import can_work
     from sourcebook.server.serve_settings import ServeSettings
     from sourcebook.server.starting import serve as serve_until_told
@@ -114,6 +125,7 @@ def serve(
         dagster_url=dagster or None,
         folders=tuple(folder) if folder else None,
         request_log=request_log or None,
+        tokens=None if tokens is None else load_token_settings(tokens),
         works_by=None if no_work or not can_work() else context.configuration_path,
     )
     with KnowledgeBase(context.open_database(max_connections=32)) as knowledge:

@@ -5,6 +5,10 @@
 -- Return whether an entry's document fulfils the conditions of a filter.
 entry.document_id IN (SELECT document.id FROM document WHERE {conditions})
 
+-- name: filter_audiences
+-- Return whether one of the audiences may see the document.
+document.audience_id = ANY({value}::integer[])
+
 -- name: filter_sources
 -- Return whether the document is from one of the sources, named by location, configured root or configured URL.
 document.source_id IN (

@@ -4,6 +4,12 @@ SELECT NOT EXISTS (SELECT FROM search_entry WHERE generation_id = %(generation)s
        AND NOT EXISTS (SELECT FROM lexeme WHERE generation_id = %(generation)s)
        AND NOT EXISTS (SELECT FROM keyword_block_size WHERE generation_id = %(generation)s);
 
+-- name: count_first_audiences
+-- Count the entries of a generation that not everyone may see.
+SELECT count_documents_for(array_agg(id), array_agg(audience_id), 1, %(generation)s)
+FROM document WHERE audience_id <> 1
+HAVING count(*) > 0;
+
 -- name: record_first_entries
 -- Record the numbers of entries and texts of a generation, and return the average length that its weights are computed with.
 -- The length is counted where no average length is recorded yet, as that of an import is.
@@ -17,7 +23,7 @@ WITH counted AS (
 )
 UPDATE generation
 SET entry_count = entries, text_count = texts,
-    average_length = coalesce(average_length, nullif(length, 0)::float8 / entries),
+    average_length = coalesce(average_length, open_average(id, entries, length)),
     averaged_entries = CASE WHEN average_length IS NULL THEN entries ELSE averaged_entries END
 FROM counted, measured WHERE id = %(generation)s
 RETURNING average_length::float8;

@@ -3,7 +3,7 @@
 --
 -- Columns: relative change of the average length since the weights were computed; entries now and then; entries in no
 -- block; the highest block; the blocks that have lost too many entries; entries outside the HNSW index.
-SELECT coalesce(abs(total_length::float8 / nullif(entry_count, 0) / average_length - 1), 0),
+SELECT coalesce(abs(open_average(id, entry_count, total_length)::float8 / average_length - 1), 0),
        entry_count, coalesce(averaged_entries, 0),
        (SELECT count(*) FROM keyword_entry WHERE generation_id = %(generation)s AND block IS NULL),
        (SELECT coalesce(max(block), 0) FROM keyword_block_size WHERE generation_id = %(generation)s),
@@ -18,7 +18,7 @@ SELECT FROM generation WHERE id = %(generation)s FOR NO KEY UPDATE;
 -- name: renew_average_length
 -- Record the current average length and number of entries.
 UPDATE generation
-SET average_length = nullif(total_length, 0)::float8 / entry_count, averaged_entries = entry_count
+SET average_length = open_average(id, entry_count, total_length), averaged_entries = entry_count
 WHERE id = %(generation)s;
 
 -- name: delete_keyword_weights

@@ -40,18 +40,20 @@ SELECT uri, version, mark, removed_at IS NULL FROM source_record WHERE source_id
 -- name: record_records
 -- Insert or update records, or only note that they were seen as they are.
 INSERT INTO source_record AS known
-    (source_id, uri, version, mark, content, skip_reason, failure, failure_class, removed_at)
+    (source_id, uri, version, mark, content, skip_reason, failure, failure_class, removed_at, allowed)
 SELECT %(source_id)s, uri, version, mark, content, skip_reason, failure, failure_class,
-       CASE WHEN version = 'deleted' THEN now() END
+       CASE WHEN version = 'deleted' THEN now() END,
+       CASE WHEN allowed IS NOT NULL THEN ARRAY(SELECT jsonb_array_elements_text(allowed::jsonb)) END
 FROM unnest(%(uris)s::text[], %(versions)s::text[], %(marks)s::text[], %(contents)s::bytea[],
-            %(skip_reasons)s::text[], %(failures)s::text[], %(failure_classes)s::text[])
-    AS seen (uri, version, mark, content, skip_reason, failure, failure_class)
+            %(skip_reasons)s::text[], %(failures)s::text[], %(failure_classes)s::text[], %(allowed)s::text[])
+    AS seen (uri, version, mark, content, skip_reason, failure, failure_class, allowed)
 ON CONFLICT (source_id, uri) DO UPDATE SET
     version = excluded.version, mark = excluded.mark, content = coalesce(excluded.content, known.content),
     skip_reason = excluded.skip_reason, failure = excluded.failure, failure_class = excluded.failure_class,
-    removed_at = CASE WHEN excluded.removed_at IS NOT NULL THEN coalesce(known.removed_at, now()) END
-    WHERE (known.version, known.mark, known.removed_at IS NULL)
-        IS DISTINCT FROM (excluded.version, excluded.mark, excluded.removed_at IS NULL);
+    removed_at = CASE WHEN excluded.removed_at IS NOT NULL THEN coalesce(known.removed_at, now()) END,
+    allowed = excluded.allowed
+    WHERE (known.version, known.mark, known.removed_at IS NULL, known.allowed)
+        IS DISTINCT FROM (excluded.version, excluded.mark, excluded.removed_at IS NULL, excluded.allowed);
 
 -- name: lose_records
 -- Mark records as gone that their source does not have any more. The next one is read again if it returns.

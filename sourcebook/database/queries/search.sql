@@ -1,7 +1,8 @@
 -- name: search_scope
 -- Return each requested collection with its chosen or else its active generation, its entries and its HNSW indexes.
 -- Where none is named, these are all but those that only take documents of others. Also whether a generation has vectors,
--- whether passages wait for theirs, whether it may still be being filled, and the version of its words.
+-- whether passages wait for theirs, whether it may still be being filled, whom the reader speaks for, and the version of
+-- its words.
 -- Without parameters, the plan of a session is made once: planning it took four times as long as running it.
 SELECT collection.name, generation.id, generation.model, generation.embedding, generation.dimensions,
        ARRAY(SELECT known.name FROM text_configuration known
@@ -24,6 +25,7 @@ SELECT collection.name, generation.id, generation.model, generation.embedding, g
                  JOIN collection taken ON taken.name = named #>> '{{}}'
                  WHERE nullif(taken.settings -> 'redaction', 'null') IS NOT NULL
                  ORDER BY taken.name LIMIT 1)) AS redaction,
+       CASE current_user WHEN 'sourcebook_reader' THEN ARRAY(SELECT session_audiences()) END AS audiences,
        words_version()
 FROM collection
 LEFT JOIN generation

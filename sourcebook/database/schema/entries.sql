@@ -14,7 +14,7 @@ BEGIN
         UPDATE generation
         SET entry_count = entry_count + step * part.entries, total_length = total_length + step * part.length,
             average_length = CASE WHEN average_length IS NULL AND step > 0
-                THEN nullif(part.length, 0)::real / part.entries ELSE average_length END,
+                THEN open_average(id, part.entries, part.length) ELSE average_length END,
             averaged_entries = CASE WHEN average_length IS NULL AND step > 0
                 THEN part.entries ELSE averaged_entries END
         FROM (SELECT generation_id, count(*) AS entries, sum(words.length) AS length

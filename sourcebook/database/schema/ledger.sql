@@ -56,6 +56,7 @@ CREATE TABLE source (
     held_of integer,                   -- documents before it lacked too many at once; NULL: nothing is held back
     web_view jsonb,                    -- of a folder in a Git checkout with a web view: link with the place {path}, root as URI
     record_state jsonb,                -- of records: where the last look ended, and its error
+    permissions jsonb,                 -- who may see its items, as audience_for reads it; NULL: everyone
     UNIQUE (collection, kind, location)
 );
 
@@ -133,6 +134,7 @@ CREATE TABLE source_record (
     failure text,
     failure_class text,
     removed_at timestamptz,            -- since when its source does not have it
+    allowed text[],                    -- principals that the record says itself; NULL: it says nothing
     PRIMARY KEY (source_id, uri)
 );
 CREATE INDEX source_record_failed ON source_record (source_id) WHERE failure IS NOT NULL;
@@ -476,6 +478,7 @@ CREATE TABLE document (
     lacking text[],                    -- promised fields that it lacks; NULL where it lacks none
     given_title text,                  -- title that was given by hand; NULL where none was
     own_title text,                    -- title without the one given by hand; NULL where none was: `title` is it
+    audience_id integer NOT NULL DEFAULT 1,  -- who may see it
     UNIQUE (collection, uri),
     FOREIGN KEY (content_sha256, content_parser) REFERENCES parsed_content (sha256, parser)
 );

@@ -97,6 +97,9 @@ CREATE TABLE access_key (
     used_at timestamptz,               -- last use, to the minute
     revoked_at timestamptz,
     requests_a_minute integer CHECK (requests_a_minute > 0),  -- null: the limit of the server
+    principals text[],                 -- for whom it asks, such as user:anna@example.org; null: for everything in scope
+    on_behalf text CHECK (on_behalf IN ('required', 'optional')),  -- whether a request must say for whom it asks; null: may not
+    CHECK (principals IS NULL OR on_behalf IS NULL),
     CHECK (cardinality(scopes) > 0 AND scopes <@ ARRAY['read', 'write', 'admin', 'unredacted'])
 );
 -- Two living keys that open the same collections have different names. An administrator of some learns of no name of others.

@@ -43,7 +43,7 @@ def dress_page(state: SearchState) -> None:
     state.results, state.linked = with_relations(
         connection, state.results, request.expand, redactions, supersedes=supersedes
     )
-    filtered = condition_of(request.filters)
+    filtered = condition_of(request.filters, scope.audiences)
     state.results = with_versions(connection, state.results, scope.ids, filtered, redactions, possible)
     check_generations(connection, request.generation)  # none was deleted meanwhile
     if request.facets:

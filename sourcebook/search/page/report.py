@@ -14,7 +14,8 @@ from sourcebook.search.ranking.state import SearchState
 def report(state: SearchState) -> SearchResults:
     """Return the results of a search that has read its page."""
     request, scope, page = state.request, state.scope, state.page
-    filling = tuple(find_filling(state.held.connection, scope.filling).values()) if scope.filling else ()
+    is_told = scope.filling and scope.audiences is None  # its numbers are of documents that principals may not see
+    filling = tuple(find_filling(state.held.connection, scope.filling).values()) if is_told else ()
     took_ms = round((time.perf_counter() - state.started) * 1000, 3)
     if scope.logged and request.log and not (request.offset or request.generation):
         state.resources.query_log.add(scope.logged, redacted(request.query), len(state.results))

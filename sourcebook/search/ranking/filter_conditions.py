@@ -2,7 +2,7 @@
 
 import os.path
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -55,10 +55,17 @@ _PLAIN: Final = {
 """Fragment of each filter whose checked values are those of the fragment."""
 
 
-def condition_of(filters: Filters | None) -> EntryCondition | None:
-    """Return the condition of filters on entries of the index; None where no filter is given."""
+def condition_of(filters: Filters | None, audiences: Sequence[int] | None) -> EntryCondition | None:
+    """Return the condition on entries of the index: filters, and the audiences of the reader; None without both.
+
+    Args:
+        filters: conditions on documents.
+        audiences: of the search's scope; None where the reader sees everything.
+    """
     given = {} if filters is None else dict(filters.values())
     conditions = [condition for name, value in given.items() for condition in _conditions(name, value)]
+    if audiences is not None:
+        conditions.append(DocumentCondition("filter_audiences", {"value": list(audiences)}))
     return _on_entries(conditions) if conditions else None
 
 

@@ -70,7 +70,7 @@ def _found(state: SearchState, query: ParsedQuery) -> Found:
 
         ranked = listed(query.text, condition, suggests=not request.typos)
         parts = [listed(part, condition) for part in strategy.parts]
-        files = [listed(query.text, each) for each in _named_files(request.filters, strategy)]
+        files = [listed(query.text, each) for each in _named_files(state, strategy)]
         if changed := change_question(query.text):
             files += _versions(state, changed, condition, listed, notes)
         if (trace := stack_trace(request.query)) and scope.generations:
@@ -158,7 +158,7 @@ def _versions(
     nearest = [documents[chunk] for chunk in first if chunk in documents]
     versions = versions_asked_for(connection, question, nearest, ids, condition)
     for document in versions:
-        yield listed(topic, condition_of(replace(wanted, documents=(document,))))
+        yield listed(topic, condition_of(replace(wanted, documents=(document,)), state.scope.audiences))
     if versions:
         notes.append(f"documents {versions[0]} and {versions[1]} are two versions: their diff says what changed")
 
@@ -166,7 +166,7 @@ def _versions(
 def _condition(state: SearchState, query: ParsedQuery) -> tuple[EntryCondition | None, list[str]]:
     """Return the condition that the query's operators and the filters set for every entry, and notes."""
     conditions, notes = required_terms(state.held.connection, state.scope, query) if query.has_operators else ([], [])
-    filtered = condition_of(state.request.filters)
+    filtered = condition_of(state.request.filters, state.scope.audiences)
     if query.prose:
         notes.append(f"the query is running text: its quotation marks and dashes are text{advice('operators')}")
     notes += [
@@ -213,8 +213,8 @@ def _legs(
     return find
 
 
-def _named_files(filters: Filters | None, strategy: Strategy) -> Iterator[EntryCondition | None]:
+def _named_files(state: SearchState, strategy: Strategy) -> Iterator[EntryCondition | None]:
     """Yield the condition on passages of the files that the query names, unless the filters name some already."""
-    wanted = filters or Filters()
+    wanted = state.request.filters or Filters()
     if strategy.files and wanted.documents is None:
-        yield condition_of(replace(wanted, documents=strategy.files))
+        yield condition_of(replace(wanted, documents=strategy.files), state.scope.audiences)

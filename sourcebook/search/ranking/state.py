@@ -9,7 +9,7 @@ from sourcebook.contract.fusion import Fusion
 from sourcebook.contract.other_documents import LinkedDocument
 from sourcebook.contract.search import SearchRequest
 from sourcebook.contract.search_results import Facets, SearchResult
-from sourcebook.database.pool import ConnectionPool, HeldConnection
+from sourcebook.database.pool import Connections, HeldConnection
 from sourcebook.database.query_log import QueryLog
 from sourcebook.database.usage_log import UsageLog
 from sourcebook.search.observation import SearchObservation
@@ -30,7 +30,7 @@ from sourcebook.search.scope import SearchScope
 class SearchResources:
     """Connections, threads and models that all searches of a knowledge base share."""
 
-    connections: ConnectionPool
+    connections: Connections
     executor: Executor
     """Runs the keyword leg beside the vector leg, and embeds a query ahead."""
     vectors: QueryVectors

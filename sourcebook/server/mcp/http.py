@@ -23,6 +23,7 @@ from sourcebook.installation import install_command
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.server.access import grant_of
+from sourcebook.server.identity.askers import knowledge_for
 from sourcebook.server.problems import ForbiddenError
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ class McpEndpoint:
         from sourcebook.server.mcp.protocol import make_server
 
         server = make_server(
-            lambda: self._knowledge,
+            lambda grant: knowledge_for(grant.asker, self._knowledge),
             _grant_in,
             is_local=False,
             rerankers=self._rerankers,

@@ -18,6 +18,7 @@ from sourcebook.errors import QueryError, UnknownDocumentError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.redaction.for_models import for_model, read_by_model
+from sourcebook.server.identity.open_operations import is_open
 from sourcebook.server.mcp import resources
 from sourcebook.server.mcp.budget import as_json, plain
 from sourcebook.server.mcp.catalogue import CHATGPT_TOOLS, TOOLS, OfferedTool
@@ -41,7 +42,7 @@ Result = TypeVar("Result")
 
 
 def make_server(
-    knowledge: Callable[[], KnowledgeBase],
+    knowledge: Callable[[Grant], KnowledgeBase],
     grant: Callable[[Context], Grant],
     *,
     is_local: bool,
@@ -53,7 +54,7 @@ def make_server(
     """Return the server of a knowledge base.
 
     Args:
-        knowledge: returns the knowledge base; called in a thread.
+        knowledge: returns the knowledge base as it exists for a caller; called in a thread.
         grant: returns what the caller of a request may do.
         is_local: whether the caller may read the server's log, so that errors say all.
         rerankers: names and folders of the only models that a search may rerank with.
@@ -66,7 +67,7 @@ def make_server(
 
     def offered(caller: Grant) -> list[str]:
         """Names of the tools that exist for a caller."""
-        return [name for name, tool in tools.items() if caller.allows(tool.scope)]
+        return [name for name, tool in tools.items() if caller.allows(tool.scope) and is_open(caller.asker, name)]
 
     async def list_tools(context: Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[listed[name] for name in offered(grant(context))])
@@ -94,13 +95,15 @@ def make_server(
 
     async def list_resources(context: Context, asked: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
         cursor = None if asked is None else asked.cursor
-        return await read(lambda: resources.list_documents(knowledge(), grant(context), cursor))
+        caller = grant(context)
+        return await read(lambda: resources.list_documents(knowledge(caller), caller, cursor))
 
     async def list_templates(_: Context, __: types.PaginatedRequestParams | None) -> types.ListResourceTemplatesResult:
         return types.ListResourceTemplatesResult(resource_templates=[resources.TEMPLATE])
 
     async def read_resource(context: Context, asked: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        return await read(lambda: resources.read_document(knowledge(), grant(context), asked.uri))
+        caller = grant(context)
+        return await read(lambda: resources.read_document(knowledge(caller), caller, asked.uri))
 
     async def read(work: Callable[[], Result]) -> Result:
         try:
@@ -143,7 +146,7 @@ def _listed(tool: OfferedTool, *, is_whole: bool) -> types.Tool:
 
 def _answer(
     tool: OfferedTool,
-    knowledge: Callable[[], KnowledgeBase],
+    knowledge: Callable[[Grant], KnowledgeBase],
     grant: Grant,
     arguments: dict[str, Any],
     options: dict[str, Any],
@@ -158,7 +161,7 @@ def _answer(
         return _failed(refusal(tool, error, arguments))
     try:
         with asked_by("tool"), read_by_model():
-            answer = fenced(plain(tool.run(knowledge(), grant, asked, **options)), tool.harmless)
+            answer = fenced(plain(tool.run(knowledge(grant), grant, asked, **options)), tool.harmless)
     except Exception as error:  # noqa: BLE001 - whatever went wrong, the model is told a sentence
         return _failed(sentence(error, is_local=is_local))
     return types.CallToolResult(content=[types.TextContent(text=as_json(answer))], structured_content=answer)

@@ -40,7 +40,7 @@ def serve_stdio(
     """
     grant = local_grant(collections, read_only=read_only, unredacted=unredacted)
     server = make_server(
-        knowledge,
+        lambda _: knowledge(),
         lambda _: grant,
         is_local=True,
         rerankers=rerankers,

@@ -19,7 +19,6 @@ from sourcebook.errors import QueryError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.operations.answers import answering_collections
-from sourcebook.server.access import Knowledge
 from sourcebook.server.asking import LEFT, answer_of, answer_to_failure, collections_to_ask, each_event, in_a_thread
 from sourcebook.server.page.conversations import kept_turns
 from sourcebook.server.page.document_text import rendered
@@ -28,7 +27,7 @@ from sourcebook.server.page.page_question import PageQuestion
 from sourcebook.server.page.page_turns import PageTurn, turn_of_answer, turn_of_kept
 from sourcebook.server.page.rendering import address, part_of_page, render
 from sourcebook.server.page.search import A_PAGE, shown_hit
-from sourcebook.server.page.visitors import Visitor
+from sourcebook.server.page.visitors import Knowledge, Visitor
 from sourcebook.server.visibility import known_collections, seen_collections
 from sourcebook.server.work_events import EventStream
 
@@ -60,14 +59,15 @@ class _Asking:
         Raises:
             NotFoundError: a collection or the conversation does not exist for the visitor.
         """
-        kept = kept_turns(knowledge, visitor, question.session) if question.session else []
+        is_kept = visitor.asker.principals is None  # lists of conversations are closed to principals
+        kept = kept_turns(knowledge, visitor, question.session) if question.session and is_kept else []
         if kept and not question.collections:
             question = replace(question, collections=sorted({name for each in kept for name in each.collections}))
         known, models = known_collections(knowledge, visitor), answering_collections(knowledge)
         chosen = seen_collections(knowledge, visitor, question.collections) if question.collections else None
         asked = [name for name in chosen or known if name in models]
         missing = [name for name in chosen or () if name not in models]
-        keeps = bool(asked) and not question.earlier and all(models[name] for name in asked)
+        keeps = is_kept and bool(asked) and not question.earlier and all(models[name] for name in asked)
         if keeps and not question.session:
             question = replace(question, session=f"page-{token_hex(8)}")
         turns = tuple(turn_of_kept(each) for each in [*kept, *question.earlier])

@@ -10,10 +10,9 @@ from sourcebook.errors import UnknownDocumentError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.model.place import address_of
-from sourcebook.server.access import Knowledge
 from sourcebook.server.page.document_files import has_pages
 from sourcebook.server.page.forms import redirect_to
-from sourcebook.server.page.visitors import Visitor
+from sourcebook.server.page.visitors import Knowledge, Visitor
 from sourcebook.server.visibility import existing_document
 
 router = APIRouter(include_in_schema=False)

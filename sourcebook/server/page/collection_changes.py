@@ -7,10 +7,10 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from sourcebook.errors import ConflictError, SettingsError
-from sourcebook.server.access import Knowledge
 from sourcebook.server.page.collections import shown_collections
 from sourcebook.server.page.forms import AdministratorForm, WriterForm, redirect_to
 from sourcebook.server.page.rendering import web_address
+from sourcebook.server.page.visitors import Knowledge
 from sourcebook.server.routes import collection_changes
 from sourcebook.server.routes.plain import answer_for
 

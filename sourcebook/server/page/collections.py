@@ -11,10 +11,9 @@ from sourcebook.admin.overview import CollectionOverview
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.operations.overviews import growth, overviews
-from sourcebook.server.access import Knowledge
 from sourcebook.server.page.plots import daily, running
 from sourcebook.server.page.rendering import render
-from sourcebook.server.page.visitors import Visitor
+from sourcebook.server.page.visitors import Knowledge, Visitor
 from sourcebook.server.visibility import known_collections, seen_collections, shown_sources
 
 router = APIRouter(include_in_schema=False)

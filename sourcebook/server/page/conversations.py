@@ -10,11 +10,10 @@ from sourcebook.contract.ask_sessions import AskTurn
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.operations.answers import answering_collections
-from sourcebook.server.access import Knowledge
 from sourcebook.server.downloads import file_headers
 from sourcebook.server.page.forms import ReaderForm, redirect_to
 from sourcebook.server.page.rendering import render
-from sourcebook.server.page.visitors import Visitor
+from sourcebook.server.page.visitors import Knowledge, Visitor
 from sourcebook.server.visibility import NotFoundError
 
 router = APIRouter(include_in_schema=False)

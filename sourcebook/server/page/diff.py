@@ -5,10 +5,9 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
-from sourcebook.server.access import Knowledge
 from sourcebook.server.comparing import differences_for
 from sourcebook.server.page.rendering import render
-from sourcebook.server.page.visitors import Visitor
+from sourcebook.server.page.visitors import Knowledge, Visitor
 
 router = APIRouter(include_in_schema=False)
 

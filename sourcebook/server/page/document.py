@@ -12,13 +12,12 @@ from sourcebook.contract.documents import Passage
 from sourcebook.model.cursors import cursor_of
 from sourcebook.model.place import place_words
 from sourcebook.operations.overviews import document_history
-from sourcebook.server.access import Knowledge
 from sourcebook.server.authorship import shown_authors
 from sourcebook.server.downloads import is_shown
 from sourcebook.server.page.document_files import has_pages
 from sourcebook.server.page.document_text import parts_of, plain_sections, rendered_sections
 from sourcebook.server.page.rendering import render
-from sourcebook.server.page.visitors import Visitor
+from sourcebook.server.page.visitors import Knowledge, Visitor
 from sourcebook.server.visibility import existing_document, shown_document
 
 router = APIRouter(include_in_schema=False)

@@ -9,9 +9,9 @@ from sourcebook.contract.documents import Document
 from sourcebook.errors import QueryError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.operations.documents import Labels, relabel
-from sourcebook.server.access import Knowledge
 from sourcebook.server.document_types import DocumentNumber
 from sourcebook.server.page.forms import Form, WriterForm, redirect_to
+from sourcebook.server.page.visitors import Knowledge
 from sourcebook.server.routes import document_changes
 from sourcebook.server.routes.plain import answer_for
 from sourcebook.server.visibility import visible_document

@@ -8,10 +8,9 @@ from starlette.responses import Response
 from sourcebook.model.media_types import PDF
 from sourcebook.model.page_labels import page_label
 from sourcebook.model.page_picture import Box
-from sourcebook.server.access import Knowledge
 from sourcebook.server.document_types import DocumentNumber
 from sourcebook.server.page.rendering import render
-from sourcebook.server.page.visitors import Visitor
+from sourcebook.server.page.visitors import Knowledge, Visitor
 from sourcebook.server.routes import document_files
 from sourcebook.server.routes.document_files import IfNoneMatch, MarkedPassage, PageNumber
 from sourcebook.server.visibility import visible_document

@@ -12,10 +12,9 @@ from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.model.cursors import LONGEST_CURSOR, cursor_of, place_of
 from sourcebook.operations.overviews import overviews
-from sourcebook.server.access import Knowledge
 from sourcebook.server.page.forms import WriterForm, redirect_to
 from sourcebook.server.page.rendering import render
-from sourcebook.server.page.visitors import Visitor
+from sourcebook.server.page.visitors import Knowledge, Visitor
 from sourcebook.server.routes.document_changes import retried
 from sourcebook.server.routes.documents import DocumentsQuery, list_documents
 from sourcebook.server.visibility import known_collections, seen_collections

@@ -11,9 +11,9 @@ from sourcebook.contract.access import AccessKey
 from sourcebook.errors import QueryError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import SCOPES, Grant, Scope
-from sourcebook.server.access import Knowledge
 from sourcebook.server.page.forms import Administering, AdministratorForm, Form, redirect_to
 from sourcebook.server.page.rendering import render
+from sourcebook.server.page.visitors import Knowledge
 from sourcebook.server.routes.keys import end_key as revoke
 from sourcebook.server.routes.keys import made_key, seen_keys
 from sourcebook.server.visibility import known_collections

@@ -11,10 +11,9 @@ from starlette.responses import Response
 from sourcebook.contract.search_results import SearchResult, SearchResults, printable
 from sourcebook.errors import QueryError
 from sourcebook.model.place import address_of, place_words
-from sourcebook.server.access import Knowledge
 from sourcebook.server.page.document_files import has_pages
 from sourcebook.server.page.rendering import address, is_partial, render, shown_uri, web_address
-from sourcebook.server.page.visitors import Visitor
+from sourcebook.server.page.visitors import Knowledge, Visitor
 from sourcebook.server.visibility import known_collections, seen_collections
 
 router = APIRouter(include_in_schema=False)

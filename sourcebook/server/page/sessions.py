@@ -4,10 +4,9 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from sourcebook.operations import access_keys
-from sourcebook.server.access import Knowledge
 from sourcebook.server.page.forms import ReaderForm, redirect_to
 from sourcebook.server.page.rendering import render
-from sourcebook.server.page.visitors import Visitor
+from sourcebook.server.page.visitors import Knowledge, Visitor
 from sourcebook.server.routes.keys import end_session, keys_of_sessions
 
 router = APIRouter(include_in_schema=False)

@@ -7,7 +7,7 @@ from starlette.responses import RedirectResponse, Response
 
 from sourcebook.admin.sessions import LONGEST
 from sourcebook.operations import access_keys
-from sourcebook.server.access import Knowledge
+from sourcebook.server.access import WholeKnowledge
 from sourcebook.server.page.rendering import render
 from sourcebook.server.page.visitors import SESSION_COOKIE, Fields, keep, repeats_token
 
@@ -26,14 +26,14 @@ def ask_for_key(
 
 
 @router.post("/sign-in")
-def sign_in(request: Request, fields: Fields, knowledge: Knowledge) -> Response:
+def sign_in(request: Request, fields: Fields, knowledge: WholeKnowledge) -> Response:
     """Begin a session with a valid key, and return to the page that was asked for."""
     target = _own_address(fields.get("next", "/"))
     if not repeats_token(request, fields):
         return render(request, "sign_in.html", 403, next=target, problem="The form had expired. Send it again.")
     token = access_keys.sign_in(knowledge, fields.get("key", "").strip(), request.headers.get("user-agent", ""))
     if token is None:
-        said = "This key is not valid. It may have expired or been revoked."
+        said = "This key is not valid. It may have expired, been revoked, or be that of a front end."
         return render(request, "sign_in.html", 401, next=target, problem=said)
     response = RedirectResponse(target, 303, {"Cache-Control": "no-store"})
     if _COOKIE_WITH_A_KEY in request.cookies:
@@ -43,7 +43,7 @@ def sign_in(request: Request, fields: Fields, knowledge: Knowledge) -> Response:
 
 
 @router.post("/sign-out")
-def sign_out(request: Request, fields: Fields, knowledge: Knowledge) -> Response:
+def sign_out(request: Request, fields: Fields, knowledge: WholeKnowledge) -> Response:
     """End the session."""
     if not repeats_token(request, fields):
         said = "The form did not come from this page. Nothing was changed."

@@ -10,10 +10,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from sourcebook.model.upload_names import upload_tags
-from sourcebook.server.access import Knowledge
 from sourcebook.server.body_limit import upload_limit
 from sourcebook.server.page.forms import Writing, check_origin, check_token, redirect_to
 from sourcebook.server.page.rendering import render
+from sourcebook.server.page.visitors import Knowledge
 from sourcebook.server.problems import MEDIA_TYPE
 from sourcebook.server.routes.uploads import store_uploads
 from sourcebook.server.upload_bodies import FormStart, UploadBody, receive_files

@@ -9,10 +9,9 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from sourcebook.contract.usage import Usage, summed
-from sourcebook.server.access import Knowledge
 from sourcebook.server.page.plots import Plot, daily
 from sourcebook.server.page.rendering import render
-from sourcebook.server.page.visitors import Visitor
+from sourcebook.server.page.visitors import Knowledge, Visitor
 from sourcebook.server.visibility import known_collections, seen_collections
 
 router = APIRouter(include_in_schema=False)

@@ -14,9 +14,12 @@ from fastapi import Depends, Request
 from starlette.responses import Response
 
 from sourcebook.errors import QueryError, SourcebookError
+from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.operations.access_keys import key_of_session
 from sourcebook.server.access import grant_of, knowledge_of
+from sourcebook.server.identity.askers import knowledge_of_route
+from sourcebook.server.identity.on_behalf import spoken_grant
 from sourcebook.server.problems import NoAccessError
 from sourcebook.server.rate_limits import BUCKET
 
@@ -41,10 +44,11 @@ def visitor_of(request: Request) -> Grant:
     if key is not None:
         if BUCKET not in request.scope:
             limits = request.app.state.limits
-            request.scope[BUCKET] = limits.admit(b"\n%d" % key.id, key.grant, key.requests_a_minute)
+            request.scope[BUCKET] = limits.admit(b"\n%d" % key.id, key.requests_a_minute)
         request.state.signed_in_as = key.name
-        request.state.visitor = key.grant
-        return key.grant
+        spoken: Grant = spoken_grant(key, request.headers)
+        request.state.visitor = spoken
+        return spoken
     try:
         request.state.visitor = grant_of(request)
     except NoAccessError as error:
@@ -54,6 +58,14 @@ def visitor_of(request: Request) -> Grant:
 
 
 Visitor = Annotated[Grant, Depends(visitor_of)]
+
+
+async def _knowledge(request: Request, visitor: Visitor) -> KnowledgeBase:
+    return knowledge_of_route(request, visitor.asker, knowledge_of(request))
+
+
+Knowledge = Annotated[KnowledgeBase, Depends(_knowledge)]
+"""The knowledge base as it exists for the visitor."""
 
 
 def keep(response: Response, request: Request, name: str, value: str, seconds: int | None = None) -> None:

@@ -12,11 +12,10 @@ from sourcebook.contract.work import WorkRequest
 from sourcebook.errors import QueryError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
-from sourcebook.server.access import Knowledge
 from sourcebook.server.authorship import shown_authors
 from sourcebook.server.page.forms import WriterForm, redirect_to
 from sourcebook.server.page.rendering import part_of_page, render, short_uri, web_address
-from sourcebook.server.page.visitors import SignInError, Visitor, visitor_of
+from sourcebook.server.page.visitors import Knowledge, SignInError, Visitor, visitor_of
 from sourcebook.server.routes.work import cancel_work_request, events_of, visible_work
 from sourcebook.server.visibility import NotFoundError, known_collections, seen_collections
 from sourcebook.server.work_events import EventStream, WorkEvents, stream, stream_of_list

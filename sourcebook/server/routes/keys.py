@@ -10,10 +10,11 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from sourcebook.admin.access_keys import MOST_REQUESTS
 from sourcebook.admin.audit import AuditEvent
+from sourcebook.config.principals import MOST
 from sourcebook.contract.access import AccessKey, PageSession
 from sourcebook.errors import QueryError
 from sourcebook.knowledge_base import KnowledgeBase
-from sourcebook.model.access import Grant, Scope
+from sourcebook.model.access import Grant, OnBehalf, Scope
 from sourcebook.operations import access_keys
 from sourcebook.server.access import Administrator, Knowledge, Operator, Reader
 from sourcebook.server.request_models import Sent, as_whole
@@ -57,6 +58,14 @@ class KeyWanted(Sent):
     requests_a_minute: Annotated[int, Field(strict=True, ge=1, le=MOST_REQUESTS), BeforeValidator(as_whole)] | None = (
         Field(default=None, description="The limit of the server by default.")
     )
+    principals: Annotated[list[str], Field(min_length=1, max_length=MOST)] | None = Field(
+        default=None,
+        description="For whom it asks, such as `user:anna@example.org`; everything in its scope by default.",
+    )
+    on_behalf: OnBehalf | None = Field(
+        default=None,
+        description="Whether requests must, or may, say for whom they ask (`X-Sourcebook-Principals`); not by default.",
+    )
 
 
 class CreatedKey(BaseModel):
@@ -90,11 +99,19 @@ def new_key(
     wanted: KeyWanted, request: Request, response: Response, knowledge: Knowledge, grant: Administrator
 ) -> CreatedKey:
     """Create a key. An `Idempotency-Key` has no effect here: the answer is kept nowhere, and the name is taken once."""
-    request.state.sent = [wanted.name, wanted.collections]
+    request.state.sent = [wanted.name, wanted.collections, wanted.principals]
     response.headers["Cache-Control"] = "no-store"
     lasts = None if wanted.expires_in is None else timedelta(seconds=wanted.expires_in)
     key, text = made_key(
-        knowledge, grant, wanted.name, wanted.scopes, wanted.collections, lasts=lasts, limit=wanted.requests_a_minute
+        knowledge,
+        grant,
+        wanted.name,
+        wanted.scopes,
+        wanted.collections,
+        lasts=lasts,
+        limit=wanted.requests_a_minute,
+        principals=wanted.principals,
+        on_behalf=wanted.on_behalf,
     )
     return CreatedKey(text=text, key=_shown(key))
 
@@ -161,6 +178,8 @@ def made_key(
     *,
     lasts: timedelta | None,
     limit: int | None,
+    principals: list[str] | None = None,
+    on_behalf: OnBehalf | None = None,
 ) -> tuple[AccessKey, str]:
     """Create a key that opens nothing that its maker does not see; see `access_keys.create_key`.
 
@@ -175,7 +194,16 @@ def made_key(
     elif grant.collections is not None:
         raise QueryError("name collections: your own key does not see all of them")
     return access_keys.create_key(
-        knowledge, name, scopes, collections, lasts=lasts, limit=limit, seen=grant.collections, actor=grant.actor
+        knowledge,
+        name,
+        scopes,
+        collections,
+        lasts=lasts,
+        limit=limit,
+        seen=grant.collections,
+        principals=principals,
+        on_behalf=on_behalf,
+        actor=grant.actor,
     )
 
 

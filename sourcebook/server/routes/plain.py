@@ -98,7 +98,7 @@ def answer_for(grant: Grant, knowledge: KnowledgeBase, operation: str, /, **sent
         sent["actor"] = grant.actor
     if "owner" in asked.arguments:
         sent["owner"] = grant.identity
-    return shown(grant, asked.function(knowledge, **sent))
+    return shown(grant, getattr(knowledge, asked.name)(**sent))
 
 
 def _endpoint(operation: Operation[Any, Any], name: str) -> Callable[..., Any]:

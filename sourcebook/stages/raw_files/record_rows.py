@@ -1,5 +1,6 @@
 """The rows of records in the ledger: those that are kept, those that are gone, and attachments of each record."""
 
+import json
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -41,6 +42,7 @@ def keep_records(connection: Connection, source_id: int, records: Sequence[Rende
             "skip_reasons": [record.skip_reason for record in once],
             "failures": [record.failure for record in once],
             "failure_classes": [record.failure_class for record in once],
+            "allowed": [None if record.allowed is None else json.dumps(record.allowed) for record in once],
         },
     )
 

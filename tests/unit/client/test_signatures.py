@@ -7,9 +7,9 @@ import pytest
 from sourcebook.client import RemoteKnowledgeBase
 from sourcebook.knowledge_base import KnowledgeBase
 
-OF_THE_PROCESS = {"connect", "database", "release", "forget_queries", "embed"}
+OF_THE_PROCESS = {"connect", "database", "release", "forget_queries", "embed", "seen_by"}
 """What a knowledge base in another process has no part in: how it is opened, its database, its caches; and `embed`,
-which the server offers to the clients of others at `/v1/embeddings`."""
+which the server offers to the clients of others at `/v1/embeddings`; a client speaks for the principals of its key."""
 OF_THE_CLIENT = {"follow_work"}
 """What the client has beside: events come from a server."""
 

@@ -96,7 +96,7 @@ def test_no_filter_is_no_condition() -> None:
     assert Filters.checked(None) is None
     empty = Filters.checked({})
     assert empty is not None
-    assert condition_of(empty) is None
+    assert condition_of(empty, None) is None
 
 
 def test_a_mapping_and_the_class_say_the_same() -> None:
@@ -136,7 +136,7 @@ def test_whatever_is_given_is_taken_or_refused(filters: dict[str, Any]) -> None:
     except QueryError:
         return
     assert made is not None
-    condition = condition_of(made)
+    condition = condition_of(made, None)
     if condition is None:
         return
     assert _words(re.sub(r"%\(filter_\d+\)s", "", condition.text.as_string())) <= FRAGMENTS | {"AND", "OR"}
@@ -159,7 +159,7 @@ DAY = dt.date(2024, 5, 31)
 )
 def test_a_day_is_the_whole_day_in_utc(value: Any) -> None:
     """Ends are inclusive or exclusive as they say, and count in periods as large as they are written."""
-    condition = condition_of(Filters(date=value))
+    condition = condition_of(Filters(date=value), None)
     assert condition is not None
     assert sorted(condition.parameters.values()) == [
         dt.datetime(2024, 5, 31, tzinfo=dt.UTC),
@@ -169,5 +169,5 @@ def test_a_day_is_the_whole_day_in_utc(value: Any) -> None:
 
 def test_the_last_day_of_all_has_an_end() -> None:
     """The calendar's ends are dates like others."""
-    assert condition_of(Filters(date={"lte": "9999-12-31"})) is not None
-    assert condition_of(Filters(date="0001")) is not None
+    assert condition_of(Filters(date={"lte": "9999-12-31"}), None) is not None
+    assert condition_of(Filters(date="0001"), None) is not None

@@ -24,7 +24,7 @@ def test_every_filter_is_in_the_docs_with_an_example_that_is_taken() -> None:
         assert isinstance(call, ast.Call)
         given = {str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords}
         assert list(given) == [name]
-        assert condition_of(Filters(**given)) is not None
+        assert condition_of(Filters(**given), None) is not None
 
 
 def test_every_filter_that_the_docs_write_on_the_command_line_is_taken() -> None:
@@ -38,4 +38,4 @@ def test_every_filter_that_the_docs_write_on_the_command_line_is_taken() -> None
         for each in text.split():
             made = parse_filters([each])
             assert made is not None
-            assert condition_of(made) is not None
+            assert condition_of(made, None) is not None

@@ -43,7 +43,7 @@ def test_a_key_sends_its_limit_at_once_and_then_evenly() -> None:
     clock = Clock()
     limits = RateLimits(600, clock=clock)
     assert limits.enter(b"sb_a", "192.0.2.1") is None  # not known yet: it is looked up
-    bucket = limits.admit(b"sb_a", KEY, 60)
+    bucket = limits.admit(b"sb_a", 60)
     assert bucket is not None
     assert passed(limits, 100) == 59
     clock.seconds += 10
@@ -65,22 +65,21 @@ def test_a_key_sends_its_limit_at_once_and_then_evenly() -> None:
 
 def test_keys_are_counted_apart_and_the_server_has_a_limit_for_those_without() -> None:
     limits = RateLimits(2, clock=Clock())
-    limits.admit(b"sb_a", KEY, None)
-    limits.admit(b"sb_b", KEY, 5)
+    limits.admit(b"sb_a", None)
+    limits.admit(b"sb_b", 5)
     assert (passed(limits, 9, b"sb_a"), passed(limits, 9, b"sb_b")) == (1, 4)
     free = RateLimits(clock=Clock())
-    assert free.admit(b"sb_a", KEY, None) is None
+    assert free.admit(b"sb_a", None) is None
     assert passed(free, 1_000) == 1_000
 
 
 def test_callers_without_a_key_have_a_limit_where_they_are_given_one() -> None:
     limits = RateLimits(600, local=3, clock=Clock())
-    local = Grant("local caller")
     for _ in range(3):
-        assert limits.admit(None, local, None) is not None
+        assert limits.admit(None, None) is not None
     with pytest.raises(TooManyRequestsError):
-        limits.admit(None, local, None)
-    assert RateLimits(600).admit(None, local, None) is None
+        limits.admit(None, None)
+    assert RateLimits(600).admit(None, None) is None
 
 
 def test_wrong_keys_slow_down_themselves_and_their_address() -> None:
@@ -106,14 +105,14 @@ def test_wrong_keys_slow_down_themselves_and_their_address() -> None:
 def test_right_keys_pass_beside_wrong_ones_of_their_address() -> None:
     """A colleague behind the same proxy is let in, known or not, unless the wrong keys are a flood."""
     limits = RateLimits(None, wrong_keys=3, clock=Clock())
-    limits.admit(b"sb_known", KEY, None)
+    limits.admit(b"sb_known", None)
     for number in range(200):
         limits.enter(f"sb_{number}".encode(), "192.0.2.1")
         limits.refuse(f"sb_{number}".encode(), "192.0.2.1")
     limits.enter(b"sb_known", "192.0.2.1")
     assert limits.enter(b"sb_new", "192.0.2.1") is None
     assert limits.enter(b"", "192.0.2.1") is None  # a key in a form
-    assert limits.admit(b"sb_new", KEY, None) is None
+    assert limits.admit(b"sb_new", None) is None
     for number in range(LOOKUPS):
         with suppress(TooManyRequestsError):
             limits.enter(f"sb_{number} again".encode(), "192.0.2.1")
@@ -125,7 +124,7 @@ def test_right_keys_pass_beside_wrong_ones_of_their_address() -> None:
 
 def test_a_key_that_was_revoked_is_no_longer_known() -> None:
     limits = RateLimits(None, wrong_keys=1, clock=Clock())
-    limits.admit(b"sb_a", KEY, None)
+    limits.admit(b"sb_a", None)
     limits.refuse(b"sb_a", "192.0.2.1")
     with pytest.raises(TooManyRequestsError):
         limits.enter(b"sb_a", "192.0.2.1")
@@ -137,7 +136,7 @@ def test_memory_is_bounded_and_who_came_last_is_remembered() -> None:
     for number in range(18_000):
         clock.seconds += 0.001
         limits.refuse(b"sb_guess", f"192.0.{number // 256}.{number % 256}")
-        limits.admit(f"sb_{number}".encode(), KEY, None)
+        limits.admit(f"sb_{number}".encode(), None)
     assert 12_000 < len(limits._addresses) <= MOST_KEPT
     assert 12_000 < len(limits._callers) <= MOST_KEPT
     assert [passed(limits, 9, f"sb_{number}".encode()) for number in range(17_500, 18_000)] == [1] * 500
@@ -161,7 +160,7 @@ def test_processes_share_the_buckets_and_a_killed_one_leaves_no_lock() -> None:
     descriptor = shared_file(TABLES)
     try:
         limits = RateLimits(60, clock=Clock(), shared=SharedBuckets(TABLES, descriptor))
-        limits.admit(b"sb_a", KEY, None)
+        limits.admit(b"sb_a", None)
         program = [sys.executable, "-c", HOLDING, str(descriptor)]
         with subprocess.Popen(program, stdout=subprocess.PIPE, pass_fds=[descriptor], cwd=CHECKOUT) as other:
             assert other.stdout is not None

@@ -19,7 +19,7 @@ MOST_CHARACTERS = 12_000
 def listed(*, all_options: bool) -> list[dict[str, Any]]:
     """The answer to `tools/list`, as the protocol's own client gets it."""
 
-    def unasked() -> KnowledgeBase:
+    def unasked(_: Grant) -> KnowledgeBase:
         raise AssertionError("a list of tools needs no knowledge base")
 
     async def ask() -> list[dict[str, Any]]:

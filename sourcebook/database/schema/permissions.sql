@@ -1,0 +1,485 @@
+-- Permissions: who may see which documents, and the statistics of what they see.
+
+-- Who may see a document: a set of principals that may and one that may not, whatever else they may. Documents that the
+-- same principals see share a row. Row 1 is everyone, row 2 nobody.
+CREATE TABLE audience (
+    id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    allowed text[] NOT NULL,           -- principals such as user:anna@example.org, group:board or everyone; sorted
+    denied text[] NOT NULL,
+    hash bytea NOT NULL UNIQUE         -- sha256 of both
+);
+CREATE TABLE audience_principal (
+    audience_id integer NOT NULL REFERENCES audience (id) ON DELETE CASCADE,
+    principal text NOT NULL,
+    is_denied boolean NOT NULL,
+    PRIMARY KEY (principal, is_denied, audience_id)
+);
+-- Principals that belong to a group of the settings, groups among them.
+CREATE TABLE group_member (
+    member text NOT NULL,
+    principal text NOT NULL,           -- the group
+    PRIMARY KEY (member, principal)
+);
+
+-- Return the audience of two sets of principals, which is made where it is new.
+CREATE FUNCTION audience_of(allowed text[], denied text[]) RETURNS integer
+LANGUAGE plpgsql SET search_path = sourcebook, public
+AS $$
+DECLARE
+    allowing text[] := ARRAY(SELECT each FROM (SELECT DISTINCT unnest(allowed) COLLATE "C") AS given (each) ORDER BY each);
+    denying text[] := ARRAY(SELECT each FROM (SELECT DISTINCT unnest(denied) COLLATE "C") AS given (each) ORDER BY each);
+    digest bytea := sha256(convert_to(jsonb_build_array(allowing, denying)::text, 'UTF8'));
+    found integer;
+BEGIN
+    SELECT id INTO found FROM audience WHERE hash = digest;
+    IF found IS NULL THEN
+        INSERT INTO audience (allowed, denied, hash) VALUES (allowing, denying, digest)
+        ON CONFLICT (hash) DO UPDATE SET hash = excluded.hash RETURNING id INTO found;
+        INSERT INTO audience_principal (audience_id, principal, is_denied)
+        SELECT found, each, false FROM unnest(allowing) AS each
+        UNION ALL SELECT found, each, true FROM unnest(denying) AS each
+        ON CONFLICT DO NOTHING;
+    END IF;
+    RETURN found;
+END
+$$;
+SELECT audience_of('{everyone}', '{}');
+SELECT audience_of('{}', '{}');
+
+-- Return the audiences that some principals belong to, with the groups that these are members of; also to the reader.
+CREATE FUNCTION audiences_of(principals text[]) RETURNS integer[]
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = sourcebook, public
+AS $$
+    WITH RECURSIVE belonging (principal) AS (
+        SELECT unnest(principals || 'everyone'::text)
+        UNION  -- which ends where groups are members of each other
+        SELECT held.principal FROM group_member held JOIN belonging ON belonging.principal = held.member
+    ), named AS (
+        SELECT audience_id, bool_or(is_denied) AS is_denied
+        FROM audience_principal JOIN belonging USING (principal) GROUP BY audience_id
+    )
+    SELECT coalesce(array_agg(audience_id ORDER BY audience_id), '{}') FROM named WHERE NOT is_denied
+$$;
+
+-- Return the audience of an item: what its source says of it in `permissions`. With `by_record` a record says it itself,
+-- with `by_document` the document's own metadata may, not those given by hand; otherwise the first rule decides whose
+-- regular expression fits the URI. An attachment has the audience of its message, archive or record. Where the source
+-- says nothing, everyone may see the item; where rules leave it out, or what is said is no list of principals, nobody.
+CREATE FUNCTION audience_for(of_source bigint, of_uri text, of_metadata jsonb) RETURNS integer
+LANGUAGE plpgsql SET search_path = sourcebook, public
+AS $$
+DECLARE
+    held source;
+    root text;
+    said jsonb := of_metadata -> 'allowed';
+    rule jsonb;
+BEGIN
+    SELECT * INTO held FROM source WHERE id = of_source;
+    IF held.kind = 'collection' THEN  -- a copy: as the document that it was taken from
+        RETURN coalesce((SELECT audience_id FROM document WHERE collection = held.location AND uri = of_uri), 2);
+    END IF;
+    IF held.permissions IS NULL THEN
+        RETURN 1;
+    END IF;
+    root := root_item(held.collection, of_uri);
+    IF root <> of_uri THEN
+        RETURN coalesce((SELECT audience_id FROM document WHERE collection = held.collection AND uri = root), 2);
+    END IF;
+    IF said IS NOT NULL AND (held.permissions ->> 'by_document')::boolean THEN
+        IF jsonb_typeof(said) = 'string' THEN
+            said := jsonb_build_array(said);
+        END IF;
+        IF jsonb_typeof(said) <> 'array' OR EXISTS (
+                SELECT FROM jsonb_array_elements(said) AS each
+                WHERE jsonb_typeof(each) <> 'string' OR each #>> '{}' !~ '^((user|group):\S.*|everyone)$') THEN
+            RETURN 2;
+        END IF;
+        RETURN audience_of(ARRAY(SELECT jsonb_array_elements_text(said)),
+                           ARRAY(SELECT jsonb_array_elements_text(held.permissions -> 'denied')));
+    END IF;
+    IF (held.permissions ->> 'by_record')::boolean THEN
+        RETURN coalesce((
+            SELECT audience_of(allowed, ARRAY(SELECT jsonb_array_elements_text(held.permissions -> 'denied')))
+            FROM source_record WHERE source_id = of_source AND uri = of_uri AND allowed IS NOT NULL), 2);
+    END IF;
+    FOR rule IN SELECT jsonb_array_elements(held.permissions -> 'rules') LOOP
+        IF rule ->> 'path' IS NULL OR of_uri ~ (rule ->> 'path') THEN
+            RETURN audience_of(ARRAY(SELECT jsonb_array_elements_text(rule -> 'allowed')),
+                               ARRAY(SELECT jsonb_array_elements_text(held.permissions -> 'denied')));
+        END IF;
+    END LOOP;
+    RETURN 2;
+END
+$$;
+
+-- Let permissions change while nobody writes documents or entries: a document that another transaction writes would keep
+-- what was said before. Whoever writes takes this lock first, so that nobody waits in a circle.
+CREATE FUNCTION hold_permissions() RETURNS trigger
+LANGUAGE plpgsql SET search_path = sourcebook, public
+AS $$
+DECLARE
+    key bigint := hashtextextended('sourcebook permissions', 0);
+BEGIN
+    IF TG_ARGV[0] = 'change' THEN
+        PERFORM pg_advisory_xact_lock(key);
+    ELSE
+        PERFORM pg_advisory_xact_lock_shared(key);
+    END IF;
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER documents_hold_permissions BEFORE INSERT OR UPDATE OR DELETE ON document
+    FOR EACH STATEMENT EXECUTE FUNCTION hold_permissions('read');
+CREATE TRIGGER entries_hold_permissions BEFORE INSERT OR UPDATE OR DELETE ON search_entry
+    FOR EACH STATEMENT EXECUTE FUNCTION hold_permissions('read');
+CREATE TRIGGER permissions_hold BEFORE UPDATE OF permissions ON source
+    FOR EACH STATEMENT EXECUTE FUNCTION hold_permissions('change');
+
+-- Keep a document's audience with whatever says it, in the statement that changes it.
+CREATE FUNCTION keep_audience() RETURNS trigger
+LANGUAGE plpgsql SET search_path = sourcebook, public
+AS $$
+BEGIN
+    NEW.audience_id := audience_for(NEW.source_id, NEW.uri, coalesce(NEW.own_metadata, NEW.metadata));
+    RETURN NEW;
+END
+$$;
+CREATE TRIGGER documents_with_audience BEFORE INSERT OR UPDATE OF source_id, uri, metadata, given_metadata ON document
+    FOR EACH ROW EXECUTE FUNCTION keep_audience();
+
+-- Ask for the audience of a source's documents again where its permissions changed. Rules are tried one after another on
+-- all documents, as audience_for tries all on one: PostgreSQL keeps few compiled expressions. Attachments follow later.
+CREATE FUNCTION follow_permissions() RETURNS trigger
+LANGUAGE plpgsql SET search_path = sourcebook, public
+AS $$
+BEGIN
+    IF NEW.permissions IS NULL OR (NEW.permissions ->> 'by_document')::boolean
+       OR (NEW.permissions ->> 'by_record')::boolean THEN
+        UPDATE document SET audience_id = found.audience_id
+        FROM (SELECT id, audience_for(source_id, uri, coalesce(own_metadata, metadata)) AS audience_id
+              FROM document WHERE source_id = NEW.id OFFSET 0) found
+        WHERE document.id = found.id AND document.audience_id <> found.audience_id;
+        RETURN NULL;
+    END IF;
+    WITH rule AS MATERIALIZED (
+        SELECT place, said ->> 'path' AS path,
+               audience_of(ARRAY(SELECT jsonb_array_elements_text(said -> 'allowed')),
+                           ARRAY(SELECT jsonb_array_elements_text(NEW.permissions -> 'denied'))) AS audience_id
+        FROM jsonb_array_elements(NEW.permissions -> 'rules') WITH ORDINALITY AS given (said, place)
+    ), fitting AS (
+        SELECT DISTINCT ON (held.id) held.id, rule.audience_id
+        FROM rule
+        CROSS JOIN LATERAL (
+            SELECT id FROM document
+            WHERE source_id = NEW.id AND (rule.path IS NULL OR uri ~ rule.path)
+            OFFSET 0
+        ) held
+        ORDER BY held.id, rule.place
+    )
+    UPDATE document SET audience_id = coalesce(fitting.audience_id, 2)
+    FROM document known
+    LEFT JOIN fitting USING (id)
+    WHERE known.source_id = NEW.id AND document.id = known.id
+      AND document.audience_id <> coalesce(fitting.audience_id, 2)
+      AND NOT EXISTS (SELECT FROM attachment_roots(NEW.collection) AS inside WHERE inside.uri = known.uri);
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER permissions_follow AFTER UPDATE OF permissions ON source
+    FOR EACH ROW WHEN (OLD.permissions IS DISTINCT FROM NEW.permissions) EXECUTE FUNCTION follow_permissions();
+
+-- Ask for the audience of a record's document and attachments again where the record says another one.
+CREATE FUNCTION follow_record_audience() RETURNS trigger
+LANGUAGE plpgsql SET search_path = sourcebook, public
+AS $$
+BEGIN
+    UPDATE document SET audience_id = audience_for(source_id, uri, coalesce(own_metadata, metadata))
+    WHERE source_id = NEW.source_id AND (uri = NEW.uri OR starts_with(uri, NEW.uri || '/'));
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER record_audience_follows AFTER UPDATE OF allowed ON source_record
+    FOR EACH ROW WHEN (OLD.allowed IS DISTINCT FROM NEW.allowed) EXECUTE FUNCTION follow_record_audience();
+
+-- How many entries that not everyone may see hold a lexeme, and were made with a text-search configuration. From these,
+-- the views below know the statistics of what an audience may see: a score tells nothing about what it may not.
+CREATE TABLE lexeme_audience (
+    generation_id bigint NOT NULL REFERENCES generation (id) ON DELETE CASCADE,
+    token text COLLATE "C" NOT NULL,
+    audience_id integer NOT NULL,
+    entries integer NOT NULL,
+    PRIMARY KEY (generation_id, token, audience_id)
+);
+CREATE TABLE configuration_audience (
+    generation_id bigint NOT NULL REFERENCES generation (id) ON DELETE CASCADE,
+    name text NOT NULL,
+    audience_id integer NOT NULL,
+    entries bigint NOT NULL,
+    total_length bigint NOT NULL,
+    PRIMARY KEY (generation_id, name, audience_id)
+);
+
+-- Return the average length of those entries of a generation that everyone may see, of its numbers of entries and lexemes:
+-- scores tell nothing about the others. 100 where there are only others; NULL without a lexeme.
+CREATE FUNCTION open_average(of_generation bigint, entries numeric, length numeric) RETURNS real
+LANGUAGE sql STABLE SET search_path = sourcebook, public
+RETURN (
+    SELECT CASE WHEN length - hidden.lexemes > 0 THEN ((length - hidden.lexemes) / (entries - hidden.held))::real
+                WHEN length > 0 THEN 100 END
+    FROM (SELECT coalesce(sum(entries), 0) AS held, coalesce(sum(total_length), 0) AS lexemes
+          FROM configuration_audience WHERE generation_id = of_generation) hidden);
+
+-- An entry, as it is counted.
+CREATE TYPE seen_entry AS (generation_id bigint, audience_id integer, configuration text, lexemes tsvector);
+
+-- Add entries to both counts, or take them from these.
+CREATE FUNCTION count_for_audiences(given seen_entry[], step integer) RETURNS void
+LANGUAGE sql SET search_path = sourcebook, public
+AS $$
+    WITH words AS (
+        INSERT INTO lexeme_audience AS held (generation_id, token, audience_id, entries)
+        SELECT generation_id, word.lexeme, audience_id, step * count(*)
+        FROM unnest(given) CROSS JOIN LATERAL unnest(lexemes) AS word GROUP BY 1, 2, 3
+        ON CONFLICT (generation_id, token, audience_id) DO UPDATE SET entries = held.entries + excluded.entries
+    )
+    INSERT INTO configuration_audience AS held (generation_id, name, audience_id, entries, total_length)
+    SELECT generation_id, configuration, audience_id, step * count(*), step * sum(keyword_length(lexemes))
+    FROM unnest(given) GROUP BY 1, 2, 3
+    ON CONFLICT (generation_id, name, audience_id) DO UPDATE
+        SET entries = held.entries + excluded.entries, total_length = held.total_length + excluded.total_length
+$$;
+
+-- Count all entries of documents or of a generation, some thousand at a time.
+CREATE FUNCTION count_documents_for(documents bigint[], audiences integer[], step integer, of_generation bigint DEFAULT NULL)
+RETURNS void LANGUAGE plpgsql SET search_path = sourcebook, public
+AS $$
+DECLARE
+    part record;
+BEGIN
+    FOR part IN
+        SELECT array_agg((entry.generation_id, given.audience_id, entry.configuration, entry.lexemes)::seen_entry) AS entries
+        FROM unnest(documents, audiences) AS given (document_id, audience_id)
+        JOIN search_entry entry USING (document_id)
+        WHERE given.audience_id <> 1 AND (of_generation IS NULL OR entry.generation_id = of_generation)
+        GROUP BY given.document_id / 1000
+    LOOP
+        PERFORM count_for_audiences(part.entries, step);
+    END LOOP;
+END
+$$;
+
+-- Count entries that are published or gone. Bases without permissions pay one look at their sources and counts.
+CREATE FUNCTION follow_audiences() RETURNS trigger
+LANGUAGE plpgsql SET search_path = sourcebook, public
+AS $$
+BEGIN
+    PERFORM FROM generation WHERE id IN (SELECT generation_id FROM changed) ORDER BY id FOR NO KEY UPDATE;
+    IF EXISTS (SELECT FROM source WHERE permissions IS NOT NULL) OR EXISTS (SELECT FROM configuration_audience) THEN
+        PERFORM count_for_audiences(array_agg(
+            (changed.generation_id, audience_id, configuration, lexemes)::seen_entry), TG_ARGV[0]::integer)
+        FROM changed JOIN document ON document.id = changed.document_id
+        WHERE audience_id <> 1
+        HAVING count(*) > 0;
+    END IF;
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER added_0_audiences AFTER INSERT ON search_entry REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION follow_audiences('1');
+CREATE TRIGGER gone_0_audiences AFTER DELETE ON search_entry REFERENCING OLD TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION follow_audiences('-1');
+CREATE TRIGGER updated_0_audiences_gone AFTER UPDATE ON search_entry REFERENCING OLD TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION follow_audiences('-1');
+CREATE TRIGGER updated_0_b_audiences_added AFTER UPDATE ON search_entry REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION follow_audiences('1');
+
+-- Move the counts of documents that others may see now, and let copies and attachments follow. Whoever publishes holds
+-- the generation's row, which comes first here, too: the counts are of what is there when this transaction has it.
+CREATE FUNCTION move_audiences() RETURNS trigger
+LANGUAGE plpgsql SET search_path = sourcebook, public
+AS $$
+DECLARE
+    documents bigint[];
+    before integer[];
+    after integer[];
+BEGIN
+    SELECT array_agg(added.id), array_agg(gone.audience_id), array_agg(added.audience_id)
+    INTO documents, before, after
+    FROM gone JOIN added USING (id) WHERE gone.audience_id <> added.audience_id;
+    IF documents IS NOT NULL THEN
+        PERFORM FROM generation ORDER BY id FOR NO KEY UPDATE;
+        PERFORM count_documents_for(documents, before, -1);
+        PERFORM count_documents_for(documents, after, 1);
+        UPDATE document copy SET audience_id = moved.audience_id
+        FROM document moved, source rule
+        WHERE moved.id = ANY(documents) AND rule.kind = 'collection' AND rule.location = moved.collection
+          AND copy.source_id = rule.id AND copy.uri = moved.uri;
+        UPDATE document inside
+        SET audience_id = audience_for(inside.source_id, inside.uri, coalesce(inside.own_metadata, inside.metadata))
+        FROM document moved
+        JOIN attachment ON attachment.container_sha256 = moved.content_sha256
+            AND attachment.container_parser = moved.content_parser
+        WHERE moved.id = ANY(documents) AND inside.collection = moved.collection
+          AND inside.uri = moved.uri || '/' || attachment.path;
+    END IF;
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER documents_move_audiences AFTER UPDATE ON document REFERENCING OLD TABLE AS gone NEW TABLE AS added
+    FOR EACH STATEMENT EXECUTE FUNCTION move_audiences();
+
+-- Delete the entries of a document before it: afterwards nobody knows who could see them.
+CREATE FUNCTION delete_entries_first() RETURNS trigger
+LANGUAGE plpgsql SET search_path = sourcebook, public
+AS $$
+BEGIN
+    DELETE FROM search_entry WHERE document_id = OLD.id;
+    RETURN OLD;
+END
+$$;
+CREATE TRIGGER documents_gone_with_entries BEFORE DELETE ON document
+    FOR EACH ROW WHEN (OLD.audience_id <> 1) EXECUTE FUNCTION delete_entries_first();
+
+-- The second wall: who asks for principals does so by the role sourcebook_reader, which sees rows of documents of its
+-- audiences alone, in every statement, whatever it says. A session sets sourcebook.audiences; without it the role sees
+-- nothing. The owner and other roles see what they saw.
+
+-- Return the audiences of the session.
+CREATE FUNCTION session_audiences() RETURNS SETOF integer
+LANGUAGE sql STABLE PARALLEL SAFE ROWS 10
+RETURN unnest(nullif(current_setting('sourcebook.audiences', true), '')::integer[]);
+
+ALTER TABLE document ENABLE ROW LEVEL SECURITY;
+CREATE POLICY seen ON document
+    USING (current_user <> 'sourcebook_reader' OR audience_id IN (SELECT session_audiences()));
+ALTER TABLE chunk ENABLE ROW LEVEL SECURITY;
+CREATE POLICY seen ON chunk
+    USING (current_user <> 'sourcebook_reader' OR EXISTS (SELECT FROM document WHERE document.id = chunk.document_id));
+ALTER TABLE indexed_document ENABLE ROW LEVEL SECURITY;
+CREATE POLICY seen ON indexed_document
+    USING (current_user <> 'sourcebook_reader' OR EXISTS (
+        SELECT FROM document WHERE document.id = indexed_document.document_id));
+ALTER TABLE document_name ENABLE ROW LEVEL SECURITY;
+CREATE POLICY seen ON document_name
+    USING (current_user <> 'sourcebook_reader' OR EXISTS (
+        SELECT FROM document WHERE document.id = document_name.document_id));
+ALTER TABLE document_abbreviation ENABLE ROW LEVEL SECURITY;
+CREATE POLICY seen ON document_abbreviation
+    USING (current_user <> 'sourcebook_reader' OR EXISTS (
+        SELECT FROM document WHERE document.id = document_abbreviation.document_id));
+ALTER TABLE document_relation ENABLE ROW LEVEL SECURITY;
+CREATE POLICY seen ON document_relation
+    USING (current_user <> 'sourcebook_reader' OR EXISTS (
+        SELECT FROM document WHERE document.id = document_relation.document_id));
+ALTER TABLE parsed_content ENABLE ROW LEVEL SECURITY;
+CREATE POLICY seen ON parsed_content
+    USING (current_user <> 'sourcebook_reader' OR EXISTS (
+        SELECT FROM document
+        WHERE document.content_sha256 = parsed_content.sha256 AND document.content_parser = parsed_content.parser));
+ALTER TABLE attachment ENABLE ROW LEVEL SECURITY;
+CREATE POLICY seen ON attachment
+    USING (current_user <> 'sourcebook_reader' OR EXISTS (
+        SELECT FROM document
+        WHERE document.content_sha256 = attachment.container_sha256 AND document.content_parser = attachment.container_parser));
+ALTER TABLE raw_file ENABLE ROW LEVEL SECURITY;
+CREATE POLICY seen ON raw_file
+    USING (current_user <> 'sourcebook_reader' OR EXISTS (
+        SELECT FROM document WHERE document.source_id = raw_file.source_id AND document.uri = raw_file.uri));
+ALTER TABLE crawled_page ENABLE ROW LEVEL SECURITY;
+CREATE POLICY seen ON crawled_page
+    USING (current_user <> 'sourcebook_reader' OR EXISTS (
+        SELECT FROM document WHERE document.source_id = crawled_page.source_id AND document.uri = crawled_page.url));
+ALTER TABLE source_record ENABLE ROW LEVEL SECURITY;
+CREATE POLICY seen ON source_record
+    USING (current_user <> 'sourcebook_reader' OR EXISTS (
+        SELECT FROM document WHERE document.source_id = source_record.source_id AND document.uri = source_record.uri));
+ALTER TABLE transcribed_file ENABLE ROW LEVEL SECURITY;
+CREATE POLICY seen ON transcribed_file
+    USING (current_user <> 'sourcebook_reader' OR EXISTS (
+        SELECT FROM document
+        WHERE document.source_id = transcribed_file.source_id AND document.uri = transcribed_file.uri));
+ALTER TABLE frontier ENABLE ROW LEVEL SECURITY;
+CREATE POLICY seen ON frontier
+    USING (current_user <> 'sourcebook_reader' OR EXISTS (
+        SELECT FROM document WHERE document.source_id = frontier.source_id AND document.uri = frontier.url));
+ALTER TABLE processing ENABLE ROW LEVEL SECURITY;
+CREATE POLICY seen ON processing
+    USING (current_user <> 'sourcebook_reader' OR EXISTS (
+        SELECT FROM document WHERE document.collection = processing.collection AND document.uri = processing.uri));
+-- Views ask as whoever asks them.
+ALTER VIEW present_page SET (security_invoker = true);
+ALTER VIEW present_attachment SET (security_invoker = true);
+ALTER VIEW present_source_item SET (security_invoker = true);
+ALTER VIEW source_item SET (security_invoker = true);
+ALTER VIEW item SET (security_invoker = true);
+
+-- Statistics of what the session's audiences may see, under the names of the tables: sessions of the reader find these
+-- first. A lexeme that no visible entry holds is not there.
+CREATE SCHEMA IF NOT EXISTS sourcebook_seen;
+CREATE VIEW sourcebook_seen.lexeme AS
+SELECT generation_id, token, id, entries
+FROM (
+    SELECT whole.generation_id, whole.token, whole.id,
+           whole.entries - coalesce((
+               SELECT sum(hidden.entries) FROM lexeme_audience hidden
+               WHERE hidden.generation_id = whole.generation_id AND hidden.token = whole.token
+                 AND hidden.audience_id NOT IN (SELECT session_audiences())), 0)::integer AS entries
+    FROM lexeme whole
+) held
+WHERE entries > 0;
+CREATE VIEW sourcebook_seen.text_configuration AS
+SELECT generation_id, name, entries
+FROM (
+    SELECT whole.generation_id, whole.name,
+           whole.entries - coalesce((
+               SELECT sum(hidden.entries) FROM configuration_audience hidden
+               WHERE hidden.generation_id = whole.generation_id AND hidden.name = whole.name
+                 AND hidden.audience_id NOT IN (SELECT session_audiences())), 0)::bigint AS entries
+    FROM text_configuration whole
+) held
+WHERE entries > 0;
+CREATE VIEW sourcebook_seen.generation AS
+SELECT whole.id, whole.collection, whole.chunking, whole.embedding, whole.model, whole.dimensions, whole.created_at,
+       whole.entry_count - hidden.entries AS entry_count, whole.total_length - hidden.total_length AS total_length,
+       whole.average_length, whole.averaged_entries, whole.prepared_with, whole.text_count, whole.retired_at
+FROM generation whole
+CROSS JOIN LATERAL (
+    SELECT coalesce(sum(held.entries), 0)::bigint AS entries, coalesce(sum(held.total_length), 0)::bigint AS total_length
+    FROM configuration_audience held
+    WHERE held.generation_id = whole.id AND held.audience_id NOT IN (SELECT session_audiences())
+) hidden;
+
+-- Make the role sourcebook_reader what it is: what it may read. Return whether it is there; where this role may not
+-- create it, an administrator does.
+CREATE FUNCTION prepare_reader() RETURNS boolean
+LANGUAGE plpgsql SET search_path = sourcebook, public
+AS $$
+DECLARE
+    reader text;
+BEGIN
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'sourcebook_reader') THEN
+        BEGIN
+            CREATE ROLE sourcebook_reader NOLOGIN;
+        EXCEPTION
+            WHEN insufficient_privilege THEN RETURN false;
+            WHEN duplicate_object OR unique_violation THEN NULL;  -- another session made it in between
+        END;
+    END IF;
+    -- Since PostgreSQL 16 whoever makes a role is a member of it, and may not be it.
+    IF NOT pg_has_role(current_user, 'sourcebook_reader',
+                       CASE WHEN current_setting('server_version_num')::integer < 160000 THEN 'MEMBER' ELSE 'SET' END) THEN
+        BEGIN
+            GRANT sourcebook_reader TO CURRENT_USER;
+        EXCEPTION
+            WHEN insufficient_privilege THEN RETURN false;
+        END;
+    END IF;
+    GRANT USAGE ON SCHEMA sourcebook, sourcebook_seen TO sourcebook_reader;
+    GRANT SELECT ON ALL TABLES IN SCHEMA sourcebook_seen TO sourcebook_reader;
+    GRANT SELECT ON collection, source, activation, document, chunk, indexed_document, search_entry, keyword_entry,
+        keyword_block, keyword_block_size, embedding, document_name, document_relation, document_abbreviation,
+        parsed_content, attachment, raw_file, crawled_page, source_record, transcribed_file, frontier, processing,
+        present_page, present_attachment, present_source_item, source_item, item TO sourcebook_reader;
+    RETURN true;
+END
+$$;

@@ -1,0 +1,107 @@
+"""Signed tokens (JWT, RFC 7519): whether one is its issuer's and for this server, and for whom it asks.
+
+Nothing that its header says is believed: the algorithm must be one of the settings, and fit the key that the issuer
+publishes under the `kid`. Keys and URLs in it (`jwk`, `jku`, `x5c`, `x5u`) are not read.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import jwt
+
+from sourcebook.config.principals import GROUP, MOST, USER, principal_set
+from sourcebook.model.access import Grant, asker_for
+from sourcebook.server.identity.signing_keys import SigningKeys
+from sourcebook.server.identity.token_settings import TokenSettings
+from sourcebook.server.problems import TokenError
+
+LONGEST: Final = 1 << 18
+"""Characters of a token: room for the names of ten thousand groups."""
+_REASONS: Final[tuple[tuple[type[jwt.PyJWTError], str], ...]] = (
+    (jwt.ExpiredSignatureError, "it has expired"),
+    (jwt.ImmatureSignatureError, "it is not valid yet"),
+    (jwt.InvalidAudienceError, "it is for another audience"),
+    (jwt.InvalidIssuerError, "another issuer made it"),
+    (jwt.MissingRequiredClaimError, "it lacks one of iss, aud, exp"),
+    (jwt.InvalidAlgorithmError, "its algorithm is not allowed"),
+    (jwt.InvalidSignatureError, "its signature is wrong"),
+)
+"""Reasons for which a token is refused, without anything that it says."""
+
+
+class Tokens:
+    """Tokens of one issuer. Thread-safe.
+
+    Args:
+        settings: whose tokens are taken, and what they open.
+        keys: the issuer's keys.
+    """
+
+    def __init__(self, settings: TokenSettings, keys: SigningKeys | None = None) -> None:
+        self._settings = settings
+        self._keys = keys or SigningKeys(settings)
+
+    def grant_of(self, token: str) -> Grant:
+        """Return what the bearer of a token may do, and for whom it asks.
+
+        Raises:
+            TokenError: it is none of the issuer's for this server, or is not valid now.
+            IssuerError: the issuer does not tell its keys.
+        """
+        if len(token) > LONGEST:
+            raise TokenError(f"the token is longer than {LONGEST:,} characters: let it name fewer groups")
+        claims = self._verified(token)
+        asker = asker_for(_principals(claims, self._settings))
+        return Grant("token", self._settings.scopes, self._settings.collections, None, asker)
+
+    def _verified(self, token: str) -> Mapping[str, Any]:
+        """Return the claims of a token whose signature, times, issuer and audience are right."""
+        try:
+            header = jwt.get_unverified_header(token)
+            algorithm = header.get("alg")
+            if algorithm not in self._settings.algorithms:
+                raise jwt.InvalidAlgorithmError
+            published = self._keys.find(header.get("kid"))
+            if published.get("alg", algorithm) != algorithm:
+                raise jwt.InvalidAlgorithmError
+            return jwt.decode(
+                token,
+                jwt.PyJWK(dict(published), algorithm),
+                algorithms=[algorithm],
+                audience=self._settings.audiences,
+                issuer=self._settings.issuer,
+                leeway=self._settings.leeway,
+                options={"require": ["exp", "iss", "aud"], "enforce_minimum_key_length": True},
+            )
+        except jwt.PyJWTError as error:
+            reason = next((said for kind, said in _REASONS if isinstance(error, kind)), "it cannot be read")
+            raise TokenError(f"the token is not valid: {reason}") from None
+        except (ValueError, TypeError, OverflowError, RecursionError):  # claims of odd types, nested without end
+            raise TokenError("the token is not valid: it cannot be read") from None
+
+
+def _principals(claims: Mapping[str, Any], settings: TokenSettings) -> frozenset[str]:
+    """Return the principals that the claims of a token name.
+
+    Raises:
+        TokenError: it names no user, or its groups are not a list of names.
+    """
+    user, groups = claims.get(settings.user_claim), claims.get(settings.groups_claim, [])
+    if not isinstance(user, str):
+        raise TokenError(f"the token names no user: its claim {settings.user_claim} is missing, or is no text")
+    if settings.user_claim == "email" and claims.get("email_verified", True) not in (True, "true"):
+        raise TokenError("the token names no user: its issuer has not verified the address")
+    elsewhere = claims.get("_claim_names")
+    if (isinstance(elsewhere, dict) and settings.groups_claim in elsewhere) or claims.get("hasgroups") is True:
+        raise TokenError(
+            "the token does not name the groups of its user, who is in too many (overage): let the issuer name only "
+            "those that belong to this application"
+        )
+    if not isinstance(groups, list) or not all(isinstance(group, str) for group in groups):
+        raise TokenError(f"the token's claim {settings.groups_claim} is no list of names")
+    try:
+        return principal_set([f"{USER}:{user}", *(f"{GROUP}:{group}" for group in groups)])
+    except ValueError:
+        raise TokenError(
+            f"the token names a user or a group that is no principal, or more than {MOST:,} groups"
+        ) from None

@@ -1,0 +1,36 @@
+"""Counts of entries by audience, against a recount of the entries themselves."""
+
+from collections.abc import Iterator
+
+from psycopg import Connection
+
+_WORDS = """
+SELECT 'lexeme', generation_id, token, audience_id, kept.entries, counted.entries
+FROM (SELECT * FROM lexeme_audience WHERE entries <> 0) kept
+FULL JOIN (
+    SELECT entry.generation_id, word.lexeme AS token, document.audience_id, count(*)::integer AS entries
+    FROM search_entry entry JOIN document ON document.id = entry.document_id
+    CROSS JOIN LATERAL unnest(entry.lexemes) AS word
+    WHERE document.audience_id <> 1 GROUP BY 1, 2, 3
+) counted USING (generation_id, token, audience_id)
+WHERE kept.entries IS DISTINCT FROM counted.entries
+UNION ALL
+SELECT 'configuration', generation_id, name, audience_id, kept.entries, counted.entries
+FROM (SELECT * FROM configuration_audience WHERE entries <> 0 OR total_length <> 0) kept
+FULL JOIN (
+    SELECT entry.generation_id, entry.configuration AS name, document.audience_id, count(*) AS entries,
+           sum(keyword_length(entry.lexemes)) AS total_length
+    FROM search_entry entry JOIN document ON document.id = entry.document_id
+    WHERE document.audience_id <> 1 GROUP BY 1, 2, 3
+) counted USING (generation_id, name, audience_id)
+WHERE (kept.entries, kept.total_length) IS DISTINCT FROM (counted.entries, counted.total_length)
+UNION ALL
+SELECT 'audience', id, uri, audience_id, audience_id, audience_for(source_id, uri, metadata) FROM document
+WHERE audience_id <> audience_for(source_id, uri, metadata)
+"""
+
+
+def wrong_counts(connection: Connection) -> Iterator[str]:
+    """Yield each kept count that is another than the counted one, and each document with another audience."""
+    for kind, place, name, audience, kept, counted in connection.execute(_WORDS):
+        yield f"{kind} {name} of {place}, audience {audience}: kept {kept}, counted {counted}"
