@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial, update_wrapper
@@ -114,8 +114,17 @@ class AsyncKnowledgeBase(AwaitedFace, Operations):
 
     @staticmethod
     def _method_of(operation: Operation[P, Answer]) -> Callable[..., Any]:
-        """Return an operation that runs in a thread of the pool."""
-        return awaited(operation.function)
+        """Return the method of the wrapped knowledge base, which runs in a thread of the pool."""
+
+        def asked(knowledge: Opened, *args: P.args, **options: P.kwargs) -> Answer:
+            method: Callable[P, Answer] = getattr(knowledge, operation.name)
+            return method(*args, **options)
+
+        return awaited(update_wrapper(asked, operation.function))
+
+    async def seen_by(self, principals: Iterable[str]) -> AsyncKnowledgeBase:
+        """Return this knowledge base as principals see it; see `KnowledgeBase.seen_by`. Close it before this one."""
+        return AsyncKnowledgeBase(await self.run(partial(self._knowledge.seen_by, principals)))
 
     async def close(self) -> None:
         """Wait for running searches, and close the knowledge base."""

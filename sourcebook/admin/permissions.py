@@ -1,4 +1,4 @@
-"""Who may see which documents, and why; and the groups of the settings."""
+"""Permissions: who may see which documents, and why; and the groups of the settings."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence

@@ -10,6 +10,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from sourcebook.config.gone_settings import GONE
+from sourcebook.config.permissions import PERMISSION_FIELDS
 from sourcebook.config.yaml_file import ConfigurationText, KeyPath, Position, describe
 
 MOST_PROBLEMS = 20
@@ -175,7 +176,7 @@ def _allowed(model: type[BaseModel], at: KeyPath) -> str:
 
 def _keys(model: type[BaseModel], at: KeyPath) -> list[str]:
     annotation, _ = _declaration(model, at)
-    return list(_fields(annotation))
+    return sorted(_fields(annotation), key=lambda name: name in PERMISSION_FIELDS)  # inherited ones come first there
 
 
 def _declaration(model: type[BaseModel], at: KeyPath) -> tuple[Any, str]:

@@ -46,7 +46,7 @@ def memberships(groups: Groups) -> list[tuple[str, str]]:
 
 
 class SourcePermissions(Settings):
-    """Who may see the documents of a source."""
+    """Permissions of a source: who may see its documents."""
 
     allowed: Principals | dict[Pattern, Principals] | None = Field(
         default=None,

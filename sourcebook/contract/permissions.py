@@ -1,4 +1,4 @@
-"""Who may see which documents, and why."""
+"""Permissions: who may see which documents, and why."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -10,7 +10,7 @@ ReasonKind = Literal["unset", "rule", "unmatched", "document", "invalid", "recor
 
 @dataclass(frozen=True, slots=True)
 class PermissionReason(PlainValues):
-    """What decides who may see a document."""
+    """Reason why a document is seen by those who see it."""
 
     kind: ReasonKind
     """`unset`: the source says nothing, so that everyone sees it; `rule`: the source's `allowed`; `unmatched`: none of

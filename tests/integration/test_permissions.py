@@ -1,8 +1,11 @@
 """Who may see what: documents, statistics and operations for principals."""
 
+import asyncio
+
 import pytest
 from psycopg.types.json import Jsonb
 
+from sourcebook.async_knowledge_base import AsyncKnowledgeBase
 from sourcebook.errors import AccessError, SourcebookError
 from sourcebook.operations.seen import OPEN
 from sourcebook.operations.table import OPERATIONS
@@ -126,3 +129,20 @@ def test_each_operation_is_open_to_principals_or_refused(stages: Stages, chat: C
     for name in OPERATIONS.keys() - OPEN:
         with pytest.raises(AccessError, match="not open to principals"):
             getattr(seen, name)()
+
+
+def test_principals_are_asked_for_in_asyncio(stages: Stages) -> None:
+    """With the same answers, and the same refusals."""
+    stages.write("open.md", "# Open\n\nThe barnacle marks high water.")
+    stages.write("board.md", "# Board\n\nThe barnacle is sold.")
+    stages.configure()
+    allow(stages, rule("board", "group:board"), rule(None, "everyone"))
+    stages.run()
+
+    async def titles() -> list[str]:
+        seen = await AsyncKnowledgeBase(stages.knowledge).seen_by(["user:anna"])
+        with pytest.raises(AccessError, match="not open to principals"):
+            await seen.status()
+        return [hit.title for hit in await seen.search("barnacle")]
+
+    assert asyncio.run(titles()) == ["Open"]

@@ -30,6 +30,7 @@ def test_every_extra_is_looked_for() -> None:
         "ruamel.yaml": "ruamel.yaml",
         "llama-index-core": "llama_index.core",
         "haystack-ai": "haystack",
+        "pyjwt": "jwt",
     }
     for extra, requirements in extras.items():
         needed = [each for each in map(Requirement, requirements) if each.marker is None or each.marker.evaluate()]
