@@ -104,9 +104,11 @@ class Database(Closing):
                     if connection.execute(queries["prepare_reader"]).fetchone() != (True,):
                         role = connection.info.user
                         raise DatabaseError(
-                            f"principals read by the role sourcebook_reader, which {role} may not make or may not be",
+                            f"principals read by the role sourcebook_reader, which {role} may not make or may not be, "
+                            "or by a schema that it may not make",
                             remedy="as an administrator of the database's server, run  CREATE ROLE sourcebook_reader "
-                            f"(where it is missing), and  GRANT sourcebook_reader TO {role}",
+                            f"(where it is missing),  GRANT sourcebook_reader TO {role}, and  "
+                            f"CREATE SCHEMA IF NOT EXISTS sourcebook_seen AUTHORIZATION {role}",
                         )
                 self._readers = ConnectionPool(
                     self.url,

@@ -32,7 +32,7 @@ def test_a_database_half_made_is_made_whole(workplace: Workplace, stage: str, wi
             with suppress(psutil.NoSuchProcess):
                 one.kill()
         process.communicate(timeout=60)
-    assert set(workplace.json("apply")) == {"added", "changed", "unchanged", "removed", "rebuilt", "warnings"}
+    assert set(workplace.json("apply")) == {"added", "changed", "groups", "unchanged", "removed", "rebuilt", "warnings"}
     (status,) = workplace.json("status")["collections"]
     assert (status["name"], status["stale"]) == ("handbook", 1)
     settings = (workplace.home / "postgres" / "postgresql.conf").read_text()

@@ -173,6 +173,7 @@ ORDER = [
     "statistics",
     "sources",
     "plan",
+    "permissions",
     "usage",
     "search",
     "context",

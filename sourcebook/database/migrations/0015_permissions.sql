@@ -416,50 +416,62 @@ ALTER VIEW present_source_item SET (security_invoker = true);
 ALTER VIEW source_item SET (security_invoker = true);
 ALTER VIEW item SET (security_invoker = true);
 
--- Statistics of what the session's audiences may see, under the names of the tables: sessions of the reader find these
--- first. A lexeme that no visible entry holds is not there.
-CREATE SCHEMA IF NOT EXISTS sourcebook_seen;
-CREATE VIEW sourcebook_seen.lexeme AS
-SELECT generation_id, token, id, entries
-FROM (
-    SELECT whole.generation_id, whole.token, whole.id,
-           whole.entries - coalesce((
-               SELECT sum(hidden.entries) FROM lexeme_audience hidden
-               WHERE hidden.generation_id = whole.generation_id AND hidden.token = whole.token
-                 AND hidden.audience_id NOT IN (SELECT session_audiences())), 0)::integer AS entries
-    FROM lexeme whole
-) held
-WHERE entries > 0;
-CREATE VIEW sourcebook_seen.text_configuration AS
-SELECT generation_id, name, entries
-FROM (
-    SELECT whole.generation_id, whole.name,
-           whole.entries - coalesce((
-               SELECT sum(hidden.entries) FROM configuration_audience hidden
-               WHERE hidden.generation_id = whole.generation_id AND hidden.name = whole.name
-                 AND hidden.audience_id NOT IN (SELECT session_audiences())), 0)::bigint AS entries
-    FROM text_configuration whole
-) held
-WHERE entries > 0;
-CREATE VIEW sourcebook_seen.generation AS
-SELECT whole.id, whole.collection, whole.chunking, whole.embedding, whole.model, whole.dimensions, whole.created_at,
-       whole.entry_count - hidden.entries AS entry_count, whole.total_length - hidden.total_length AS total_length,
-       whole.average_length, whole.averaged_entries, whole.prepared_with, whole.text_count, whole.retired_at
-FROM generation whole
-CROSS JOIN LATERAL (
-    SELECT coalesce(sum(held.entries), 0)::bigint AS entries, coalesce(sum(held.total_length), 0)::bigint AS total_length
-    FROM configuration_audience held
-    WHERE held.generation_id = whole.id AND held.audience_id NOT IN (SELECT session_audiences())
-) hidden;
+-- Make the views of the statistics of what the session's audiences may see, under the names of the tables: sessions of
+-- the reader find these first. A lexeme that no visible entry holds is not there.
+CREATE FUNCTION make_seen_views() RETURNS void
+LANGUAGE plpgsql SET search_path = sourcebook, public
+AS $$
+BEGIN
+    CREATE SCHEMA IF NOT EXISTS sourcebook_seen;
+    CREATE VIEW sourcebook_seen.lexeme AS
+    SELECT generation_id, token, id, entries
+    FROM (
+        SELECT whole.generation_id, whole.token, whole.id,
+               whole.entries - coalesce((
+                   SELECT sum(hidden.entries) FROM lexeme_audience hidden
+                   WHERE hidden.generation_id = whole.generation_id AND hidden.token = whole.token
+                     AND hidden.audience_id NOT IN (SELECT session_audiences())), 0)::integer AS entries
+        FROM lexeme whole
+    ) held
+    WHERE entries > 0;
+    CREATE VIEW sourcebook_seen.text_configuration AS
+    SELECT generation_id, name, entries
+    FROM (
+        SELECT whole.generation_id, whole.name,
+               whole.entries - coalesce((
+                   SELECT sum(hidden.entries) FROM configuration_audience hidden
+                   WHERE hidden.generation_id = whole.generation_id AND hidden.name = whole.name
+                     AND hidden.audience_id NOT IN (SELECT session_audiences())), 0)::bigint AS entries
+        FROM text_configuration whole
+    ) held
+    WHERE entries > 0;
+    CREATE VIEW sourcebook_seen.generation AS
+    SELECT whole.id, whole.collection, whole.chunking, whole.embedding, whole.model, whole.dimensions, whole.created_at,
+           whole.entry_count - hidden.entries AS entry_count, whole.total_length - hidden.total_length AS total_length,
+           whole.average_length, whole.averaged_entries, whole.prepared_with, whole.text_count, whole.retired_at
+    FROM generation whole
+    CROSS JOIN LATERAL (
+        SELECT coalesce(sum(held.entries), 0)::bigint AS entries, coalesce(sum(held.total_length), 0)::bigint AS total_length
+        FROM configuration_audience held
+        WHERE held.generation_id = whole.id AND held.audience_id NOT IN (SELECT session_audiences())
+    ) hidden;
+END
+$$;
 
 -- Make the role sourcebook_reader what it is: what it may read. Return whether it is there; where this role may not
--- create it, an administrator does.
+-- create it, or a schema, an administrator does.
 CREATE FUNCTION prepare_reader() RETURNS boolean
 LANGUAGE plpgsql SET search_path = sourcebook, public
 AS $$
-DECLARE
-    reader text;
 BEGIN
+    BEGIN
+        IF to_regclass('sourcebook_seen.generation') IS NULL THEN
+            PERFORM make_seen_views();
+        END IF;
+    EXCEPTION
+        WHEN insufficient_privilege THEN RETURN false;
+        WHEN duplicate_table OR unique_violation THEN NULL;  -- another session made them in between
+    END;
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'sourcebook_reader') THEN
         BEGIN
             CREATE ROLE sourcebook_reader NOLOGIN;

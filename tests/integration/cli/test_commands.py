@@ -19,7 +19,7 @@ from tests.integration.cli.command import Ingest, run, start
 class TestApply:
     def test_says_what_changed(self, here: Path) -> None:
         """Each collection is added, changed, unchanged or removed, and the next step is named."""
-        unchanged: dict[str, Any] = {"changed": [], "unchanged": [], "warnings": [], "rebuilt": {}}
+        unchanged: dict[str, Any] = {"changed": [], "groups": [], "unchanged": [], "warnings": [], "rebuilt": {}}
         assert run("apply", "--json").json == {"added": ["boat"], "removed": [], **unchanged}
         (here / "other.yaml").write_text("collections:\n  ship:\n    files: [{root: ./docs}]\n")
         applied = run("apply", "other.yaml", "--json")
