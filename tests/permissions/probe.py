@@ -101,6 +101,6 @@ class Probe:
         try:
             text = json.dumps(answer(), default=str, sort_keys=True)
         except SourcebookError as error:
-            text = f"{type(error).__name__}: {error}".replace(str(hidden[0]), "NUMBER")
-            text = text.replace(hidden[1].removeprefix("file://"), "PATH")
+            text = f"{type(error).__name__}: {error}".replace(hidden[1].removeprefix("file://"), "PATH")
+            text = re.sub(rf"\b{hidden[0]}\b", "NUMBER", text)
         return _CLOCKS.sub("", text)
