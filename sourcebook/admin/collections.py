@@ -148,6 +148,11 @@ def record_collection(
     for part, names in _LATER.items():
         held: Settings = getattr(settings, part)
         unset[part] = {name for name in names if getattr(held, name) == _default(held, name)}
+    for part in {"files", "sites", "repositories", "records"} - unset.keys():
+        unset[part] = {
+            number: {field for field in PERMISSION_FIELDS if getattr(source, field) == _default(source, field)}
+            for number, source in enumerate(getattr(settings, part))
+        }
     values = {
         "name": name,
         "settings": Jsonb(settings.model_dump(mode="json", by_alias=True, exclude=unset)),
@@ -172,8 +177,9 @@ def record_collection(
     for source in sources:
         row = _source_row(source, anonymous=written is not None)
         touched += connection.execute(queries["record_source"], {"collection": name, **row}).rowcount
-        permissions = {"collection": name, **row, "permissions": _permissions(source)}
-        touched += connection.execute(queries["record_permissions"], permissions).rowcount
+        said = {"collection": name, **row, "permissions": _permissions(source)}
+        if connection.execute(queries["are_other_permissions"], said).fetchone():  # else nobody need wait
+            touched += connection.execute(queries["record_permissions"], said).rowcount
         places[row["kind"]].append(source.location)
     kept = {"folders": places["files"], "sites": places["site"], "collections": places["collection"]}
     touched += connection.execute(queries["remove_sources"], {"collection": name, **kept}).rowcount

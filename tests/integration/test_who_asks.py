@@ -1,6 +1,5 @@
 """For whom a request asks, over HTTP: keys of principals, front ends that ask on behalf of others, signed tokens."""
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ from mcp.shared.auth import ProtectedResourceMetadata
 
 from sourcebook.admin.access_keys import create_key
 from sourcebook.errors import QueryError
-from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.server import page, routes
 from sourcebook.server.adapters import chat, dify, open_webui
 from sourcebook.server.app import create_app, routers
@@ -24,6 +22,7 @@ from sourcebook.server.mcp.catalogue import CHATGPT_TOOLS, TOOLS
 from sourcebook.server.rate_limits import RateLimits
 from tests.integration.http_server import Client, serving
 from tests.integration.mcp_client import Agent, over_http
+from tests.integration.noting import Noting
 from tests.integration.stages import Stages
 from tests.integration.test_page_access import open_form, post
 from tests.token_issuer import Issuer, issuing, rsa_key, unsigned
@@ -41,16 +40,6 @@ OPEN_TOOLS = [
 ]
 
 
-class Noting(KnowledgeBase):
-    """A knowledge base that notes for whom it is asked."""
-
-    asked: list[frozenset[str]]
-
-    def seen_by(self, principals: Iterable[str]) -> Any:
-        self.asked.append(frozenset(principals))
-        return self
-
-
 def fill(stages: Stages) -> None:
     """One collection."""
     stages.write("handbook/power.md", "# Power\n\nThe batteries of the tide gauge last fourteen months.")
@@ -65,9 +54,7 @@ def base(filled: Stages) -> Stages:
 
 @pytest.fixture
 def noting(base: Stages) -> Noting:
-    noting = Noting(base.database, query_embedder=base.embedder)
-    noting.asked = []
-    return noting
+    return Noting(base.database, query_embedder=base.embedder)
 
 
 def made(base: Stages, name: str, **options: Any) -> str:

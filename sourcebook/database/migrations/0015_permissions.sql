@@ -463,14 +463,16 @@ $$;
 CREATE FUNCTION prepare_reader() RETURNS boolean
 LANGUAGE plpgsql SET search_path = sourcebook, public
 AS $$
+DECLARE
+    readable text;
 BEGIN
+    PERFORM pg_advisory_xact_lock(hashtextextended('sourcebook reader', 0));  -- processes that begin at the same time
     BEGIN
         IF to_regclass('sourcebook_seen.generation') IS NULL THEN
             PERFORM make_seen_views();
         END IF;
     EXCEPTION
         WHEN insufficient_privilege THEN RETURN false;
-        WHEN duplicate_table OR unique_violation THEN NULL;  -- another session made them in between
     END;
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'sourcebook_reader') THEN
         BEGIN
@@ -489,12 +491,21 @@ BEGIN
             WHEN insufficient_privilege THEN RETURN false;
         END;
     END IF;
-    GRANT USAGE ON SCHEMA sourcebook, sourcebook_seen TO sourcebook_reader;
-    GRANT SELECT ON ALL TABLES IN SCHEMA sourcebook_seen TO sourcebook_reader;
-    GRANT SELECT ON collection, source, activation, document, chunk, indexed_document, search_entry, keyword_entry,
-        keyword_block, keyword_block_size, embedding, document_name, document_relation, document_abbreviation,
-        parsed_content, attachment, raw_file, crawled_page, source_record, transcribed_file, frontier, processing,
-        present_page, present_attachment, present_source_item, source_item, item TO sourcebook_reader;
+    -- Granting what is granted would write the catalog again, under the feet of whoever else does.
+    IF NOT has_schema_privilege('sourcebook_reader', 'sourcebook_seen', 'USAGE') THEN
+        GRANT USAGE ON SCHEMA sourcebook, sourcebook_seen TO sourcebook_reader;
+        GRANT SELECT ON ALL TABLES IN SCHEMA sourcebook_seen TO sourcebook_reader;
+    END IF;
+    FOREACH readable IN ARRAY ARRAY[
+        'collection', 'source', 'activation', 'document', 'chunk', 'indexed_document', 'search_entry', 'keyword_entry',
+        'keyword_block', 'keyword_block_size', 'embedding', 'document_name', 'document_relation', 'document_abbreviation',
+        'parsed_content', 'attachment', 'raw_file', 'crawled_page', 'source_record', 'transcribed_file', 'frontier',
+        'processing', 'present_page', 'present_attachment', 'present_source_item', 'source_item', 'item']
+    LOOP
+        IF NOT has_table_privilege('sourcebook_reader', readable, 'SELECT') THEN
+            EXECUTE format('GRANT SELECT ON %I TO sourcebook_reader', readable);
+        END IF;
+    END LOOP;
     RETURN true;
 END
 $$;

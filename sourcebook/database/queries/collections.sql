@@ -25,11 +25,16 @@ ON CONFLICT (collection, kind, location) DO UPDATE SET
         IS DISTINCT FROM
         (excluded.include, excluded.exclude, excluded.tags, excluded.max_bytes, excluded.settings, NULL);
 
--- name: record_permissions
--- Record who may see the items of a source, which its documents follow.
-UPDATE source SET permissions = %(permissions)s
+-- name: are_other_permissions
+-- Return a row where a source is seen by others than those who are to see its items.
+SELECT true FROM source
 WHERE collection = %(collection)s AND kind = %(kind)s AND location = %(location)s
   AND permissions IS DISTINCT FROM %(permissions)s;
+
+-- name: record_permissions
+-- Record who may see the items of a source, which its documents follow; whoever writes documents is waited for.
+UPDATE source SET permissions = %(permissions)s
+WHERE collection = %(collection)s AND kind = %(kind)s AND location = %(location)s;
 
 -- name: remove_sources
 -- Mark the sources of a collection as removed that its configuration no longer names; uploads are in none.
