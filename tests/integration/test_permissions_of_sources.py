@@ -1,8 +1,13 @@
 """Who may see what, as settings, front matter and records say it."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from psycopg import sql
+
+from sourcebook.config.permissions import PERMISSION_FIELDS
+from sourcebook.database.queries import queries
 from tests.integration.record_stages import RecordStages
 from tests.integration.stages import Stages
 
@@ -119,3 +124,64 @@ def test_an_attachment_follows_its_message(stages: Stages) -> None:
     assert len(seen(stages, "group:hr")) == 2
     configure(stages, allowed={"*/*.eml": ["everyone"], "**": ["group:hr"]})
     assert len(seen(stages)) == 2
+
+
+def test_settings_without_a_change_wait_for_nobody(stages: Stages) -> None:
+    """Whoever writes documents meanwhile is waited for only where permissions change; unset ones are not kept."""
+    stages.write("a.md", "# A\n\nThe barnacle.")
+    configure(stages)
+    stages.run()
+    (kept,) = stages.rows("SELECT settings -> 'files' -> 0 AS folder FROM collection")
+    assert not PERMISSION_FIELDS & kept["folder"].keys()
+    with stages.connection() as writer, writer.transaction():
+        writer.execute("UPDATE document SET title = title")
+        with ThreadPoolExecutor(1) as threads:
+            threads.submit(configure, stages).result(timeout=20)
+    configure(stages, allowed=["group:board"])
+    (kept,) = stages.rows("SELECT settings -> 'files' -> 0 AS folder FROM collection")
+    assert kept["folder"]["allowed"] == ["group:board"]
+
+
+def test_processes_that_begin_at_once_prepare_the_reader(stages: Stages) -> None:
+    """None of them fails over what another one has just made or granted."""
+
+    def prepare(_: int) -> object:
+        with stages.database.own_connection() as connection:
+            connection.execute(queries["configure_connection"])
+            return connection.execute(queries["prepare_reader"]).fetchone()
+
+    stages.configure()
+    with ThreadPoolExecutor(8) as threads:
+        assert set(threads.map(prepare, range(24))) == {(True,)}
+
+
+def test_the_second_wall_hides_every_row_of_a_hidden_document(stages: Stages) -> None:
+    """In each table that the reader reads, whatever the statement: rows with text are those of visible documents."""
+    mail = (
+        "From: a@example.com\nSubject: Pay\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n"
+        "--b\nContent-Type: text/plain\n\nThe barnacle.\n"
+        "--b\nContent-Type: text/plain\nContent-Disposition: attachment; filename=pay.txt\n\nThe limpet.\n--b--\n"
+    )
+    stages.write("pay.eml", mail)
+    stages.write("a.md", "# A\n\nThe General Data Protection Regulation (GDPR) is [here](b.md).")
+    stages.write("b.md", "# B\n\nThe barnacle.")
+    configure(stages, allowed=["group:board"])
+    stages.run()
+    without_text = {"collection", "source", "activation", "embedding", "search_entry", "keyword_entry"}
+    without_text |= {"keyword_block", "keyword_block_size"}
+    board, other = (stages.knowledge.seen_by([each])._seen for each in ("group:board", "user:anna"))
+    granted = stages.rows(
+        "SELECT table_name AS name FROM information_schema.role_table_grants"
+        " WHERE grantee = 'sourcebook_reader' AND table_schema = 'sourcebook'"
+    )
+    tables = {row["name"] for row in granted} - without_text
+    counts = {}
+    with board.connection() as theirs, other.connection() as hers:
+        for table in tables:
+            statement = sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier(table))
+            counts[table] = theirs.execute(statement).fetchone()
+            assert hers.execute(statement).fetchone() == (0,), table
+    unwritten = {"crawled_page", "source_record", "transcribed_file", "frontier", "processing"}
+    assert {table for table, count in counts.items() if count == (0,)} == unwritten
+    guarded = stages.rows("SELECT tablename AS name FROM pg_policies WHERE policyname = 'seen'")
+    assert {row["name"] for row in guarded} == tables - {"item", "source_item", "present_attachment"}
