@@ -51,17 +51,21 @@ SELECT audience_of('{}', '{}');
 
 -- Return the audiences that some principals belong to, with the groups that these are members of; also to the reader.
 CREATE FUNCTION audiences_of(principals text[]) RETURNS integer[]
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = sourcebook, public
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = sourcebook, public SET plan_cache_mode = force_generic_plan
 AS $$
-    WITH RECURSIVE belonging (principal) AS (
-        SELECT unnest(principals || 'everyone'::text)
-        UNION  -- which ends where groups are members of each other
-        SELECT held.principal FROM group_member held JOIN belonging ON belonging.principal = held.member
-    ), named AS (
-        SELECT audience_id, bool_or(is_denied) AS is_denied
-        FROM audience_principal JOIN belonging USING (principal) GROUP BY audience_id
-    )
-    SELECT coalesce(array_agg(audience_id ORDER BY audience_id), '{}') FROM named WHERE NOT is_denied
+BEGIN  -- one plan is made per session, as for passages_of: planning took longer than running
+    RETURN (
+        WITH RECURSIVE belonging (principal) AS (
+            SELECT unnest(principals || 'everyone'::text)
+            UNION  -- which ends where groups are members of each other
+            SELECT held.principal FROM group_member held JOIN belonging ON belonging.principal = held.member
+        ), named AS (
+            SELECT audience_id, bool_or(is_denied) AS is_denied
+            FROM audience_principal JOIN belonging USING (principal) GROUP BY audience_id
+        )
+        SELECT coalesce(array_agg(audience_id ORDER BY audience_id), '{}') FROM named WHERE NOT is_denied
+    );
+END
 $$;
 
 -- Return the audience of an item: what its source says of it in `permissions`. With `by_record` a record says it itself,
