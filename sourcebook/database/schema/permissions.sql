@@ -49,8 +49,9 @@ SELECT audience_of('{}', '{}');
 -- Return the audiences that some principals belong to, with the groups that these are members of; also to the reader.
 CREATE FUNCTION audiences_of(principals text[]) RETURNS integer[]
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = sourcebook, public SET plan_cache_mode = force_generic_plan
+    SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
-BEGIN  -- one plan is made per session, as for passages_of: planning took longer than running
+BEGIN  -- one plan is made per session, as for passages_of, which looks each principal up however tables grow
     RETURN (
         WITH RECURSIVE belonging (principal) AS (
             SELECT unnest(principals || 'everyone'::text)
