@@ -136,7 +136,7 @@ def test_settings_without_a_change_wait_for_nobody(stages: Stages) -> None:
     with stages.connection() as writer, writer.transaction():
         writer.execute("UPDATE document SET title = title")
         with ThreadPoolExecutor(1) as threads:
-            threads.submit(configure, stages).result(timeout=20)
+            threads.submit(configure, stages).result(timeout=60)
     configure(stages, allowed=["group:board"])
     (kept,) = stages.rows("SELECT settings -> 'files' -> 0 AS folder FROM collection")
     assert kept["folder"]["allowed"] == ["group:board"]
