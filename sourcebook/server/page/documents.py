@@ -1,7 +1,8 @@
 """The page of documents, and of files and pages that are none, with what failed and why."""
 
 from collections import defaultdict
-from typing import Annotated, Final, get_args
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, get_args
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
@@ -24,6 +25,22 @@ _A_PAGE: Final = 50
 """Documents of a page."""
 _STATES: Final = get_args(ItemState)
 _KINDS: Final = get_args(ItemKind)
+ORDERS: Final = {
+    "uri": "Address",
+    "title": "Title",
+    "-created": "Latest first",
+    "created": "Oldest first",
+    "-updated": "Last changed first",
+    "updated": "Longest unchanged first",
+    "-size": "Largest first",
+    "size": "Smallest first",
+}
+"""Orders of the list that people choose from, in words."""
+DONE: Final = {"remove": "removed", "restore": "restored", "tag": "given the tag", "untag": "without the tag now"}
+"""What a form does to the ticked documents, and what is said of them then."""
+LISTED: Final = ("collection", "state", "kind", "tag", "sort", "text")
+"""Parameters of a list, by which a form leads back to it."""
+_Phrase = Annotated[str, Query(max_length=1_000)]
 
 
 @router.get("/documents")
@@ -34,31 +51,65 @@ def show_documents(
     collection: str = "",
     state: str = "",
     kind: str = "",
-    text: Annotated[str, Query(max_length=1_000)] = "",
+    tag: _Phrase = "",
+    sort: str = "uri",
+    text: _Phrase = "",
     cursor: Annotated[str, Query(max_length=LONGEST_CURSOR)] = "",
+    done: str = "",
+    changed: Annotated[list[int] | None, Query(max_length=_A_PAGE, alias="id")] = None,
+    work: Annotated[int, Query(ge=0, le=1 << 40)] = 0,
 ) -> Response:
-    """Show a page of the list."""
-    states = [each for each in _STATES if each == state]
-    kinds = [each for each in _KINDS if each == kind]
-    if (state and not states) or (kind and not kinds):
-        raise QueryError("there is no such state or kind of documents")
-    chosen = {"collection": [collection]} if collection else {}
-    query = DocumentsQuery.of(**chosen, state=states, kind=kinds, text=text, limit=_A_PAGE)
+    """Show a page of the list; after a form also what it did to which documents, with the way back."""
+    asked = dict(zip(LISTED, (collection, state, kind, tag, sort, text), strict=True))
+    told = {"done": done, "changed": changed, "work": work} if done in DONE and changed else {}
+    return shown_documents(request, knowledge, visitor, asked, cursor, **told)
+
+
+def shown_documents(
+    request: Request,
+    knowledge: KnowledgeBase,
+    visitor: Grant,
+    asked: Mapping[str, str],
+    cursor: str = "",
+    status: int = 200,
+    **told: Any,
+) -> Response:
+    """Return a page of the list.
+
+    Args:
+        request: the request that it answers.
+        knowledge: the knowledge base.
+        visitor: whose documents are listed.
+        asked: parameters of the list, see `LISTED`.
+        cursor: where the page begins; at the first document where empty.
+        status: the HTTP status.
+        told: what a form did: `done`, `changed`, `refused` and `work`.
+    """
+    state, kind, sort = asked["state"], asked["kind"], asked["sort"] or "uri"
+    states, kinds = [each for each in _STATES if each == state], [each for each in _KINDS if each == kind]
+    if (state and not states) or (kind and not kinds) or sort not in ORDERS:
+        raise QueryError("there is no such state, kind or order of documents")
+    chosen = {"collection": [asked["collection"]]} if asked["collection"] else {}
+    chosen |= {"tag": [asked["tag"]]} if asked["tag"] else {}
+    query = DocumentsQuery.of(**chosen, state=states, kind=kinds, text=asked["text"], sort=sort, limit=_A_PAGE)
     page = list_documents(knowledge, visitor, query.model_copy(update={"cursor": cursor or None}))
-    names = known_collections(knowledge, visitor)
-    asked = {"collection": collection, "state": state, "kind": kind, "text": text}
     return render(
         request,
         "documents.html",
+        status,
         documents=page.documents,
+        total=page.total,
         next_cursor=page.next_cursor,
-        is_first=not cursor,
-        asked=asked,
-        collections=names,
+        cursor=cursor,
+        asked={**asked, "sort": "" if sort == "uri" else sort},
+        collections=known_collections(knowledge, visitor),
         states=_STATES,
         kinds=_KINDS,
-        is_retryable=state == "failed" and visitor.allows("write"),
+        orders=ORDERS,
+        done_words=DONE,
+        is_writer=visitor.allows("write"),
         box_of=lambda item: cursor_of(item.collection, item.uri),
+        **{"done": "", "changed": [], "refused": [], "work": 0, **told},
     )
 
 

@@ -110,6 +110,11 @@ def moment(time: datetime | None) -> str:
     return "never" if time is None else f"{time.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
+def day(time: datetime) -> str:
+    """Return the day of a time, in UTC."""
+    return f"{time.astimezone(UTC):%Y-%m-%d}"
+
+
 def duration(seconds: float) -> str:
     """Return a time span as people read it, in its two largest units."""
     whole = max(round(seconds), 0)
@@ -132,7 +137,7 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters = (printable, web_address, shown_uri, short_uri, short_type, moment, duration)
+    filters = (printable, web_address, shown_uri, short_uri, short_type, moment, day, duration)
     made.filters |= {function.__name__: function for function in filters}
     made.globals |= {"address": address, "static": _static_address, "new_once": new_once}
     return made
