@@ -64,6 +64,20 @@ def list_items(
     ]
 
 
+def items_at(connection: Connection, collection: str, uris: Sequence[str]) -> list[Item]:
+    """Return the items of a collection that have one of some URIs, removed ones included, ordered by URI."""
+    request = DocumentsRequest(collections=(collection,), removed=True)
+    marks = _marks(connection, request)
+    (scope,) = _scopes(connection, request, marks, None)
+    with connection.cursor(row_factory=dict_row) as cursor:
+        rows = cursor.execute(_of_chosen("items"), {**scope, "uris": list(uris), "limit": None}).fetchall()
+    titles = redact_titles(connection, [(row["collection"], row["document_id"], row["title"]) for row in rows])
+    return [
+        _marked(_item({**row, "title": title}, row["chunks"], 0), marks)
+        for row, title in zip(rows, titles, strict=True)
+    ]
+
+
 def _page(connection: Connection, request: DocumentsRequest, scope: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the rows of a page; of a list without conditions those items alone are read that it can have."""
     limit, by = scope["limit"], request.sort.removeprefix("-")

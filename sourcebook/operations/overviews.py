@@ -52,6 +52,14 @@ def document_history(knowledge: Opened, item: Item) -> tuple[DocumentHistory | N
         return document_history(connection, item.document_id or 0), uploaded_versions(connection, item)
 
 
+def items_at(knowledge: Opened, collection: str, uris: Sequence[str]) -> list[Item]:
+    """Return the items of a collection that have one of some URIs, ordered by URI."""
+    from sourcebook.admin.items import items_at
+
+    with knowledge.database.connection() as connection:
+        return items_at(connection, collection, uris)
+
+
 def document_markdown(
     knowledge: Opened, document: int, *, with_source: bool = True, unredacted: bool = False
 ) -> tuple[str, str]:

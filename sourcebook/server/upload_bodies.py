@@ -160,7 +160,8 @@ class _Parts:
             raise RefusedBodyError(400, "the body ends before its last boundary")
         if not self._body.uploads:
             refused = next((f"file 1{reason}" for _, reason in self._body.refused), None)
-            raise RefusedBodyError(422, refused or f"the body has no file: the parts are named `{FIELD}`")
+            nothing = "no file was chosen" if self._form else f"the body has no file: the parts are named `{FIELD}`"
+            raise RefusedBodyError(422, refused or nothing)
 
     def _end_header(self) -> None:
         self._headers[bytes(self._header).lower()] = bytes(self._value)
@@ -186,6 +187,8 @@ class _Parts:
         if options.get(b"name") != FIELD.encode() or b"filename" not in options:
             raise RefusedBodyError(422, f"part {number} is no file: the parts are named `{FIELD}` and have a filename")
         written = options[b"filename"]
+        if not written and self._form is not None:  # what a browser sends of a field without a file
+            return
         try:
             name = upload_name(written.decode())
         except UnicodeDecodeError:

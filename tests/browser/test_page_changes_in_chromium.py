@@ -27,14 +27,49 @@ def base(stages: Stages) -> Stages:
     return stages
 
 
-def drop(page: Page, name: str, text: str) -> None:
-    """Drop a file on the form, as a person with a mouse does."""
+def drop(page: Page, name: str, text: str, place: str = ".drop") -> None:
+    """Drop a file on the form or elsewhere, as a person with a mouse does."""
     dropped = page.evaluate_handle(
         "([name, text]) => { const held = new DataTransfer(); held.items.add(new File([text], name)); return held; }",
         [name, text],
     )
     for kind in ("dragenter", "dragover", "drop"):
-        page.locator(".drop").dispatch_event(kind, {"dataTransfer": dropped})
+        page.locator(place).dispatch_event(kind, {"dataTransfer": dropped})
+
+
+def test_two_hundred_files_and_a_folder_are_renamed_left_out_and_added_by_keyboard(
+    base: Stages, tabs: Tabs, tmp_path: Path
+) -> None:
+    folder = tmp_path / "minutes"
+    for number in range(199):
+        place = folder / f"{2000 + number % 20}" / f"{number:03}.md"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(f"# Minutes {number}\n\nMarmalade {number}.")
+    (folder / ".DS_Store").write_bytes(b"x")
+    with serving(base.knowledge, requires_key=False) as client, tabs.open(client) as page:
+        page.goto("/documents?collection=handbook")
+        drop(page, "dropped.md", "# Dropped", "body")
+        page.get_by_label("A folder with all that is in it").set_input_files(str(folder))
+        expect(page.get_by_role("alert")).to_have_text("1 hidden file is left out, such as minutes/.DS_Store.")
+        expect(page.locator(".chosen li")).to_have_count(200)
+        page.get_by_role("button", name="Rename dropped.md").focus()
+        page.keyboard.press("Enter")
+        page.keyboard.press("ControlOrMeta+a")
+        page.keyboard.type(f"letters/{HOSTILE}")
+        page.keyboard.press("Enter")
+        expect(page.locator(".chosen")).to_contain_text(f"letters/{HOSTILE}, 9 bytes")
+        page.get_by_role("button", name="Leave out minutes/2000/000.md").focus()
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("button", name="Add", exact=True)).to_be_focused()
+        page.get_by_label("Tags").fill("mine, of winter")
+        page.keyboard.press("Enter")
+        expect(page.locator(".standing")).to_contain_text("waiting")
+        expect(page.locator(".outcomes li")).to_have_count(199)
+        expect(page.locator(".outcomes")).to_contain_text(HOSTILE)
+        kept = base.knowledge.uploads(limit=1_000)
+        assert {each.tags for each in kept} == {("mine", "of winter")}
+        assert {f"letters/{HOSTILE}", "minutes/2001/001.md"} < {each.name for each in kept}
+        assert len(kept) == 199
 
 
 def throttle(page: Page, bytes_a_second: int) -> None:
@@ -120,5 +155,12 @@ def test_a_document_is_tagged_removed_and_opened_at_its_page_without_scripts(bas
         assert inner["height"] < outer["height"] / 20  # a line of text
 
 
-def test_the_scripts_stay_small() -> None:
-    assert sum(each.stat().st_size for each in STATIC.glob("*.js")) <= 60_000
+def test_the_scripts_of_each_page_stay_small() -> None:
+    templates = {each.name: each.read_text() for each in (STATIC.parent / "templates").glob("*.html")}
+    block = re.compile(r"{% block scripts %}(.*?){% endblock %}", re.DOTALL)
+    (usual,) = block.findall(templates["base.html"])
+    assert "page.js" in templates["base.html"]
+    for name, template in templates.items():
+        scripts = "page.js" + " ".join(block.findall(template) or [usual]).replace("{{ super() }}", usual)
+        loaded = set(re.findall(r"[a-z.-]+\.js", scripts))
+        assert sum((STATIC / each).stat().st_size for each in loaded) <= 60_000, (name, loaded)

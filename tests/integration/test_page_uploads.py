@@ -56,15 +56,23 @@ def test_files_are_added_and_lead_to_their_work(base: Stages, open_server: Clien
     page = browser.open("/collections/handbook/upload")
     (fields,) = fields_of(page, "/collections/handbook/upload")
     answer = send(
-        browser, "handbook", [("a.md", b"# A\n\nMarmalade."), (HOSTILE, b"# B")], fields={**fields, "tag": "x"}
+        browser,
+        "handbook",
+        [("a.md", b"# A\n\nMarmalade."), (HOSTILE, b"# B")],
+        fields={**fields, "tag": "x, of winter,"},
     )
     (work,) = base.knowledge.work_requests()
     assert (answer.status, answer.headers["location"]) == (303, f"/work/{work.id}")
-    assert {each.name: each.tags for each in base.knowledge.uploads()} == {"a.md": ("x",), HOSTILE: ("x",)}
+    assert {each.name: each.tags for each in base.knowledge.uploads()} == dict.fromkeys(
+        ("a.md", HOSTILE), ("x", "of winter")
+    )
     assert sorted(work.arguments["documents"]) == sorted(each.uri for each in base.knowledge.uploads())
     with base.connection() as connection:
         assert {each.actor for each in audit_events(connection)} == {"local caller"}
+    page = browser.open(f"/work/{work.id}")
+    assert [page.text.count(said) for said in ("pending", HOSTILE)] == [2, 2]
     base.run()
+    assert browser.open(f"/work/{work.id}").text.count("ready") == 2
     for item in base.knowledge.documents("handbook"):
         assert "Upload 1" in browser.open(f"/documents/{item.document_id}").text
     assert send(browser, "handbook", [("a.md", b"# A\n\nHoney.")]).status == 303
@@ -72,7 +80,7 @@ def test_files_are_added_and_lead_to_their_work(base: Stages, open_server: Clien
     (item,) = base.knowledge.documents("handbook", text="a.md")
     page = browser.open(f"/documents/{item.document_id}")
     assert page.text.index("Upload 2") < page.text.index("Upload 1")
-    assert base.knowledge.show(item.document_id or 0).tags == ["x"]
+    assert base.knowledge.show(item.document_id or 0).tags == ["x", "of winter"]
 
     some = send(browser, "handbook", [("b.md", b"# B"), (HOSTILE, b""), ("../c.md", b"# C")])
     number = max(each.id for each in base.knowledge.work_requests())
@@ -82,6 +90,8 @@ def test_files_are_added_and_lead_to_their_work(base: Stages, open_server: Clien
     assert all(
         said in html.unescape(some.content.decode()) for said in ("1 added", f"{HOSTILE}: has no bytes", "../c.md: ")
     )
+    chosen = send(browser, "handbook", [("e.md", b"# E"), ("", b"")])  # and no folder
+    assert (chosen.status, base.knowledge.work_requests()[0].arguments["documents"][0][-4:]) == (303, "e.md")
     told = send(browser, "handbook", [("b.md", b"# B"), ("d.md", b"")], Accept="application/problem+json").json
     assert [each["name"] for each in told["uploads"]] == ["b.md"]
     assert told["refused"] == [{"name": "d.md", "reason": "has no bytes"}]

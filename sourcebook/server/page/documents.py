@@ -13,6 +13,7 @@ from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.model.cursors import LONGEST_CURSOR, cursor_of, place_of
 from sourcebook.operations.overviews import overviews
+from sourcebook.server.body_limit import upload_limit
 from sourcebook.server.page.forms import WriterForm, redirect_to
 from sourcebook.server.page.rendering import render
 from sourcebook.server.page.visitors import Knowledge, Visitor
@@ -107,6 +108,7 @@ def shown_documents(
         kinds=_KINDS,
         orders=ORDERS,
         done_words=DONE,
+        most=upload_limit(),
         is_writer=visitor.allows("write"),
         box_of=lambda item: cursor_of(item.collection, item.uri),
         **{"done": "", "changed": [], "refused": [], "work": 0, **told},

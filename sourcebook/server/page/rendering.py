@@ -19,6 +19,7 @@ from starlette.types import Scope
 from sourcebook.contract.search_results import printable
 from sourcebook.model.access import SCOPES, Grant
 from sourcebook.model.media_types import endings
+from sourcebook.model.upload_names import SCHEME
 from sourcebook.server.page.visitors import FORM_COOKIE, form_token, keep
 
 _FOLDER: Final = Path(__file__).parent
@@ -94,7 +95,9 @@ def shown_uri(uri: str) -> str:
 
 
 def short_uri(uri: str) -> str:
-    """Return the end of the address of a file, with the folder that it is in; another address whole."""
+    """Return the end of the address of a file, with the folder that it is in; an upload's name; another address whole."""
+    if uri.startswith(SCHEME):
+        return printable(unquote(uri.removeprefix(SCHEME).partition("/")[2]))
     shown = shown_uri(uri)
     return "/".join(shown.rsplit("/", 2)[-2:]) if uri.startswith("file://") else shown
 

@@ -47,18 +47,17 @@ async def receive(name: str, request: Request, knowledge: Knowledge, visitor: Wr
 
     def check(body: UploadBody, fields: dict[str, str]) -> None:
         check_token(request, fields)
-        tag = fields.get("tag", "").strip()
-        body.tags = upload_tags([tag] if tag else [])
+        body.tags = upload_tags(tag for tag in fields.get("tag", "").split(",") if tag.strip())
 
     async def receive_form(body: UploadBody) -> None:
         await receive_files(request, body, FormStart(_FIELDS, lambda fields: check(body, fields)))
 
     answer = await store_uploads(knowledge, visitor, name, [], receive_form)
+    if MEDIA_TYPE in request.headers.get("accept", ""):
+        return answer
     told = json.loads(bytes(answer.body))
     if "work" in told and not told["refused"]:
         return redirect_to(f"/work/{told['work']['id']}")
-    if MEDIA_TYPE in request.headers.get("accept", ""):
-        return answer
     return await run_in_threadpool(_form, request, name, answer.status_code, told)
 
 

@@ -12,12 +12,13 @@ from sourcebook.contract.work import WorkRequest
 from sourcebook.errors import QueryError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
+from sourcebook.operations.overviews import items_at
 from sourcebook.server.authorship import shown_authors
 from sourcebook.server.page.forms import WriterForm, redirect_to
 from sourcebook.server.page.rendering import part_of_page, render, short_uri, web_address
 from sourcebook.server.page.visitors import Knowledge, SignInError, Visitor, visitor_of
 from sourcebook.server.routes.work import cancel_work_request, events_of, visible_work
-from sourcebook.server.visibility import NotFoundError, known_collections, seen_collections
+from sourcebook.server.visibility import NotFoundError, known_collections, seen_collections, shown_items
 from sourcebook.server.work_events import EventStream, WorkEvents, stream, stream_of_list
 
 router = APIRouter(include_in_schema=False)
@@ -111,11 +112,18 @@ def _listed(
     }
 
 
+_MOST_ITEMS: Final = 1_000
+"""Documents of a request that its page lists."""
+
+
 @router.get("/work/{number}")
 def show_request(number: int, request: Request, knowledge: Knowledge, visitor: Visitor) -> Response:
     """Show one request."""
     found = visible_work(knowledge, visitor, number)
-    return render(request, "work_request.html", work=found, **_words(request))
+    named: list[str] = found.arguments.get("documents") or []
+    items = items_at(knowledge, found.collection, named[:_MOST_ITEMS]) if named else []
+    shown = shown_items(visitor, items)
+    return render(request, "work_request.html", work=found, items=shown, named=len(named), **_words(request))
 
 
 @router.get("/work/{number}/events")

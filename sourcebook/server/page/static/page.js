@@ -1,4 +1,4 @@
-// Keys, the copying of citations and answers, and the progress of uploads. Everything else works without scripts; search as you type is htmx's.
+// Keys, and the copying of citations and answers. Everything else works without scripts; search as you type is htmx's.
 "use strict";
 
 const results = () => [...document.querySelectorAll(".result h2 a, .documents a.title")];
@@ -56,78 +56,3 @@ document.addEventListener("htmx:after:swap", () => {
 });
 
 document.documentElement.classList.add("scripted");
-
-// Files are dropped or chosen, and sent with their progress; without scripts the form does it.
-const upload = document.querySelector("form.upload");
-if (upload) {
-  const files = upload.querySelector("input[type=file]");
-  const [sending, problem, cancel] = [".sending", "#upload-problem", ".cancel"].map((each) => upload.querySelector(each));
-  const [bar, told] = [sending.querySelector("progress"), sending.querySelector("[role=status]")];
-  let request = null;
-
-  const show = (text) => {
-    problem.textContent = text;
-    problem.hidden = !text;
-    sending.hidden = cancel.hidden = true;
-    upload.querySelector("button").disabled = false;
-    request = null;
-  };
-  const outcome = ({ uploads, refused, work }) => {
-    show(`; not added: ${refused.map(({ name, reason }) => `${name}: ${reason}`).join("; ")}.`);
-    const link = document.createElement("a");
-    [link.href, link.textContent] = [`/work/${work.id}`, `${uploads.length} added`];
-    problem.prepend(link);
-    files.value = "";
-    list();
-  };
-  const list = () => {
-    const items = [...files.files].map((file) => {
-      const item = document.createElement("li");
-      item.textContent = `${file.name}, ${file.size.toLocaleString("en")} bytes`;
-      return item;
-    });
-    upload.querySelector(".chosen").replaceChildren(...items);
-  };
-  files.addEventListener("change", list);
-  for (const kind of ["dragenter", "dragover", "dragleave", "drop"]) {
-    upload.addEventListener(kind, (event) => {
-      event.preventDefault();
-      upload.classList.toggle("over", kind.startsWith("drag") && kind !== "dragleave");
-      if (kind === "drop" && event.dataTransfer.files.length && !request) {
-        files.files = event.dataTransfer.files;
-        list();
-      }
-    });
-  }
-  cancel.addEventListener("click", () => request?.abort());
-  upload.addEventListener("submit", (event) => {
-    event.preventDefault();
-    if (request) return;
-    const size = [...files.files].reduce((sum, file) => sum + file.size, 0);
-    if (size > Number(upload.dataset.most)) return show("The files are too large together. Nothing was sent.");
-    show("");
-    request = new XMLHttpRequest();
-    request.open("POST", upload.action);
-    request.setRequestHeader("Accept", "application/problem+json");
-    request.upload.addEventListener("progress", ({ loaded, total }) => {
-      bar.value = (100 * loaded) / total;
-      told.textContent = loaded < total ? `${Math.floor(bar.value)} % sent` : "Sent; the server keeps it";
-    });
-    request.addEventListener("load", (done) => {
-      const answer = done.target;
-      if (answer.status === 202) return outcome(JSON.parse(answer.responseText));
-      if (answer.status < 300) return location.assign(answer.responseURL);
-      let detail = "";
-      try {
-        detail = JSON.parse(answer.responseText).detail;
-      } catch {}
-      show(`Nothing was added: ${detail || `the server answered ${answer.status}`}.`);
-    });
-    request.addEventListener("error", () => show("The connection broke off. Nothing was added."));
-    request.addEventListener("abort", () => show("Cancelled. Nothing was added."));
-    [sending.hidden, cancel.hidden, upload.querySelector("button").disabled] = [false, false, true];
-    bar.value = 0;
-    told.textContent = "Begins";
-    request.send(new FormData(upload));
-  });
-}
