@@ -126,13 +126,20 @@ def _scopes(
         "failed": is_failed,
         "failure_class": request.failure,
         "removed": request.removed or "removed" in request.states,
+        "curated": request.curated,
         "sort": request.sort,
     }
     chosen |= dict.fromkeys(("uris", "after", "last", "after_place", "after_collection", "after_uri"))
     names = sorted(set(request.collections or ()) or collection_names(connection))
     by_uri = request.sort == "uri"
     if after is not None and not by_uri:
-        at = chosen | {"collections": [after[0]], "uris": [after[1]], "failed": False, "removed": True}
+        at = chosen | {
+            "collections": [after[0]],
+            "uris": [after[1]],
+            "failed": False,
+            "removed": True,
+            "curated": False,
+        }
         at |= {name: [] for name in ("states", "kinds", "types", "tags", "texts")} | {"failure_class": None}
         row = connection.execute(_of_chosen("place_of_item"), at).fetchone()
         if row is None:
@@ -164,14 +171,14 @@ def _is_processing(request: DocumentsRequest) -> bool:
 def _is_plain(request: DocumentsRequest) -> bool:
     """Return whether a list has every live item."""
     conditions = (request.states, request.kinds, request.types, request.tags, request.text)
-    others = (request.failed, request.failure, request.processing)
+    others = (request.failed, request.failure, request.processing, request.curated)
     return not any((*conditions, *others))
 
 
 def _has_sources(request: DocumentsRequest) -> bool:
     """Return whether a list ends with the sources that cannot be listed."""
     is_failed = request.failed or request.failure is not None
-    conditions = (request.kinds, request.states, request.types, request.tags)
+    conditions = (request.kinds, request.states, request.types, request.tags, request.curated)
     return (is_failed and request.text is None and not any(conditions)) or "source" in request.kinds
 
 

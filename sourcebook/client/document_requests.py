@@ -105,6 +105,14 @@ def change_document(server: ServerConnection, given: Arguments) -> Document:
     return show(server, {"document": number, "unredacted": False})
 
 
+def curate_document(server: ServerConnection, given: Arguments) -> Document:
+    """Send how a document is to stand in searches; return the document as it is then."""
+    number = document_number(server, given["document"], given.get("collection"))
+    body = {name: given[name] for name in ("boost", "reason") if name in given}
+    server.change("PUT", f"/v1/documents/{number}/curation", body)
+    return show(server, {"document": number, "unredacted": False})
+
+
 def relabel(server: ServerConnection, given: Arguments) -> Document:
     """Send the labels that a function makes of those that a document has, again where they have changed meanwhile."""
     number = document_number(server, given["document"], given.get("collection"))

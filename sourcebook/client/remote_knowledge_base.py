@@ -28,6 +28,7 @@ _BY_HAND: Final = {
         document_requests.count_documents,
         document_requests.show,
         document_requests.change_document,
+        document_requests.curate_document,
         document_requests.original,
         document_requests.page_image,
         upload_requests.upload,

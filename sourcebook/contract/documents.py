@@ -53,6 +53,12 @@ class Item(PlainValues):
     """Time of the last change of its content, its metadata or its state."""
     indexed_at: datetime | None = None
     """Time since which its present passages are found; None where none are."""
+    boost: float = 1.0
+    """Factor by which its passages stand nearer the first place of a search, set by hand; 0 where none finds it."""
+    curated_at: datetime | None = None
+    """When it was hidden or boosted by hand; None where it is not."""
+    curated_by: str | None = None
+    curated_because: str | None = None
     left_out: dict[str, int] = field(default_factory=dict)
     """Counts of what the document holds and its text does not, by kind, such as `{"pictures": 3}`."""
 

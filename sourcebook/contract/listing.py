@@ -44,6 +44,7 @@ class DocumentsRequest(Request):
     )
     failed: Annotated[bool, Switch("Only failed and skipped items, with the reason.")] = False
     removed: Annotated[bool, Switch("Removed documents as well.")] = False
+    curated: Annotated[bool, Switch("Only documents that were hidden from search or boosted by hand.")] = False
     failure: Annotated[FailureClass | None, Choice("Only items that failed in this way.")] = None
     processing: Annotated[bool, Switch("Only items that a process works on now, with the process.")] = False
     limit: Annotated[
@@ -63,5 +64,6 @@ class DocumentsOptions(TypedDict, total=False):
     text: str | None
     failed: bool
     removed: bool
+    curated: bool
     failure: str | None
     processing: bool

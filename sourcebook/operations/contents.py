@@ -81,6 +81,7 @@ def documents(
     *,
     failed: bool = False,
     removed: bool = False,
+    curated: bool = False,
     failure: str | None = None,
     processing: bool = False,
     limit: int | None = None,
@@ -99,6 +100,7 @@ def documents(
         collections: names, or one name; every collection where None.
         failed: only failed and skipped items, with the sources that cannot be listed.
         removed: removed documents as well.
+        curated: only documents that were hidden from search or boosted by hand.
         failure: only items that failed in this way, one of `sourcebook.errors.FailureClass`.
         processing: only items that a process works on now.
         limit: the most items, the first ones; all where None.
@@ -124,6 +126,7 @@ def documents(
         collections=collections,
         failed=failed,
         removed=removed,
+        curated=curated,
         failure=failure,
         processing=processing,
         limit=limit,
@@ -146,8 +149,8 @@ def count_documents(
 
     Args:
         collections: names, or one name; every collection where None.
-        options: conditions of the list: `states`, `kinds`, `types`, `tags`, `text`, `failed`, `removed`, `failure`,
-            `processing`.
+        options: conditions of the list: `states`, `kinds`, `types`, `tags`, `text`, `failed`, `removed`, `curated`,
+            `failure`, `processing`.
 
     Raises:
         QueryError: an argument is not allowed, or a collection does not exist.

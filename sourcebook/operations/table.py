@@ -149,6 +149,7 @@ class Operations:
         single_documents.restore_document, "write", "POST /v1/documents/{document}/restore", "restored"
     )
     change_document = Operation(single_documents.change_document, "write", "PATCH /v1/documents/{document}")
+    curate_document = Operation(single_documents.curate_document, "write", "PUT /v1/documents/{document}/curation")
     relabel = Operation(single_documents.relabel, "write", "PATCH /v1/documents/{document}")
     related = Operation(single_documents.related, "read", "GET /v1/documents/{document}/related", "related")
     diff = Operation(single_documents.diff, "read", "POST /v1/diff", request=DiffRequest)

@@ -58,6 +58,10 @@ class SearchScope:
     """Collections with documents that explain abbreviations."""
     audiences: Sequence[int] | None = None
     """Audiences of the reader; None where it sees everything."""
+    hidden: Sequence[int] = ()
+    """Documents that were hidden from search by hand."""
+    boosts: Mapping[int, float] = field(default_factory=dict)
+    """Factors by the ids of documents that were boosted by hand."""
     words_version: int = 0
     """Version of the function that makes the lexemes of words."""
 
@@ -117,6 +121,9 @@ def find_scope(
         known = [row[0] for row in connection.execute(queries["collections"])]
         raise UnknownCollectionError(unknown_collections(missing, known))
     _check_chosen(generations, [each for each in chosen if each[0] in names])
+    curated: dict[int, float] = {}
+    if rows and rows[0]["is_curated"]:
+        curated = dict(connection.execute(queries["curated_documents"], {"collections": sorted(names)}).fetchall())
     return SearchScope(
         tuple(
             ScopedGeneration(
@@ -141,6 +148,8 @@ def find_scope(
         synonyms={row["name"]: row["synonyms"] for row in rows if row["synonyms"] is not None},
         explaining=tuple(row["name"] for row in rows if row["explains"]),
         audiences=rows[0]["audiences"] if rows else None,
+        hidden=sorted(document for document, boost in curated.items() if not boost),
+        boosts={document: boost for document, boost in curated.items() if boost},
         words_version=rows[0]["words_version"] if rows else 0,
     )
 

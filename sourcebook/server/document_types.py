@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import Path
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, StrictBool
 
+from sourcebook.admin.curation import GREATEST_BOOST, LEAST_BOOST, LONGEST_REASON
 from sourcebook.admin.document_labels import LONGEST_TAG, MOST_TAGS
 from sourcebook.admin.titles import LONGEST_TITLE
 from sourcebook.contract.documents import RemovedItem
@@ -54,6 +55,24 @@ class DocumentPatch(Sent):
     )
     title: str | None = Field(
         default=None, max_length=LONGEST_TITLE, description="In place of its own; an empty one takes it back."
+    )
+
+
+class Curation(Sent):
+    """How a document stands in searches, by hand."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"boost": 0, "reason": "withdrawn, see the new leaflet"}]}
+    )
+
+    boost: float = Field(
+        ge=0,
+        le=GREATEST_BOOST,
+        description=f"0 hides it from search; a factor from {LEAST_BOOST:g} to {GREATEST_BOOST:g} takes its passages "
+        "to their place divided by it; 1 takes both back.",
+    )
+    reason: str | None = Field(
+        default=None, max_length=LONGEST_REASON, description="Why, on one line; needed unless `boost` is 1."
     )
 
 

@@ -20,6 +20,7 @@ NO_COLLECTION: Final = "there is no such collection"
 _NO_DOCUMENT: Final = "there is no such document"
 UNSEEN: Final = "another collection"
 """Words for a collection that does not exist for the caller and gives documents to one that does."""
+SOMEBODY: Final = "somebody else"
 _Source = TypeVar("_Source", SourceStatus, KeptSource)
 _TAKEN: Final = re.compile(r"((?:no longer )?taken from )(.+)")
 """Detail of a planned item."""
@@ -126,8 +127,15 @@ def shown_document(grant: Grant, document: Document) -> Document:
 
 
 def shown_items(grant: Grant, items: Iterable[Item]) -> list[Item]:
-    """Return items without the names of giving collections that do not exist for the caller."""
-    return [replace(item, taken_from=None) if _is_of_unseen(grant, item) else item for item in items]
+    """Return items without the names of giving collections that do not exist for the caller, and of other curators."""
+    taken = (replace(item, taken_from=None) if _is_of_unseen(grant, item) else item for item in items)
+    return [replace(item, curated_by=SOMEBODY) if _is_by_another(grant, item) else item for item in taken]
+
+
+def _is_by_another(grant: Grant, item: Item) -> bool:
+    """Return whether a key or an account curated an item whose name a caller of some collections may not know."""
+    is_limited = grant.collections is not None or grant.asker.principals is not None
+    return is_limited and item.curated_by not in {None, grant.actor}
 
 
 def shown_sources(grant: Grant, sources: Iterable[_Source]) -> tuple[_Source, ...]:

@@ -191,3 +191,31 @@ def test_a_reader_changes_nothing_and_sees_its_collections_alone(base: Stages) -
             assert browser.get(f"{hidden}/{name}").status == 404, name
             assert client.get(f"{path}/{name}", Accept="text/html").status == 303, name  # to the sign-in
         assert browser.send(f"{path}/tags", {"add": "read"}).status == 303
+
+
+def test_a_document_is_hidden_with_a_reason_listed_as_such_and_shown_again(base: Stages, open_server: Client) -> None:
+    path, browser = path_of(base, "power.md"), Browser(open_server)
+    browser.open(path)
+    assert browser.send(f"{path}/curation", {"boost": "0", "reason": f" {HOSTILE} "}).status == 303
+    assert "power.md" not in found_names(base)
+    page = browser.open(path)
+    assert re.search(r"By local caller, [\d-]+ [\d:]+ UTC: <script>canary\(\)</script>", page.text)
+    assert path in browser.open("/documents?state=hidden+or+boosted&collection=handbook").links
+    assert HOSTILE in browser.open("/documents?state=hidden+or+boosted").text
+    copy = path_of(base, "power.md", "all")
+    assert (HOSTILE in browser.open(copy).text, fields_of(browser.open(copy), f"{copy}/curation")) == (True, [])
+    undo, change = fields_of(page, f"{path}/curation")
+    assert (undo["boost"], "boost" in change) == ("1", False)
+    assert browser.send(f"{path}/curation", undo).status == 303
+    assert "power.md" in found_names(base)
+    for fields, status in (({"boost": "3", "reason": "x"}, 400), ({"boost": "0"}, 400), ({}, 400)):
+        assert browser.send(f"{path}/curation", fields).status == status
+    assert browser.send(f"{copy}/curation", {"boost": "0", "reason": "x"}).status == 400
+    assert browser.send(f"{path}/curation", {"boost": "0", "reason": "x"}, token="x" * 43).status == 403
+    with base.connection() as connection:
+        reader = create_key(connection, "reader", ("read",), actor="test")[1]
+    with serving(base.knowledge, requires_key=True) as client:
+        seen = Browser(client, reader)
+        assert fields_of(seen.open(path), f"{path}/curation") == []
+        assert seen.send(f"{path}/curation", {"boost": "0", "reason": "x"}).status == 403
+    assert "power.md" in found_names(base)

@@ -24,7 +24,19 @@ COLUMNS = (
     Column("collection", leaves=2),
     Column("version", "right", leaves=3),
 )
-CONDITIONS = ("collections", "states", "kinds", "types", "tags", "text", "failed", "removed", "failure", "processing")
+CONDITIONS = (
+    "collections",
+    "states",
+    "kinds",
+    "types",
+    "tags",
+    "text",
+    "failed",
+    "removed",
+    "curated",
+    "failure",
+    "processing",
+)
 STYLES = {"failed": "red", "skipped": "yellow", "pending": "yellow", "processing": "cyan", "removed": "dim"}
 
 

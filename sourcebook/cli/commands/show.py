@@ -14,6 +14,7 @@ from sourcebook.model.place import line_words, time_span
 
 if TYPE_CHECKING:
     from sourcebook.contract.documents import Document as DocumentDetails
+    from sourcebook.contract.documents import Item
 
 
 def show(
@@ -53,6 +54,12 @@ def show(
         _show(found)
 
 
+def _standing(item: "Item") -> str:
+    """Return how a document was made to stand in searches by hand; nothing where it was not."""
+    stands = "hidden" if item.boost == 0 else f"boosted by {item.boost:g}" if item.boost != 1 else ""
+    return stands and f"{stands} by {one_line(item.curated_by or '', 200)}: {one_line(item.curated_because or '', 500)}"
+
+
 def _show(found: "DocumentDetails") -> None:
     out, item = console(), found.item
     out.print(safe(one_line(item.title or item.uri, 500), "bold"), soft_wrap=True)
@@ -66,6 +73,7 @@ def _show(found: "DocumentDetails") -> None:
         "failure": item.failure_class or "",
         "retry": note_of(item),
         "removed": f"{item.removed_at.astimezone():%Y-%m-%d %H:%M}" if item.removed_at else "",
+        "search": _standing(item),
         "processing": item.processing_by or "",
         "type": item.media_type or "",
         "language": item.language or "not known",

@@ -12,6 +12,14 @@ SET given_tags = %(tags)s, given_metadata = %(metadata)s, given_title = %(title)
     tags = coalesce(own_tags, tags), metadata = coalesce(own_metadata, metadata), updated_at = now()
 WHERE id = %(document)s;
 
+-- name: curate_document
+-- Hide a document from search (0), boost it, or take that back (1).
+UPDATE document
+SET boost = %(boost)s, curated_at = CASE WHEN %(boost)s::real <> 1 THEN now() END,
+    curated_by = CASE WHEN %(boost)s::real <> 1 THEN %(actor)s::text END,
+    curated_because = CASE WHEN %(boost)s::real <> 1 THEN %(reason)s::text END
+WHERE id = %(document)s;
+
 -- name: announce_document
 -- Insert the document of a file that is about to be read, where there is none; return its id.
 WITH announced AS (

@@ -5,6 +5,10 @@
 -- Return whether an entry's document fulfils the conditions of a filter.
 entry.document_id IN (SELECT document.id FROM document WHERE {conditions})
 
+-- name: filter_hidden
+-- Return whether an entry's document is none of those that were hidden from search by hand.
+entry.document_id <> ALL({hidden}::bigint[])
+
 -- name: filter_audiences
 -- Return whether one of the audiences may see the document.
 document.audience_id = ANY({value}::integer[])

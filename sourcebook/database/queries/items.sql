@@ -5,6 +5,7 @@ SELECT item.document_id, item.collection, item.source_id, item.uri, item.title, 
        item.removed_at, coalesce(indexed.published_chunks, 0) AS chunks, document.created_at, document.updated_at,
        indexed.published_at AS indexed_at, coalesce(file.size, page.size) AS bytes,
        document.metadata -> 'left_out' AS left_out, collection.active_generation_id,
+       coalesce(document.boost, 1) AS boost, document.curated_at, document.curated_by, document.curated_because,
        CASE ltrim(%(sort)s::text, '-') WHEN 'title' THEN lower(coalesce(item.title, item.uri))
            WHEN 'uri' THEN ''  -- what is without a value comes last
            ELSE coalesce(
@@ -30,6 +31,7 @@ WHERE (cardinality(%(collections)s::text[]) = 0 OR item.collection = ANY(%(colle
   AND (cardinality(%(kinds)s::text[]) = 0 OR item.kind = ANY(%(kinds)s))
   AND (cardinality(%(types)s::text[]) = 0 OR document.document_type = ANY(%(types)s))
   AND (cardinality(%(tags)s::text[]) = 0 OR item.tags && %(tags)s)
+  AND (NOT %(curated)s OR document.boost <> 1)
   AND (cardinality(%(texts)s::text[]) = 0
        OR EXISTS (SELECT FROM unnest(%(texts)s::text[]) AS part
                   WHERE position(lower(part) IN lower(item.uri)) > 0
@@ -133,7 +135,8 @@ SELECT item.document_id, item.collection, item.uri, item.title, item.kind, item.
        item.version, item.tags, item.state, item.error, item.failure_class, item.attempts, item.next_retry_at, item.parked,
        item.removed_at, document.metadata, document.given_tags, document.given_metadata, document.given_title, parsed.markdown AS text,
        link_of(item.uri, item.source_id, document.metadata) AS link, source.location AS taken_from, document.metadata -> 'left_out' AS left_out,
-       document.created_at, document.updated_at, indexed.published_at AS indexed_at, coalesce(file.size, page.size) AS bytes
+       document.created_at, document.updated_at, indexed.published_at AS indexed_at, coalesce(file.size, page.size) AS bytes,
+       document.boost, document.curated_at, document.curated_by, document.curated_because
 FROM item
 JOIN document ON document.id = item.document_id
 JOIN collection ON collection.name = item.collection

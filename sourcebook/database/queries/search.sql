@@ -26,7 +26,7 @@ SELECT collection.name, generation.id, generation.model, generation.embedding, g
                  WHERE nullif(taken.settings -> 'redaction', 'null') IS NOT NULL
                  ORDER BY taken.name LIMIT 1)) AS redaction,
        CASE current_user WHEN 'sourcebook_reader' THEN ARRAY(SELECT session_audiences()) END AS audiences,
-       words_version()
+       words_version(), EXISTS (SELECT FROM document WHERE boost <> 1) AS is_curated
 FROM collection
 LEFT JOIN generation
     ON generation.id = coalesce(({chosen}::jsonb ->> collection.name)::bigint, collection.active_generation_id)
@@ -41,6 +41,10 @@ WHERE collection.removed_at IS NULL
                 AND (collection.settings -> 'files', collection.settings -> 'sites') = ('[]', '[]')
                 AND NOT EXISTS (SELECT FROM source WHERE source.collection = collection.name AND kind = 'uploads')) END
 ORDER BY collection.name;
+
+-- name: curated_documents
+-- Return the documents of some collections that are hidden from search (0) or boosted by hand, with the factor.
+SELECT id, boost FROM document WHERE boost <> 1 AND collection = ANY(%(collections)s::text[]);
 
 -- name: chosen_generations
 -- Return the collection of each chosen generation that is not retired.

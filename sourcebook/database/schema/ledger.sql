@@ -479,6 +479,10 @@ CREATE TABLE document (
     given_title text,                  -- title that was given by hand; NULL where none was
     own_title text,                    -- title without the one given by hand; NULL where none was: `title` is it
     audience_id integer NOT NULL DEFAULT 1,  -- who may see it
+    boost real NOT NULL DEFAULT 1 CHECK (boost = 0 OR boost BETWEEN 0.25 AND 4),  -- by hand; 0: no search finds it
+    curated_at timestamptz,            -- when `boost` was set by hand; NULL where it was not, or was taken back
+    curated_by text,
+    curated_because text,
     UNIQUE (collection, uri),
     FOREIGN KEY (content_sha256, content_parser) REFERENCES parsed_content (sha256, parser)
 );
@@ -486,6 +490,7 @@ CREATE INDEX document_content ON document (content_sha256, content_parser);
 CREATE INDEX document_source ON document (source_id);
 CREATE INDEX document_failed ON document (collection) WHERE failure IS NOT NULL;
 CREATE INDEX document_skipped ON document (collection) WHERE skip_reason IS NOT NULL;
+CREATE INDEX document_curated ON document (collection) WHERE boost <> 1;
 CREATE INDEX document_removed ON document (collection, removed_at) WHERE removed_at IS NOT NULL;
 -- Documents whose text leaves something out.
 CREATE INDEX document_left_out ON document (collection) WHERE removed_at IS NULL AND metadata ? 'left_out';
@@ -532,6 +537,43 @@ END
 $$;
 CREATE TRIGGER documents_given_title BEFORE UPDATE OF title, given_title ON document
     FOR EACH ROW WHEN (NEW.given_title IS NOT NULL OR OLD.given_title IS NOT NULL) EXECUTE FUNCTION lay_title_over();
+
+-- Curation by hand: copies in collections that take a document follow it, new ones and those that are there.
+CREATE FUNCTION take_curation() RETURNS trigger
+LANGUAGE plpgsql SET search_path = sourcebook, public
+AS $$
+DECLARE
+    giver document;
+BEGIN
+    SELECT held.* INTO giver
+    FROM source JOIN document held ON held.collection = source.location AND held.uri = NEW.uri
+    WHERE source.id = NEW.source_id AND source.kind = 'collection';
+    IF FOUND THEN
+        NEW.boost := giver.boost;
+        NEW.curated_at := giver.curated_at;
+        NEW.curated_by := giver.curated_by;
+        NEW.curated_because := giver.curated_because;
+    END IF;
+    RETURN NEW;
+END
+$$;
+CREATE TRIGGER documents_take_curation BEFORE INSERT ON document
+    FOR EACH ROW EXECUTE FUNCTION take_curation();
+CREATE FUNCTION follow_curation() RETURNS trigger
+LANGUAGE plpgsql SET search_path = sourcebook, public
+AS $$
+BEGIN
+    UPDATE document copy
+    SET boost = NEW.boost, curated_at = NEW.curated_at, curated_by = NEW.curated_by, curated_because = NEW.curated_because
+    FROM source
+    WHERE source.kind = 'collection' AND source.location = NEW.collection
+      AND copy.collection = source.collection AND copy.uri = NEW.uri AND copy.source_id = source.id;
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER documents_curated AFTER UPDATE OF boost, curated_at ON document
+    FOR EACH ROW WHEN (ROW(OLD.boost, OLD.curated_at) IS DISTINCT FROM ROW(NEW.boost, NEW.curated_at))
+    EXECUTE FUNCTION follow_curation();
 
 -- Names of documents: what other documents call a live one. A relation means the document with its target as a name.
 CREATE TABLE document_name (

@@ -55,18 +55,25 @@ _PLAIN: Final = {
 """Fragment of each filter whose checked values are those of the fragment."""
 
 
-def condition_of(filters: Filters | None, audiences: Sequence[int] | None) -> EntryCondition | None:
-    """Return the condition on entries of the index: filters, and the audiences of the reader; None without both.
+def condition_of(
+    filters: Filters | None, audiences: Sequence[int] | None, hidden: Sequence[int] = ()
+) -> EntryCondition | None:
+    """Return the condition on entries of the index: filters, the audiences of the reader, what is hidden; None without.
 
     Args:
         filters: conditions on documents.
         audiences: of the search's scope; None where the reader sees everything.
+        hidden: of the search's scope: documents that no search finds.
     """
     given = {} if filters is None else dict(filters.values())
     conditions = [condition for name, value in given.items() for condition in _conditions(name, value)]
     if audiences is not None:
         conditions.append(DocumentCondition("filter_audiences", {"value": list(audiences)}))
-    return _on_entries(conditions) if conditions else None
+    found = [_on_entries(conditions)] if conditions else []
+    if hidden:
+        text = queries["filter_hidden"].format(hidden=sql.Placeholder("hidden"))
+        found.append(EntryCondition(text, {"hidden": list(hidden)}))
+    return EntryCondition.all_of(found)
 
 
 def _conditions(name: str, value: Any) -> Iterator[DocumentCondition | AnyOf]:

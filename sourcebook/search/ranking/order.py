@@ -6,12 +6,13 @@ from dataclasses import dataclass
 
 from sourcebook.contract.reranking import Reranking
 from sourcebook.search.query_terms import query_terms, with_expansions, with_stand_ins
+from sourcebook.search.ranking.curation import REORDERED, by_boost
 from sourcebook.search.ranking.diversity import diversify, read_vectors
 from sourcebook.search.ranking.duplicates import fold
 from sourcebook.search.ranking.evidence import by_relevance
 from sourcebook.search.ranking.fusion import Candidate
 from sourcebook.search.ranking.merged_list import MergedList
-from sourcebook.search.ranking.passages import read_texts
+from sourcebook.search.ranking.passages import read_documents, read_texts
 from sourcebook.search.ranking.reranking.reranker import Reranker
 from sourcebook.search.ranking.state import SearchState
 from sourcebook.search.ranking.superseding import behind_successors
@@ -50,6 +51,12 @@ def order_candidates(state: SearchState) -> None:
         models = {generation.id: generation.model for generation in state.scope.generations}
         vectors = read_vectors(state.held.connection, models, [candidate.chunk_id for candidate in candidates])
         candidates = diversify(candidates, vectors, request.diversity, request.offset + request.limit + 1)
+    if state.scope.boosts and candidates:
+        chunks = [candidate.chunk_id for candidate in candidates[:REORDERED]]
+        documents = read_documents(state.held.connection, state.scope.ids, chunks)
+        candidates, moved = by_boost(candidates, documents, state.scope.boosts)
+        if moved:
+            state.notes.append(f"documents that stand elsewhere, as somebody has boosted them: {moved}")
     if request.superseded == "behind":
         candidates = behind_successors(state.held.connection, state.scope, candidates)
     state.candidates = candidates

@@ -1,6 +1,7 @@
 """Forms of a document's page: tags and metadata given by hand, removal and its undoing."""
 
 from collections.abc import Callable
+from typing import Final
 
 from fastapi import APIRouter
 from starlette.responses import Response
@@ -17,6 +18,8 @@ from sourcebook.server.routes.plain import answer_for
 from sourcebook.server.visibility import visible_document
 
 router = APIRouter(include_in_schema=False)
+BOOSTS: Final = {"0": 0.0, "4": 4.0, "2": 2.0, "1": 1.0, "0.5": 0.5, "0.25": 0.25}
+"""Factors that the form of a document offers."""
 
 
 @router.post("/documents/{document}/tags")
@@ -49,6 +52,16 @@ def restore_document(document: DocumentNumber, knowledge: Knowledge, form: Write
     """Undo a removal, and lead to the work that makes the document searchable again."""
     made = document_changes.restored(knowledge, form.visitor, document, form.once).work
     return redirect_to(f"/work/{made[0].id}" if len(made) == 1 else f"/documents/{document}")
+
+
+@router.post("/documents/{document}/curation")
+def curate_document(document: DocumentNumber, knowledge: Knowledge, form: WriterForm) -> Response:
+    """Hide a document from search, boost it, or take that back, and lead back to it."""
+    boost = BOOSTS.get(form.one("boost"))
+    if boost is None:
+        raise QueryError("choose how the document is to stand in searches")
+    document_changes.curated(knowledge, form.visitor, document, boost, form.one("reason"))
+    return redirect_to(f"/documents/{document}#about")
 
 
 def _changed(knowledge: KnowledgeBase, form: Form, document: int, labels: Callable[[Document], Labels]) -> Response:

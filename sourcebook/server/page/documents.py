@@ -37,6 +37,8 @@ ORDERS: Final = {
     "size": "Smallest first",
 }
 """Orders of the list that people choose from, in words."""
+CURATED: Final = "hidden or boosted"
+"""Among the states that a list is narrowed by."""
 DONE: Final = {"remove": "removed", "restore": "restored", "tag": "given the tag", "untag": "without the tag now"}
 """What a form does to the ticked documents, and what is said of them then."""
 LISTED: Final = ("collection", "state", "kind", "tag", "sort", "text")
@@ -87,12 +89,15 @@ def shown_documents(
         told: what a form did: `done`, `changed`, `refused` and `work`.
     """
     state, kind, sort = asked["state"], asked["kind"], asked["sort"] or "uri"
+    is_curated = state == CURATED
     states, kinds = [each for each in _STATES if each == state], [each for each in _KINDS if each == kind]
-    if (state and not states) or (kind and not kinds) or sort not in ORDERS:
+    if (state and not states and not is_curated) or (kind and not kinds) or sort not in ORDERS:
         raise QueryError("there is no such state, kind or order of documents")
     chosen = {"collection": [asked["collection"]]} if asked["collection"] else {}
     chosen |= {"tag": [asked["tag"]]} if asked["tag"] else {}
-    query = DocumentsQuery.of(**chosen, state=states, kind=kinds, text=asked["text"], sort=sort, limit=_A_PAGE)
+    query = DocumentsQuery.of(
+        **chosen, curated=is_curated, state=states, kind=kinds, text=asked["text"], sort=sort, limit=_A_PAGE
+    )
     page = list_documents(knowledge, visitor, query.model_copy(update={"cursor": cursor or None}))
     return render(
         request,
@@ -104,7 +109,7 @@ def shown_documents(
         cursor=cursor,
         asked={**asked, "sort": "" if sort == "uri" else sort},
         collections=known_collections(knowledge, visitor),
-        states=_STATES,
+        states=(*_STATES, CURATED),
         kinds=_KINDS,
         orders=ORDERS,
         done_words=DONE,

@@ -95,7 +95,7 @@ def shown_uri(uri: str) -> str:
 
 
 def short_uri(uri: str) -> str:
-    """Return the end of the address of a file, with the folder that it is in; an upload's name; another address whole."""
+    """Return the end of a file's address with the folder that it is in, an upload's name, another address whole."""
     if uri.startswith(SCHEME):
         return printable(unquote(uri.removeprefix(SCHEME).partition("/")[2]))
     shown = shown_uri(uri)

@@ -16,6 +16,7 @@ from sourcebook.operations.documents import Labels, relabel
 from sourcebook.server.access import Knowledge, Writer
 from sourcebook.server.document_types import (
     MOST_RETRIED,
+    Curation,
     DocumentNumber,
     DocumentPatch,
     RestoredDocuments,
@@ -94,6 +95,26 @@ def change_document(
     changed = relabel(knowledge, number, labels, title=asked.title, actor=grant.actor)
     content, tag = document_answer(shown_document(grant, changed))
     return Response(content, media_type="application/json", headers={"ETag": tag})
+
+
+@router.put("/{document:number}/curation", response_model=DocumentAnswer, operation_id="curate_document")
+def curate_document(
+    document: DocumentNumber, asked: Curation, request: Request, knowledge: Knowledge, grant: Writer
+) -> Response:
+    """Hide a document from search, boost it, or take that back; return it as it is then.
+
+    A hidden document is kept and listed, and no search finds it. It holds at once, also in collections that take it.
+    """
+    request.state.sent = [asked.reason]
+    content, tag = document_answer(curated(knowledge, grant, document, asked.boost, asked.reason))
+    return Response(content, media_type="application/json", headers={"ETag": tag})
+
+
+def curated(knowledge: KnowledgeBase, grant: Grant, document: int, boost: float, reason: str | None) -> Document:
+    """Curate a document of the caller's; return it as the caller may see it."""
+    item = own_document(knowledge, grant, document).item
+    found = knowledge.curate_document(item.document_id or 0, boost=boost, reason=reason, actor=grant.actor)
+    return shown_document(grant, found)
 
 
 @router.post("/{document:number}/restore", status_code=202, operation_id="restore_document")
