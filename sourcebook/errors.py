@@ -189,7 +189,15 @@ class QueryError(SourcebookError):
 
 
 class SettingsError(QueryError):
-    """Settings that were sent are not allowed; the message names the field and repeats no value."""
+    """Settings that were sent are not allowed; the message names the field and repeats no value.
+
+    Args:
+        problems: sentences, each of which begins with the place of its setting, such as `sites[0].url: …`.
+    """
+
+    def __init__(self, *problems: str) -> None:
+        super().__init__("; ".join(problems))
+        self.problems = problems
 
 
 class UnknownCollectionError(QueryError):

@@ -71,12 +71,19 @@ def create_collection(
     with database.connection() as connection:
         _purge_deleted(database, connection, name)
         with connection.transaction():
-            _check_givers(connection, name, settings)
-            if connection.execute(queries["create_collection"], {"name": name}).fetchone() is None:
-                raise ConflictError("there is a collection of this name already: change it, or choose another name")
-            record_collection(connection, name, settings, written=written)
-            record_event(connection, actor, "collection.create", f"collection {name}", {"settings": sorted(written)})
+            record_new(connection, name, written, settings, actor=actor)
         return find_declaration(connection, name)
+
+
+def record_new(
+    connection: Connection, name: str, written: Mapping[str, Any], settings: ApiCollectionSettings, *, actor: str
+) -> None:
+    """Record a collection that is not there yet, within a transaction."""
+    _check_givers(connection, name, settings)
+    if connection.execute(queries["create_collection"], {"name": name}).fetchone() is None:
+        raise ConflictError("there is a collection of this name already: change it, or choose another name")
+    record_collection(connection, name, settings, written=written)
+    record_event(connection, actor, "collection.create", f"collection {name}", {"settings": sorted(written)})
 
 
 def change_collection(

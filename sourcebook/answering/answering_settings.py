@@ -70,12 +70,12 @@ def checked_settings(given: AnsweringSettings | Mapping[str, Any]) -> AnsweringS
     """
     if isinstance(given, AnsweringSettings):
         return given
-    from sourcebook.config.explain import explain_without_values
+    from sourcebook.config.explain import problems_without_values
 
     try:
         return AnsweringSettings.model_validate(dict(given), context={"folder": Path.cwd()})
     except ValidationError as error:
-        raise QueryError(f"answering: {explain_without_values(error, AnsweringSettings)}") from None
+        raise QueryError(f"answering: {'; '.join(problems_without_values(error, AnsweringSettings))}") from None
 
 
 def _asked(connection: Connection, names: Sequence[str], settings: AnsweringSettings) -> AskedCollections:

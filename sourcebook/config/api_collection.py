@@ -31,7 +31,7 @@ from sourcebook.config.collection import (
 )
 from sourcebook.config.document_types import DocumentType
 from sourcebook.config.evaluation import GenerationSettings
-from sourcebook.config.explain import explain_without_values
+from sourcebook.config.explain import problems_without_values
 from sourcebook.config.field_types import Settings
 from sourcebook.config.membership import TakenDocuments
 from sourcebook.config.parsing import ParsingSettings
@@ -140,10 +140,10 @@ def read_settings(written: Mapping[str, Any], limits: ApiLimits) -> ApiCollectio
     try:
         settings = ApiCollectionSettings.model_validate(written, context={"folder": Path("/")})
     except ValidationError as error:
-        raise SettingsError(explain_without_values(error, ApiCollectionSettings)) from None
+        raise SettingsError(*problems_without_values(error, ApiCollectionSettings)) from None
     refused = list(_refusals(settings, "", limits))
     if refused:
-        raise SettingsError("; ".join(refused[:20]))
+        raise SettingsError(*refused[:20])
     if settings.answering is None:
         return settings
     return settings.model_copy(update={"answering": limits.answering[settings.answering.model]})

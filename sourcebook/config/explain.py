@@ -70,11 +70,11 @@ def _errors(error: ValidationError) -> list[ErrorDetails]:
     return list(found.values())
 
 
-def explain_without_values(error: ValidationError, model: type[BaseModel]) -> str:
+def problems_without_values(error: ValidationError, model: type[BaseModel]) -> list[str]:
     """Return the problems as sentences that name fields and what they allow, and repeat nothing that was written."""
-    sentences = dict.fromkeys(_without_values(each, model) for each in _errors(error))
-    more = f"; … and {len(sentences) - MOST_PROBLEMS} more" if len(sentences) > MOST_PROBLEMS else ""
-    return "; ".join(list(sentences)[:MOST_PROBLEMS]) + more
+    sentences = list(dict.fromkeys(_without_values(each, model) for each in _errors(error)))
+    more = [f"… and {len(sentences) - MOST_PROBLEMS} more"] if len(sentences) > MOST_PROBLEMS else []
+    return [*sentences[:MOST_PROBLEMS], *more]
 
 
 def _without_values(details: ErrorDetails, model: type[BaseModel]) -> str:

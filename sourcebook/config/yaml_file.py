@@ -57,10 +57,18 @@ def read_configuration_text(path: Path) -> ConfigurationText:
     Raises:
         ConfigurationError: the file cannot be read, is not YAML, has a key twice, or exceeds a limit.
     """
+    return parsed_configuration_text(_read_text(path), path)
+
+
+def parsed_configuration_text(text: str, path: Path) -> ConfigurationText:
+    """Return the values of a text as of a file; `path` is what messages call it.
+
+    Raises:
+        ConfigurationError: it is not YAML, has a key twice, or exceeds a limit.
+    """
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-    text = _read_text(path)
     try:
         with warnings.catch_warnings(action="ignore"):  # an anchor may be defined twice; the later one counts
             root = YAML(typ="safe", pure=True).compose(text)

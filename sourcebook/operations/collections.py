@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from sourcebook.installation import needing_extra
+
 if TYPE_CHECKING:
     from psycopg import Connection
 
+    from sourcebook.admin.planning.changes import PlannedChange
     from sourcebook.config.api_collection import ApiLimits
     from sourcebook.contract.collections import CollectionDeclaration
     from sourcebook.operations.opened import Opened
@@ -87,6 +90,31 @@ def change_collection(
         return change_collection(
             connection, name, settings, limits, rebuild=rebuild, expected=expected, actor=actor or account()
         )
+
+
+def plan_settings(
+    knowledge: Opened,
+    name: str,
+    settings: Mapping[str, Any],
+    *,
+    is_new: bool,
+    rebuild: bool = False,
+    actor: str | None = None,
+) -> PlannedChange:
+    """Return what the next ingest would do if all settings of a collection were these; nothing is saved."""
+    from sourcebook.admin.audit import account
+
+    with knowledge.database.connection() as connection, needing_extra("pipeline"):
+        from sourcebook.admin.planning.changes import plan_change
+
+        limits = _limits(knowledge, connection)
+        return plan_change(connection, name, settings, limits, is_new=is_new, rebuild=rebuild, actor=actor or account())
+
+
+def embedding_models(knowledge: Opened) -> list[str]:
+    """Return the names of the models that a collection of the API may have."""
+    with knowledge.database.connection() as connection:
+        return ["auto", *sorted(_limits(knowledge, connection).models)]
 
 
 def delete_collection(knowledge: Opened, name: str, *, actor: str | None = None) -> None:

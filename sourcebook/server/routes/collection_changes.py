@@ -69,7 +69,7 @@ def made_collection(
     """Make a collection that its maker sees, of documents that it sees."""
     if not grant.sees(name):
         raise ForbiddenError("the key is for other collections alone")
-    _check_givers(grant, settings)
+    check_givers(grant, settings)
     return knowledge.create_collection(name, settings, actor=grant.actor)
 
 
@@ -102,7 +102,7 @@ def change_collection(
     Chunks and the model are fixed by the generation that is searched: with `rebuild` the next ingest builds another.
     """
     seen_collections(knowledge, grant, [name])
-    _check_givers(grant, patch)
+    check_givers(grant, patch)
     expected = None
     if if_match is not None and if_match.strip() != "*":
         present = knowledge.collection_settings(name)
@@ -124,7 +124,7 @@ def add_source(name: Changed, asked: NewSource, knowledge: Knowledge, grant: Wri
     """Add a source to a collection that the API has made; the next ingest reads it."""
     seen_collections(knowledge, grant, [name])
     if asked.kind == "collection":
-        _check_givers(grant, {"from": asked.source})
+        check_givers(grant, {"from": asked.source})
     after = knowledge.add_source(name, asked.kind, asked.source, actor=grant.actor)
     return _answer(after, grant, 201, Location=f"/v1/collections/{quote(name)}/settings")
 
@@ -149,7 +149,7 @@ def remove_source(
     knowledge.remove_source(name, location, actor=grant.actor)
 
 
-def _check_givers(grant: Grant, settings: dict[str, Any]) -> None:
+def check_givers(grant: Grant, settings: dict[str, Any]) -> None:
     """Refuse rules that take documents of collections that do not exist for the caller.
 
     Raises:

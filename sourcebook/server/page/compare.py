@@ -1,0 +1,88 @@
+"""The page that compares what two generations of a collection find for the same question, side by side."""
+
+from dataclasses import dataclass
+from typing import Annotated, Final
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import Response
+
+from sourcebook.contract.generations import GenerationState
+from sourcebook.contract.search_results import SearchResult
+from sourcebook.errors import QueryError
+from sourcebook.knowledge_base import KnowledgeBase
+from sourcebook.server.page.rendering import render
+from sourcebook.server.page.visitors import Knowledge, Visitor
+from sourcebook.server.visibility import seen_collections
+
+router = APIRouter(include_in_schema=False)
+_COMPARED: Final = 10
+"""Results of each generation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A result of one generation."""
+
+    hit: SearchResult
+    moved: str
+    """Where its document stands in the other generation, in words."""
+
+
+@router.get("/collections/{name}/compare")
+def compare(
+    name: str,
+    request: Request,
+    knowledge: Knowledge,
+    visitor: Visitor,
+    q: Annotated[str, Query(max_length=10_000)] = "",
+    first: Annotated[int, Query(ge=0, le=1 << 62)] = 0,
+    second: Annotated[int, Query(ge=0, le=1 << 62)] = 0,
+) -> Response:
+    """Show the first results of two generations, each with its place in the other one."""
+    seen_collections(knowledge, visitor, [name])
+    known = {state.id: state for state in knowledge.generations(name)}
+    chosen = [number or default for number, default in zip((first, second), [*known, *known][:2], strict=False)]
+    if any(number not in known for number in chosen):
+        raise QueryError("the collection has no such generation")
+    sides, problem = [], None
+    if q.strip() and len(known) > 1:
+        try:
+            sides = _sides(knowledge, name, q, [known[number] for number in chosen])
+        except QueryError as error:
+            problem = str(error)
+    return render(
+        request,
+        "compare.html",
+        200 if problem is None else 400,
+        name=name,
+        generations=list(known.values()),
+        chosen=chosen,
+        asked={"q": q},
+        sides=sides,
+        problem=problem,
+    )
+
+
+def _sides(
+    knowledge: KnowledgeBase, name: str, query: str, chosen: list[GenerationState]
+) -> list[tuple[GenerationState, list[Compared]]]:
+    """Return what each generation finds."""
+    found = [
+        list(knowledge.search(query, name, _COMPARED, generation=state.id, min_relevance=0, log=False))
+        for state in chosen
+    ]
+    places: list[dict[int, int]] = [{}, {}]
+    for held, hits in zip(places, found, strict=True):
+        for place, hit in enumerate(hits, 1):
+            held.setdefault(hit.document_id, place)
+    return [
+        (state, [Compared(hit, _moved(place, others.get(hit.document_id))) for place, hit in enumerate(hits, 1)])
+        for state, hits, others in zip(chosen, found, reversed(places), strict=True)
+    ]
+
+
+def _moved(place: int, other: int | None) -> str:
+    """Return where a document stands on the other side, whose best passage is at `other`."""
+    if other is None:
+        return "not among them"
+    return "at the same place" if other == place else f"at place {other}"

@@ -1,0 +1,41 @@
+"""Two generations of a collection, compared on the page by what they find."""
+
+import re
+
+from sourcebook.admin.access_keys import create_key
+from tests.integration.built_generations import build_first, configure
+from tests.integration.http_server import serving
+from tests.integration.inert_pages import Page
+from tests.integration.page_forms import Browser
+from tests.integration.stages import Stages
+
+HOSTILE = "<script>canary()</script>"
+
+
+def test_two_generations_stand_side_by_side_with_the_places_of_the_other(stages: Stages) -> None:
+    stages.collection = "handbook"
+    build_first(stages)
+    path = "/collections/handbook/compare"
+    with serving(stages.knowledge, requires_key=False) as client:
+        browser = Browser(client)
+        assert "There is one generation." in browser.open(path).text
+        configure(stages, tokens=128, activate="manual")
+        stages.run()
+        left, right = [state.id for state in stages.knowledge.generations("handbook")]
+        assert path in browser.open("/collections/handbook").links
+        page = browser.open(f"{path}?q=When+is+the+tide+read%3F&first={left}&second={right}")
+        sides = [held["aria-label"] for tag, held in page.tags if tag == "section" and "aria-label" in held]
+        assert sides == [f"Generation {left}", f"Generation {right}"]
+        assert re.search(r"64 tokens.*128 tokens", page.text, re.DOTALL)
+        assert page.text.count("on the other side at ") >= 2
+        same = browser.open(f"{path}?q=tide&first={left}&second={left}")
+        assert "not among them" not in same.text
+        browser.open(f"{path}?q={HOSTILE}")
+        for wrong in ("first=999999", "second=0&first=-1", "first=x"):
+            assert browser.get(f"{path}?q=tide&{wrong}").status in {400, 422}
+        assert Page(browser.get(f"{path}?q={'x+' * 5000}").content).acting() == []
+    stages.knowledge.create_collection("letters", {})
+    with stages.connection() as connection:
+        other = create_key(connection, "other", ("read",), ["letters"], actor="test")[1]
+    with serving(stages.knowledge, requires_key=True) as client:
+        assert Browser(client, other).get(path).status == 404
