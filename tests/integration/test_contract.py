@@ -240,7 +240,10 @@ ORDER = [
 FORM = b'--part\r\nContent-Disposition: form-data; name="file"; filename="leave.md"\r\n\r\n# Leave\r\n--part--\r\n'
 UNSTORABLE = re.compile(rb"\\\\u0000|\\\\ud[89a-f]")
 """NUL and lone surrogates in JSON: the database can hold neither."""
-KEEPING = {"change_collection", "change_document", "curate_document", "create_collection", "create_key", "sync", "add_source"}
+KEEPING = {
+    *("change_collection", "change_document", "curate_document", "create_collection", "create_key", "sync"),
+    "add_source",
+}
 """Operations that keep what they are sent as it is."""
 ODD_HEADERS = ("x" * 10_001, "a b", "caf\xe9", "\t")
 ODD_NAMES = (

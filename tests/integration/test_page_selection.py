@@ -110,7 +110,7 @@ def test_the_list_is_sorted_filtered_and_read_page_by_page(base: Stages, open_se
     assert "Letter" in page.text.partition("50 on this page")[2][:400]
     (further,) = [link for link in page.links if "cursor=" in link]
     page = browser.open(further)
-    assert (len(boxes(page)), HOSTILE in page.text) == (11, True)
+    assert (len(boxes(page)), "z.md" in page.text) == (11, True)
     titles = browser.open("/documents?collection=handbook&sort=title").text
     assert titles.index("Part a") < titles.index("Part b") < titles.index("Part c")
     for wrong in ("sort=nothing", "state=nothing", "kind=nothing"):

@@ -139,7 +139,7 @@ def test_errors_stand_beside_their_fields_and_say_what_the_yaml_says(
         ({"other": "a: &a [x]\nb: *a"}, "other", "there is no such key"),
         ({"other": "description: x", "description": "y"}, "other", "fields of its own"),
         ({"other": "chunking: {tokens: 100}", "chunking.tokens": "99"}, "other", "field of its own"),
-        ({"other": "records: [{name: a, python: os.system}]"}, "other", "left to sourcebook.yaml|allowed"),
+        ({"other": "records: [{name: a, python: os.system}]"}, "other", r"records\[0\].key: the key is missing"),
         ({"name": "a b"}, "name", "a collection's name is"),
     ):
         for act in ("preview", "save"):

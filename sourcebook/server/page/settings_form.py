@@ -174,7 +174,8 @@ def problems_by_field(problems: Iterable[str], rows: Mapping[str, list[int]]) ->
         place = _PLACE.match(problem)
         unplaced = next((field for start, field in _UNPLACED.items() if problem.startswith(start)), "")
         name = unplaced if place is None else _field_of(place[1], rows)
-        found.setdefault(name, []).append(problem[place.end() :] if place and name and name != OTHER else problem)
+        is_said = place is not None and (name != OTHER or place[1] == OTHER) and name != ""
+        found.setdefault(name, []).append(problem[place.end() :] if place and is_said else problem)
     return found
 
 

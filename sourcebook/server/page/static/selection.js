@@ -5,17 +5,15 @@ const selection = document.querySelector("form.selection");
 if (selection) {
   const boxes = [...selection.querySelectorAll("input[name=item]")];
   const every = selection.querySelector(".every");
-  const names = new Map([...selection.querySelectorAll(".bar button[value]")].map((button) => [button, button.textContent]));
+  const acts = [...selection.querySelectorAll(".bar button[value]:not([value=all])")];
+  const told = selection.querySelector(".bar [role=status]");
   let last = null;
 
   const show = () => {
     const ticked = boxes.filter((each) => each.checked).length;
     every.textContent = ticked === boxes.length ? "Untick all" : "Tick all on this page";
-    for (const [button, name] of names) {
-      if (button.value === "all") continue;
-      button.disabled = !ticked;
-      button.textContent = ticked ? name.replace("the ticked ones", `${ticked} ticked`) : name;
-    }
+    for (const button of acts) button.disabled = !ticked;
+    told.textContent = ticked ? `${ticked} ticked` : "";
   };
   every.addEventListener("click", () => {
     const ticks = boxes.some((each) => !each.checked);
