@@ -40,6 +40,8 @@ class LoginProvider:
     token_status: int = 200
     token_body: bytes | None = None
     """Status and body of the answer to a code, where they differ."""
+    ignores_resource: bool = False
+    """Whether access tokens are for another resource than the one that was named."""
     asks_for_name: bool = False
     """Whether a person types a name into its page; else it knows who that is."""
     key: tuple[str, str] = ("rsa", "RS256")
@@ -104,7 +106,8 @@ class LoginProvider:
         if asked.fields["client_id"] == CLIENT and self.secret is not None and not self._shows_secret(asked):
             return Told(b'{"error": "invalid_client"}', 401)
         claims = {"aud": begun["client_id"], "nonce": begun.get("nonce"), **self.claims}
-        access = self.issuer.token(*self.key, **{**self.claims, "aud": asked.fields.get("resource", "nothing")})
+        resource = "elsewhere" if self.ignores_resource else asked.fields.get("resource", "nothing")
+        access = self.issuer.token(*self.key, **{**self.claims, "aud": resource})
         answer = {"access_token": access, "token_type": "Bearer", "expires_in": 300}
         if "openid" in begun.get("scope", ""):
             own = self.issuer.token(*self.key, **claims)

@@ -79,7 +79,7 @@ def come_back(
         issuer=provider.settings.issuer,
         lasts=provider.sign_in.lasts,
     )
-    response = led_to(target)
+    response = led_to(request, target)
     seconds = int(provider.sign_in.lasts.total_seconds())
     keep(response, request, SESSION_COOKIE, token, seconds, is_secure=_is_secure(provider))
     return _over(response)

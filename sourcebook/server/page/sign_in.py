@@ -4,7 +4,7 @@ from typing import Annotated, Final
 from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 
 from sourcebook.admin.sessions import LONGEST
 from sourcebook.operations import access_keys
@@ -53,7 +53,7 @@ def sign_out(request: Request, fields: Fields, knowledge: WholeKnowledge) -> Res
     was_provider = access_keys.sign_out(knowledge, request.cookies.get(SESSION_COOKIE, ""))
     provider: Provider | None = request.app.state.provider
     further = provider.end_address() if was_provider and provider is not None else None
-    response = RedirectResponse("/sign-in", 303, {"Cache-Control": "no-store"}) if further is None else led_to(further)
+    response = RedirectResponse("/sign-in", 303, {"Cache-Control": "no-store"}) if further is None else led_to(request, further)
     response.delete_cookie(SESSION_COOKIE, httponly=True, samesite="strict", secure=request.url.scheme == "https")
     return response
 
@@ -72,14 +72,16 @@ def asks_to_sign_in(request: Request, target: str, status: int = 200, problem: s
     return render(request, "sign_in.html", status, next=target, problem=problem, provider=named)
 
 
-def led_to(address: str) -> Response:
+def led_to(request: Request, target: str) -> Response:
     """Return a page that leads on by itself.
 
     A redirect would not do: after one that began elsewhere the browser sends no strict cookie, and after a form the
     policy lets it go nowhere else.
     """
-    escaped = quote(address, safe=":/%#?=@[]!$&'()*+,;~")
-    return HTMLResponse("", headers={"Refresh": f"0; url={escaped}", "Cache-Control": "no-store"})
+    escaped = quote(target, safe=":/%#?=@[]!$&'()*+,;~")
+    response = render(request, "led_to.html", target=escaped)
+    response.headers["Refresh"] = f"0; url={escaped}"
+    return response
 
 
 def own_address(target: str) -> str:
