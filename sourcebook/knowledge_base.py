@@ -12,6 +12,7 @@ from sourcebook.operations.table import Operation, Operations
 
 if TYPE_CHECKING:
     from sourcebook.context.context_cache import ContextCache
+    from sourcebook.contract.ask_sessions import AskTurn
     from sourcebook.database.database import Database
     from sourcebook.parsing.reading_child import ReadingChild
     from sourcebook.search.ranking.state import SearchResources
@@ -108,6 +109,19 @@ class SeenKnowledge(KnowledgeBase):
     @property
     def _books(self) -> Database:
         return self._whole._books  # noqa: SLF001 - of its own class
+
+    @property
+    def _account(self) -> str:
+        from sourcebook.model.access import asker_for
+
+        return f"{super()._account} for {asker_for(self.principals).digest}"
+
+    def _turns_of(self, owner: str, session: str) -> list[AskTurn]:
+        from sourcebook.answering.kept_sessions import without_hidden
+
+        turns = super()._turns_of(owner, session)
+        with self._database.connection() as connection:
+            return without_hidden(connection, turns)
 
     def _ready(self) -> SearchResources:
         return replace(self._whole._ready(), connections=self._seen.seen)  # noqa: SLF001 - of its own class

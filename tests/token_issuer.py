@@ -4,11 +4,12 @@ import base64
 import json
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
+from urllib.parse import parse_qsl
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
@@ -22,6 +23,25 @@ Private = rsa.RSAPrivateKey | ec.EllipticCurvePrivateKey | ed25519.Ed25519Privat
 
 def rsa_key() -> rsa.RSAPrivateKey:
     return rsa.generate_private_key(65537, 2048)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request."""
+
+    fields: dict[str, str]
+    """Fields of the query, and of a form."""
+    body: bytes
+    headers: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Told:
+    """An answer."""
+
+    body: bytes = b""
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=lambda: {"Content-Type": "application/json"})
 
 
 @dataclass
@@ -40,6 +60,8 @@ class Issuer:
     seconds_a_byte: float = 0.0
     discovery: dict[str, Any] = field(default_factory=dict)
     """Fields of the discovery document that differ."""
+    pages: dict[tuple[str, str], Callable[[Asked], Told]] = field(default_factory=dict)
+    """Further answers, by method and path."""
 
     def settings(self, **changed: Any) -> TokenSettings:
         return TokenSettings.model_validate({"issuer": self.url, "audience": [AUDIENCE], **changed})
@@ -81,13 +103,31 @@ def issuing(**keys: Private) -> Iterator[Issuer]:
     issuer = Issuer(keys=dict(keys))
 
     class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.do_GET()
+
         def do_GET(self) -> None:
             issuer.asked.append(self.path)
-            if self.path == "/.well-known/openid-configuration":
+            path, _, query = self.path.partition("?")
+            page = issuer.pages.get((self.command, path))
+            if page is not None:
+                self._answer_with(page, query)
+            elif self.path == "/.well-known/openid-configuration":
                 told = {"issuer": issuer.url, "jwks_uri": f"{issuer.url}/keys", **issuer.discovery}
                 self._answer(200, json.dumps(told).encode())
             else:
                 self._answer(issuer.status, issuer.published() if issuer.body is None else issuer.body)
+
+        def _answer_with(self, page: Callable[[Asked], Told], query: str) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            is_form = self.headers.get("Content-Type", "").startswith("application/x-www-form-urlencoded")
+            sent = parse_qsl(query) + (parse_qsl(body.decode()) if is_form else [])
+            told = page(Asked(dict(sent), body, dict(self.headers.items())))
+            self.send_response(told.status)
+            for name, value in {"Content-Length": str(len(told.body)), **told.headers}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(told.body)
 
         def _answer(self, status: int, body: bytes) -> None:
             self.send_response(status)

@@ -82,6 +82,11 @@ def collection_names(connection: Connection) -> list[str]:
     return [row[0] for row in connection.execute(queries["collections"])]
 
 
+def seen_collection_names(connection: Connection) -> list[str]:
+    """Return the names of the live collections in which a session of principals sees a document."""
+    return [row[0] for row in connection.execute(queries["seen_collections"])]
+
+
 def collections_of_the_api(connection: Connection) -> list[str]:
     """Return the names of the live collections that the API has made, in alphabetical order."""
     return [row[0] for row in connection.execute(queries["collections_of_the_api"])]

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Generator, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -19,6 +19,8 @@ from sourcebook.errors import DatabaseError, QueryError
 
 _MOST_CHARACTERS: Final = 100_000
 """Characters of a question or an answer that are kept."""
+WITHHELD: Final = "withheld"
+"""Reason of a turn whose answer is not shown."""
 _log = logging.getLogger("sourcebook.answering")
 
 
@@ -44,20 +46,23 @@ class KeptSession:
             )
         return cls(owner, name, asked.names, asked.settings.sessions)
 
-    def history(self, connection: Connection) -> tuple[EarlierTurn, ...]:
-        """Return its last turns.
+    def history(self, turns: Sequence[AskTurn]) -> tuple[EarlierTurn, ...]:
+        """Return its last turns, as the model reads them.
+
+        Args:
+            turns: the turns that are kept, as the caller may see them.
 
         Raises:
             QueryError: they are about a collection that is not asked now, whose texts its model may not read.
         """
-        turns = session_turns(connection, self.owner, self.name)[-MOST_TURNS:]
+        turns = turns[-MOST_TURNS:]
         others = sorted({name for each in turns for name in each.collections} - set(self.collections))
         if others:
             listed = ", ".join(others)
             raise QueryError(
                 f"the session {self.name} has asked {listed}, too: ask these as well, or name another session"
             )
-        return tuple(EarlierTurn(each.question, each.answer) for each in turns)
+        return tuple(EarlierTurn(each.question, each.answer) for each in turns if each.reason != WITHHELD)
 
     def kept(
         self, events: Iterable[AskEvent], sent_question: str, connecting: Connecting
@@ -99,6 +104,23 @@ def session_turns(connection: Connection, owner: str, session: str) -> list[AskT
     """Return the turns of a conversation, the oldest first; none where the caller has none of this name."""
     with connection.cursor(row_factory=class_row(AskTurn)) as cursor:
         return cursor.execute(queries["ask_turns"], {"owner": owner, "session": session}).fetchall()
+
+
+def without_hidden(connection: Connection, turns: Iterable[AskTurn]) -> list[AskTurn]:
+    """Return turns without the answers that cite what a session of principals does not see, or no longer."""
+    return [each if _sees_sources(connection, each) else _withheld(each) for each in turns]
+
+
+def _sees_sources(connection: Connection, turn: AskTurn) -> bool:
+    bare = [{uri, uri.rpartition("#")[0], uri.rpartition("?id=")[0]} for uri in turn.sources]  # without a place in it
+    sent = {"uris": sorted(set().union(*bare)), "collections": turn.collections}
+    seen = {row[0] for row in connection.execute(queries["seen_documents"], sent)}
+    return all(each & seen for each in bare)
+
+
+def _withheld(turn: AskTurn) -> AskTurn:
+    said = "This answer is not shown any more: it cites a document that is gone, or that you may not see now."
+    return replace(turn, answer=said, reason=WITHHELD, sources=[])
 
 
 def forget_session(connection: Connection, owner: str, session: str) -> int:

@@ -62,12 +62,13 @@ class AccessKey:
 
 @dataclass(frozen=True, slots=True)
 class PageSession(PlainValues):
-    """A browser that somebody has signed in with a key."""
+    """A browser that somebody has signed in with a key, or at the issuer of signed tokens."""
 
     id: int
-    key_id: int
+    key_id: int | None
+    """Id of the key; None of a person whom the issuer has named."""
     key: str
-    """Name of the key."""
+    """Name of the key, or of the person."""
     browser: str
     """The browser's own name of itself."""
     began_at: datetime
@@ -75,3 +76,13 @@ class PageSession(PlainValues):
     """Last use, to the minute."""
     ends_at: datetime
     """The time when it ends by itself, unless it is used before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Somebody who has signed in at the issuer of signed tokens."""
+
+    name: str
+    """Name that is shown."""
+    principals: frozenset[str]
+    """The person, its groups, and `everyone`."""

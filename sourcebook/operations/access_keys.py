@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sourcebook.admin.audit import AuditEvent
-    from sourcebook.contract.access import AccessKey, PageSession
+    from sourcebook.contract.access import AccessKey, PageSession, Person
     from sourcebook.model.access import OnBehalf, Scope
     from sourcebook.operations.opened import Opened
 
@@ -125,12 +125,35 @@ def sign_in(knowledge: Opened, text: str, browser: str) -> str | None:
         return begin_session(connection, key, browser)
 
 
-def sign_out(knowledge: Opened, token: str) -> None:
-    """End the session of a browser by its token."""
+def sign_in_person(knowledge: Opened, person: Person, browser: str, *, issuer: str, lasts: timedelta) -> str:
+    """Begin a session of the page for a person whom an issuer has named; return its token.
+
+    Args:
+        person: who has signed in.
+        browser: the browser's own name of itself.
+        issuer: who has named the person.
+        lasts: time after which the session ends.
+    """
+    from sourcebook.admin.sessions import begin_session_of_person
+
+    with knowledge.database.connection() as connection:
+        return begin_session_of_person(connection, person, browser, issuer=issuer, lasts=lasts)
+
+
+def sign_out(knowledge: Opened, token: str) -> bool:
+    """End the session of a browser by its token; return whether an issuer has signed it in."""
     from sourcebook.admin.sessions import sign_out
 
     with knowledge.database.connection() as connection:
-        sign_out(connection, token)
+        return sign_out(connection, token)
+
+
+def person_of_session(knowledge: Opened, token: str, issuer: str) -> Person | None:
+    """Return the person of a session of the page by its token; None where it is none of the issuer, or has ended."""
+    from sourcebook.admin.sessions import person_of_session
+
+    with knowledge.database.short_connection() as connection:
+        return person_of_session(connection, token, issuer)
 
 
 def key_of_session(knowledge: Opened, token: str) -> AccessKey | None:

@@ -79,7 +79,6 @@ def ask_stream(
     Arguments and errors are those of `ask`. Closing the iterator ends the request to the model, also while another
     thread waits for it.
     """
-    from sourcebook.admin.audit import account
     from sourcebook.answering.answer_schema import AnswerSchema
     from sourcebook.answering.answering_settings import asked_collections
     from sourcebook.answering.document_parts import document_of
@@ -97,8 +96,9 @@ def ask_stream(
     with knowledge._books.connection() as connection, read_by_model():
         asked = asked_collections(connection, search_request.collections, answering)
         if request.session is not None:
-            kept = KeptSession.of(owner or account(), request.session, asked)
-            history = kept.history(connection)
+            kept = KeptSession.of(owner or knowledge._account, request.session, asked)
+    if kept is not None:
+        history = kept.history(knowledge._turns_of(kept.owner, kept.name))
     searched, shown = for_model(partial(search, knowledge)), for_model(partial(show, knowledge))
     task = Task(
         request.instructions,

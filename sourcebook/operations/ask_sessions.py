@@ -13,16 +13,15 @@ def ask_sessions(knowledge: Opened, *, owner: str | None = None) -> list[AskSess
     """Return the caller's conversations, the one that was continued last first.
 
     Args:
-        owner: who asks; the account of this process by default.
+        owner: who asks; the account of this process by default, with the principals where it asks for some.
 
     Raises:
         DatabaseError: the database is out of reach.
     """
-    from sourcebook.admin.audit import account
     from sourcebook.answering.kept_sessions import sessions_of
 
-    with knowledge.database.connection() as connection:
-        return sessions_of(connection, owner or account())
+    with knowledge._books.connection() as connection:
+        return sessions_of(connection, owner or knowledge._account)
 
 
 def ask_session(knowledge: Opened, session: str, *, owner: str | None = None) -> list[AskTurn]:
@@ -30,17 +29,14 @@ def ask_session(knowledge: Opened, session: str, *, owner: str | None = None) ->
 
     Args:
         session: name of the conversation.
-        owner: who asks; the account of this process by default.
+        owner: who asks; the account of this process by default, with the principals where it asks for some.
 
     Raises:
         DatabaseError: the database is out of reach.
     """
-    from sourcebook.admin.audit import account
-    from sourcebook.answering.kept_sessions import session_turns
     from sourcebook.contract.fields import storable
 
-    with knowledge.database.connection() as connection:
-        return session_turns(connection, owner or account(), storable(session))
+    return knowledge._turns_of(owner or knowledge._account, storable(session))
 
 
 def forget_ask_session(knowledge: Opened, session: str, *, owner: str | None = None) -> int:
@@ -48,14 +44,13 @@ def forget_ask_session(knowledge: Opened, session: str, *, owner: str | None = N
 
     Args:
         session: name of the conversation.
-        owner: who asks; the account of this process by default.
+        owner: who asks; the account of this process by default, with the principals where it asks for some.
 
     Raises:
         DatabaseError: the database is out of reach.
     """
-    from sourcebook.admin.audit import account
     from sourcebook.answering.kept_sessions import forget_session
     from sourcebook.contract.fields import storable
 
-    with knowledge.database.connection() as connection:
-        return forget_session(connection, owner or account(), storable(session))
+    with knowledge._books.connection() as connection:
+        return forget_session(connection, owner or knowledge._account, storable(session))

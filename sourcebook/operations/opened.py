@@ -13,6 +13,7 @@ from sourcebook.model.closing import Closing
 
 if TYPE_CHECKING:
     from sourcebook.context.context_cache import ContextCache
+    from sourcebook.contract.ask_sessions import AskTurn
     from sourcebook.database.database import Database
     from sourcebook.database.measurement_writer import MeasurementWriter
     from sourcebook.database.pool import ConnectionPool, StatementLimits
@@ -96,6 +97,20 @@ class Opened(Closing):
     def _books(self) -> Database:
         """The database that what the library keeps of its own is written to, such as calls of models."""
         return self._database
+
+    @property
+    def _account(self) -> str:
+        """Whose conversations are kept where nobody is named."""
+        from sourcebook.admin.audit import account
+
+        return account()
+
+    def _turns_of(self, owner: str, session: str) -> list[AskTurn]:
+        """Return the turns of a conversation that is kept, the oldest first."""
+        from sourcebook.answering.kept_sessions import session_turns
+
+        with self._books.connection() as connection:
+            return session_turns(connection, owner, session)
 
     def close(self) -> None:
         """Close every connection, and stop the embedded server where no other process uses it."""

@@ -20,6 +20,14 @@ def collection_names(knowledge: Opened) -> list[str]:
         return collection_names(connection)
 
 
+def seen_collection_names(knowledge: Opened) -> list[str]:
+    """Return the names of the collections in which the principals of a knowledge base see a document."""
+    from sourcebook.admin.collections import seen_collection_names
+
+    with knowledge.database.short_connection() as connection:
+        return seen_collection_names(connection)
+
+
 def collections_of_the_api(knowledge: Opened) -> list[str]:
     """Return the names of the collections that the API has made, in alphabetical order."""
     from sourcebook.admin.collections import collections_of_the_api

@@ -9,9 +9,10 @@ from sourcebook.operations.table import Operation
 
 OPEN: Final = frozenset(
     {"search", "similar", "context", "ask", "documents", "count_documents", "show", "related", "diff", "original"}
-    | {"page_image"}
+    | {"page_image", "ask_sessions", "ask_session", "forget_ask_session"}
 )
-"""Operations that principals may ask for: each reads documents alone. All others are for who looks after the base."""
+"""Operations that principals may ask for: each reads documents, or conversations of their own. All others are for who
+looks after the base."""
 
 
 def open_function(operation: Operation[Any, Any]) -> Callable[..., Any]:

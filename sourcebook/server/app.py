@@ -28,6 +28,7 @@ from sourcebook.server.body_limit import BodyLimit, upload_limit
 from sourcebook.server.description import DescribedApp
 from sourcebook.server.idempotency import Idempotency
 from sourcebook.server.identity import resource_metadata
+from sourcebook.server.identity.provider import Provider
 from sourcebook.server.identity.resource_metadata import metadata_url
 from sourcebook.server.identity.token_settings import TokenSettings
 from sourcebook.server.identity.tokens import Tokens
@@ -131,6 +132,9 @@ def create_app(
     app.state.knowledge = knowledge
     app.state.requires_key = requires_key
     app.state.token_settings, app.state.tokens = tokens, None if tokens is None else Tokens(tokens)
+    app.state.provider = (
+        None if tokens is None or tokens.sign_in is None else Provider(tokens, tokens.sign_in, app.state.tokens)
+    )
     app.state.resource_metadata = metadata_url(tokens)
     app.state.limits = limits or RateLimits()
     app.state.origins = frozenset(origins)

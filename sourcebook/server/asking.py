@@ -19,7 +19,7 @@ from sourcebook.model.problem_types import ProblemType
 from sourcebook.operations.answers import answering_collections
 from sourcebook.providers.failures import ProviderError
 from sourcebook.server.problems import answer_to, problem
-from sourcebook.server.visibility import NotFoundError, seen_collections
+from sourcebook.server.visibility import NotFoundError, known_collections, seen_collections
 from sourcebook.server.work_events import SECONDS_BETWEEN_SIGNS
 
 LEFT: Final = 499
@@ -41,9 +41,9 @@ def collections_to_ask(knowledge: KnowledgeBase, grant: Grant, named: list[str] 
     """
     names = [named] if isinstance(named, str) else named
     collections = seen_collections(knowledge, grant, names)
-    if not names and collections is not None:
+    if not names and (collections is not None or grant.asker.principals is not None):
         known = set(answering_collections(knowledge))
-        collections = [name for name in collections if name in known]
+        collections = [name for name in known_collections(knowledge, grant) if name in known]
         if not collections:
             raise NotFoundError("there is no collection that names a language model")
     return collections

@@ -7,10 +7,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sourcebook.errors import SourcebookError
 from sourcebook.server.bucket_table import Bucket
+from sourcebook.server.identity.sign_in_settings import RETURN_PATH
 from sourcebook.server.problems import TooManyRequestsError
 from sourcebook.server.rate_limits import BUCKET, RateLimits, key_in
 
-_SIGN_IN: Final = "/sign-in"
+_SIGN_INS: Final = (("POST", "/sign-in"), ("GET", RETURN_PATH))
+"""Requests that bring a key, or the code of a provider, in another place than a header."""
 
 
 class RateLimiting:
@@ -32,8 +34,8 @@ class RateLimiting:
         sent = next((value for name, value in scope["headers"] if name == b"authorization"), None)
         text = None if sent is None else key_in(sent)
         address = (scope.get("client") or ("",))[0]
-        if text is None and scope["path"] == _SIGN_IN and scope["method"] == "POST":
-            text = b""  # the key is in the form
+        if text is None and (scope["method"], scope["path"]) in _SIGN_INS:
+            text = b""
 
         refusal: TooManyRequestsError | None = None
 

@@ -13,7 +13,7 @@ from sourcebook.errors import AmbiguousDocumentError, QueryError, SourcebookErro
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.operations.contents import collection_of
-from sourcebook.operations.overviews import collection_names
+from sourcebook.operations.overviews import collection_names, seen_collection_names
 from sourcebook.server.request_notes import note_collections
 
 NO_COLLECTION: Final = "there is no such collection"
@@ -43,8 +43,8 @@ def seen_collections(knowledge: KnowledgeBase, grant: Grant, names: list[str] | 
         NotFoundError: a collection does not exist for the caller, or none does.
     """
     if names:
-        known = set(collection_names(knowledge))
-        if any(name not in known or not grant.sees(name) for name in names):
+        known = set(known_collections(knowledge, grant))
+        if any(name not in known for name in names):
             raise NotFoundError(NO_COLLECTION)
         note_collections(names)
         return names
@@ -57,8 +57,12 @@ def seen_collections(knowledge: KnowledgeBase, grant: Grant, names: list[str] | 
 
 
 def known_collections(knowledge: KnowledgeBase, grant: Grant) -> list[str]:
-    """Return the names of the collections that exist for a caller, in alphabetical order."""
-    return grant.seen(collection_names(knowledge))
+    """Return the names of the collections that exist for a caller, in alphabetical order.
+
+    For principals those exist in which they see a document: the name of another one would tell that there is more.
+    """
+    is_whole = grant.asker.principals is None
+    return grant.seen(collection_names(knowledge) if is_whole else seen_collection_names(knowledge))
 
 
 def searched_collections(

@@ -58,7 +58,10 @@ class Client:
         try:
             connection.request(method, path, body, sent)
             answer = connection.getresponse()
-            return Answer(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read())
+            found = {name.lower(): value for name, value in answer.getheaders()}
+            if "set-cookie" in found:  # one header a cookie
+                found["set-cookie"] = "; ".join(answer.headers.get_all("set-cookie", []))
+            return Answer(answer.status, found, answer.read())
         finally:
             connection.close()
 

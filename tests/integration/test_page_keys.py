@@ -64,6 +64,33 @@ def test_a_key_is_made_shown_once_and_revoked(base: Stages, open_server: Client)
         ]
 
 
+def test_a_key_is_made_for_principals_or_for_a_front_end(base: Stages, open_server: Client) -> None:
+    """As by the command; what does not fit together is said, and what was typed is kept."""
+    browser = Browser(open_server)
+    assert "For whom it asks" in browser.open("/keys").text
+    sent = {"name": "anna", "scope": "read", "days": "30", "principals": " USER:anna@example.org\r\n\r\ngroup:a, b\r\n"}
+    shown = Page(browser.send("/keys", sent).content).text
+    assert "for everyone, group:a, b, user:anna@example.org" in shown
+    portal = {"name": "portal", "scope": "read", "days": "30", "on_behalf": "required"}
+    assert "for others (required)" in Page(browser.send("/keys", portal).content).text
+    with base.connection() as connection:
+        made = {key.name: (key.principals, key.on_behalf) for key in list_keys(connection)}
+    assert made == {"anna": (("everyone", "group:a, b", "user:anna@example.org"), None), "portal": (None, "required")}
+    for wrong, reason in (
+        ({"principals": "anna"}, "is no principal"),
+        ({"principals": "user:anna", "scope": "write"}, "changes nothing"),
+        ({"principals": "user:anna", "on_behalf": "optional"}, "choose one"),
+        ({"on_behalf": "always"}, "required"),
+    ):
+        refused = browser.send("/keys", {**portal, "name": "new", "on_behalf": "", **wrong})
+        page = Page(refused.content)
+        assert (refused.status, reason in page.text) == (400, True)
+        assert page.acting() == []
+        assert wrong.get("principals", "") in page.text
+    with base.connection() as connection:
+        assert len(list_keys(connection)) == 2
+
+
 def test_what_is_wrong_about_a_key_is_said_above_the_form(base: Stages, open_server: Client) -> None:
     browser = Browser(open_server)
     browser.open("/keys")

@@ -49,6 +49,9 @@ $$;
 SELECT audience_of('{everyone}', '{}');
 SELECT audience_of('{}', '{}');
 
+-- Collections in which principals see a document.
+CREATE INDEX document_audience ON document (collection, audience_id) WHERE removed_at IS NULL;
+
 -- Return the audiences that some principals belong to, with the groups that these are members of; also to the reader.
 CREATE FUNCTION audiences_of(principals text[]) RETURNS integer[]
 LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = sourcebook, public SET plan_cache_mode = force_generic_plan

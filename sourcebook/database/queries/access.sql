@@ -40,48 +40,59 @@ UPDATE access_key SET used_at = now()
 WHERE id = %(id)s AND (used_at IS NULL OR used_at < now() - interval '1 minute');
 
 -- name: begin_session
--- Record a browser that was signed in with a key, and forget those whose time is over.
+-- Record a browser that was signed in with a key, or by an issuer, and forget those whose time is over.
 WITH over AS (
     DELETE FROM page_session
     WHERE used_at < now() - make_interval(secs => %(unused)s) OR began_at < now() - make_interval(secs => %(longest)s)
+       OR ends_at < now()
 )
-INSERT INTO page_session (key_id, sha256, browser) VALUES (%(key)s, %(sha256)s, %(browser)s);
+INSERT INTO page_session (key_id, sha256, browser, issuer, person, principals, ends_at)
+VALUES (%(key)s, %(sha256)s, %(browser)s, %(issuer)s, %(person)s, %(principals)s,
+        now() + make_interval(secs => %(lasts)s::float8));
 
 -- name: living_session
 -- Return the key with which a browser was signed in, and the session; unless either has ended.
 SELECT access_key.id, name, beginning, scopes, collections, created_at, expires_at, access_key.used_at, revoked_at,
-       requests_a_minute, principals, on_behalf, session.id AS session, session.used_at AS session_used_at
+       requests_a_minute, access_key.principals, on_behalf, session.id AS session, session.used_at AS session_used_at
 FROM page_session session JOIN access_key ON access_key.id = session.key_id
 WHERE session.sha256 = %(sha256)s AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
   AND session.used_at > now() - make_interval(secs => %(unused)s)
   AND session.began_at > now() - make_interval(secs => %(longest)s);
+
+-- name: living_session_of_person
+-- Return the person whom an issuer has signed in to a browser, and the session; unless it has ended.
+SELECT id AS session, used_at AS session_used_at, person, principals
+FROM page_session
+WHERE sha256 = %(sha256)s AND issuer = %(issuer)s AND ends_at > now()
+  AND used_at > now() - make_interval(secs => %(unused)s);
 
 -- name: record_use_of_session
 -- Record the use of a session once a minute.
 UPDATE page_session SET used_at = now() WHERE id = %(id)s AND used_at < now() - interval '1 minute';
 
 -- name: sessions
--- Return the sessions that go on, of every key or of some, the newest first.
-SELECT session.id, session.key_id, access_key.name AS key, session.browser, session.began_at, session.used_at,
+-- Return the sessions that go on, of everybody or of some keys, the newest first.
+SELECT session.id, session.key_id, coalesce(access_key.name, session.person) AS key, session.browser, session.began_at,
+       session.used_at,
        least(session.used_at + make_interval(secs => %(unused)s), session.began_at + make_interval(secs => %(longest)s),
-             access_key.expires_at) AS ends_at
-FROM page_session session JOIN access_key ON access_key.id = session.key_id
+             access_key.expires_at, session.ends_at) AS ends_at
+FROM page_session session LEFT JOIN access_key ON access_key.id = session.key_id
 WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
   AND session.used_at > now() - make_interval(secs => %(unused)s)
   AND session.began_at > now() - make_interval(secs => %(longest)s)
+  AND (session.ends_at IS NULL OR session.ends_at > now())
   AND (%(keys)s::bigint[] IS NULL OR session.key_id = ANY(%(keys)s))
 ORDER BY session.id DESC;
 
 -- name: end_session
--- End a session, of every key or of some, and return the name of its key.
-DELETE FROM page_session session USING access_key
-WHERE access_key.id = session.key_id AND session.id = %(id)s
-  AND (%(keys)s::bigint[] IS NULL OR session.key_id = ANY(%(keys)s))
-RETURNING access_key.name;
+-- End a session, of everybody or of some keys, and return whose it was.
+DELETE FROM page_session session
+WHERE session.id = %(id)s AND (%(keys)s::bigint[] IS NULL OR session.key_id = ANY(%(keys)s))
+RETURNING coalesce((SELECT 'key ' || name FROM access_key WHERE access_key.id = session.key_id), session.person);
 
 -- name: end_session_of_token
--- End the session of a browser that signs out.
-DELETE FROM page_session WHERE sha256 = %(sha256)s;
+-- End the session of a browser that signs out, and return whether an issuer has signed it in.
+DELETE FROM page_session WHERE sha256 = %(sha256)s RETURNING key_id IS NULL;
 
 -- name: record_audit_event
 -- Record what was done, by whom and to what.

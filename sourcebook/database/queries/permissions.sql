@@ -17,6 +17,20 @@ SELECT set_config('sourcebook.audiences', audiences_of(%(principals)s)::text, fa
 -- Let the session see nothing.
 SELECT set_config('sourcebook.audiences', '', false);
 
+-- name: seen_collections
+-- Return the names of the live collections in which the session sees a document, or everyone where it has no audiences.
+SELECT name FROM collection
+WHERE removed_at IS NULL AND EXISTS (
+    SELECT FROM document
+    WHERE document.collection = collection.name AND document.removed_at IS NULL
+      AND audience_id = ANY(coalesce(nullif(current_setting('sourcebook.audiences', true), '')::integer[], '{1}')))
+ORDER BY name;
+
+-- name: seen_documents
+-- Return which addresses of documents of some collections the session sees.
+SELECT DISTINCT uri FROM document
+WHERE uri = ANY(%(uris)s) AND collection = ANY(%(collections)s) AND removed_at IS NULL;
+
 -- name: record_groups
 -- Keep the members of groups equal to those that are given; return the groups that got other members.
 WITH given AS (

@@ -105,14 +105,20 @@ CREATE TABLE access_key (
 -- Two living keys that open the same collections have different names. An administrator of some learns of no name of others.
 CREATE UNIQUE INDEX access_key_name ON access_key (name, collections) NULLS NOT DISTINCT WHERE revoked_at IS NULL;
 
--- Browsers that somebody has signed in with a key: each sends a token of its own, of which the SHA-256 is kept.
+-- Browsers that somebody has signed in: each sends a token of its own, of which the SHA-256 is kept. Either a key was
+-- typed in, or the issuer of signed tokens has said who the person is.
 CREATE TABLE page_session (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    key_id bigint NOT NULL REFERENCES access_key (id) ON DELETE CASCADE,
+    key_id bigint REFERENCES access_key (id) ON DELETE CASCADE,  -- null: of a person
     sha256 bytea NOT NULL UNIQUE,
     browser text NOT NULL,             -- its own name of itself
     began_at timestamptz NOT NULL DEFAULT now(),
-    used_at timestamptz NOT NULL DEFAULT now()  -- last use, to the minute
+    used_at timestamptz NOT NULL DEFAULT now(),  -- last use, to the minute
+    issuer text,                       -- who has said it
+    person text,                       -- name that is shown
+    principals text[],                 -- the person and its groups, as at signing in
+    ends_at timestamptz,
+    CHECK (num_nulls(issuer, person, principals, ends_at) = CASE WHEN key_id IS NULL THEN 0 ELSE 4 END)
 );
 
 -- What was changed through a key, the command or a page, by whom and when. Rows outlive the keys.

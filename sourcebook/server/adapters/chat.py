@@ -25,6 +25,7 @@ from sourcebook.server.adapters.chat_answers import Chunks, completion_of
 from sourcebook.server.adapters.chat_messages import ChatWanted
 from sourcebook.server.adapters.openai_errors import ParameterError, problem_as_error
 from sourcebook.server.asking import answer_of, answer_to_failure, collections_to_ask, each_event, in_a_thread
+from sourcebook.server.visibility import known_collections
 from sourcebook.server.work_events import EventStream
 
 _ALL: Final = "sourcebook"
@@ -171,7 +172,8 @@ def _event(chunk: dict[str, Any]) -> bytes:
 
 
 def _models(knowledge: KnowledgeBase, grant: Grant) -> list[str]:
-    names = [name for name in answering_collections(knowledge) if grant.sees(name)]
+    models = answering_collections(knowledge)
+    names = [name for name in known_collections(knowledge, grant) if name in models]
     return [_ALL, *(f"{_ALL}/{name}" for name in names)] if names else []
 
 

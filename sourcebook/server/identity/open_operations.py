@@ -12,10 +12,13 @@ OPEN: Final = frozenset(
         *("list_models", "get_model", "chat_completions"),
         *("show_search", "show_documents", "show_document", "show_diff", "show_page", "get_picture", "export"),
         *("show_ask", "stream_answer", "lead_to_passage"),
+        *("ask_sessions", "ask_session", "forget_ask_session"),
+        *("show_conversations", "export_conversation", "delete_conversation"),
         *("search_documents", "get_context", "fetch_document", "find_related", "diff_documents", "fetch"),
     }
 )
-"""Routes, pages and tools that answer who asks for principals: they read documents alone. All others are closed."""
+"""Routes, pages and tools that answer who asks for principals: they read documents, or are about the
+caller's own conversations. All others are closed."""
 
 
 def is_open(asker: Asker, operation: str) -> bool:

@@ -6,11 +6,10 @@ from collections.abc import Callable, Mapping
 from threading import Lock
 from typing import Any, Final
 
-import httpx2
-
-from sourcebook.providers.failures import Cure, RequestFailedError, invalid, of_connection
-from sourcebook.providers.streamed_answer import Sockets, StreamedAnswer
-from sourcebook.server.identity.token_settings import TokenSettings, is_guarded_url
+from sourcebook.providers.failures import RequestFailedError, invalid
+from sourcebook.server.identity.guarded_urls import is_guarded_url
+from sourcebook.server.identity.issuer_requests import get_json
+from sourcebook.server.identity.token_settings import TokenSettings
 from sourcebook.server.problems import IssuerError, TokenError
 
 SECONDS: Final = 5.0
@@ -21,7 +20,6 @@ USABLE: Final = 3_600.0
 """Seconds for which known keys are used where the issuer does not answer."""
 PAUSE: Final = 10.0
 """Seconds between two attempts, however many tokens name an unknown key."""
-MOST_BYTES: Final = 1 << 20
 _KINDS: Final = frozenset({"RSA", "EC", "OKP"})
 _log = logging.getLogger(__name__)
 
@@ -84,37 +82,23 @@ def _fetched(settings: TokenSettings) -> object:
     """Return what the issuer publishes as its keys."""
     deadline = time.monotonic() + SECONDS
     if settings.jwks_url is not None:
-        return _get(settings.jwks_url, deadline)
-    told = _get(settings.discovery_url, deadline)
-    url = told.get("jwks_uri") if isinstance(told, dict) else None
-    if not isinstance(told, dict) or told.get("issuer") != settings.issuer or not is_guarded_url(url):
-        raise invalid("its discovery names another issuer, or no https URL of keys")
-    return _get(str(url), deadline)
+        return get_json(settings.jwks_url, deadline)
+    url = discovered(settings, deadline).get("jwks_uri")
+    if not is_guarded_url(url):
+        raise invalid("its discovery names no https URL of keys")
+    return get_json(str(url), deadline)
 
 
-def _get(url: str, deadline: float) -> object:
-    """Return the JSON at a URL, within bounds of time and size."""
-    sockets = Sockets()
-    with sockets.within(deadline - time.monotonic()) as expired:
-        try:
-            return _answer(url, deadline, sockets)
-        except RequestFailedError as failure:
-            raise (of_connection(failure, timed_out=True) if expired.is_set() else failure) from None
-        except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
-            timed_out = expired.is_set() or isinstance(error, httpx2.TimeoutException)
-            raise of_connection(error, timed_out=timed_out) from None
+def discovered(settings: TokenSettings, deadline: float) -> Mapping[str, Any]:
+    """Return the discovery document of the issuer (OpenID Connect Discovery 1.0, 4), which names no other one.
 
-
-def _answer(url: str, deadline: float, sockets: Sockets) -> object:
-    """Return the JSON at a URL by one request, which leads to no other."""
-    hooks = {"request": [sockets.watch]}
-    with (
-        httpx2.Client(timeout=SECONDS, follow_redirects=False, event_hooks=hooks) as client,
-        client.stream("GET", url, headers={"Accept": "application/json"}) as response,
-    ):
-        if response.status_code != httpx2.codes.OK:
-            raise RequestFailedError(f"answers with status {response.status_code}", Cure.RETRY)
-        return StreamedAnswer(response, deadline, MOST_BYTES).json()
+    Raises:
+        RequestFailedError: it cannot be had.
+    """
+    told = get_json(settings.discovery_url, deadline)
+    if not isinstance(told, dict) or told.get("issuer") != settings.issuer:
+        raise invalid("its discovery names another issuer")
+    return told
 
 
 def _named(published: object) -> Mapping[str | None, Mapping[str, Any]]:

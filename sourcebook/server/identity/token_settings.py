@@ -3,43 +3,30 @@
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Final, Literal
-from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, ValidationError
-from pydantic_core import PydanticCustomError
+from pydantic import Field, ValidationError
 
 from sourcebook.config.explain import explain
 from sourcebook.config.field_types import CollectionName, Settings
 from sourcebook.config.yaml_file import read_configuration_text, refuse
 from sourcebook.errors import ConfigurationError
+from sourcebook.server.identity.guarded_urls import Url
+from sourcebook.server.identity.sign_in_settings import Claim, SignInSettings
 
 Algorithm = Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
 """Signatures by a private key alone: a secret that both sides have would let this server sign."""
-_LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _EXAMPLE: Final = "issuer: https://login.example.org/realms/staff\naudience: sourcebook\n"
-
-
-def _guarded_url(url: str) -> str:
-    try:
-        parts = urlsplit(url)
-        is_safe = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _LOOPBACK)
-        if is_safe and parts.hostname and parts.port != 0 and parts.username is None and not parts.fragment:
-            return url
-    except ValueError:
-        pass
-    raise PydanticCustomError("server_url", "it is no https URL; http is for this machine's own address alone")
-
-
-Url = Annotated[str, AfterValidator(_guarded_url)]
-_Claim = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class TokenSettings(Settings):
     """Signed tokens (JWT) of one issuer, and what they open."""
 
     issuer: Url = Field(description="the `iss` of the tokens, letter by letter, an https URL")
-    audience: tuple[_Claim, ...] = Field(
+    audience: tuple[Claim, ...] = Field(
         min_length=1, description="the `aud` that tokens for this server have, or a list of them"
+    )
+    sign_in: SignInSettings | None = Field(
+        default=None, description="a mapping with client_id and url, with which persons sign in to the page"
     )
     jwks_url: Url | None = Field(
         default=None, description="an https URL with the public keys; by default the issuer's discovery names it"
@@ -47,8 +34,8 @@ class TokenSettings(Settings):
     resource: Url | None = Field(
         default=None, description="the https URL of /mcp as agents reach it; it is an audience, too"
     )
-    user_claim: _Claim = Field(default="sub", description="the claim with the name of the user, such as email")
-    groups_claim: _Claim = Field(default="groups", description="the claim with a list of names of groups")
+    user_claim: Claim = Field(default="sub", description="the claim with the name of the user, such as email")
+    groups_claim: Claim = Field(default="groups", description="the claim with a list of names of groups")
     algorithms: tuple[Algorithm, ...] = Field(
         default=("RS256", "PS256", "ES256", "ES384", "EdDSA"),
         min_length=1,
@@ -92,11 +79,3 @@ def load_token_settings(path: Path) -> TokenSettings:
         return TokenSettings.model_validate(text.content)
     except ValidationError as error:
         raise ConfigurationError(explain(error, text, TokenSettings)) from None
-
-
-def is_guarded_url(url: object) -> bool:
-    """Return whether a URL may be asked for keys: over TLS, or on this machine."""
-    try:
-        return isinstance(url, str) and bool(_guarded_url(url))
-    except PydanticCustomError:
-        return False

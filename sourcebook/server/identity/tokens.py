@@ -4,12 +4,14 @@ Nothing that its header says is believed: the algorithm must be one of the setti
 publishes under the `kid`. Keys and URLs in it (`jwk`, `jku`, `x5c`, `x5u`) are not read.
 """
 
-from collections.abc import Mapping
+import hmac
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import jwt
 
 from sourcebook.config.principals import GROUP, MOST, USER, principal_set
+from sourcebook.contract.access import Person
 from sourcebook.model.access import Grant, asker_for
 from sourcebook.server.identity.signing_keys import SigningKeys
 from sourcebook.server.identity.token_settings import TokenSettings
@@ -17,12 +19,13 @@ from sourcebook.server.problems import TokenError
 
 LONGEST: Final = 1 << 18
 """Characters of a token: room for the names of ten thousand groups."""
+_LONGEST_SHOWN: Final = 80
 _REASONS: Final[tuple[tuple[type[jwt.PyJWTError], str], ...]] = (
     (jwt.ExpiredSignatureError, "it has expired"),
     (jwt.ImmatureSignatureError, "it is not valid yet"),
     (jwt.InvalidAudienceError, "it is for another audience"),
     (jwt.InvalidIssuerError, "another issuer made it"),
-    (jwt.MissingRequiredClaimError, "it lacks one of iss, aud, exp"),
+    (jwt.MissingRequiredClaimError, "it lacks a claim that it must have, such as iss, aud or exp"),
     (jwt.InvalidAlgorithmError, "its algorithm is not allowed"),
     (jwt.InvalidSignatureError, "its signature is wrong"),
 )
@@ -48,14 +51,39 @@ class Tokens:
             TokenError: it is none of the issuer's for this server, or is not valid now.
             IssuerError: the issuer does not tell its keys.
         """
+        return self.grant_for(_principals(self._verified(token, self._settings.audiences), self._settings))
+
+    def grant_for(self, principals: frozenset[str]) -> Grant:
+        """Return what a person whom the issuer has named may do."""
+        return Grant("token", self._settings.scopes, self._settings.collections, None, asker_for(principals))
+
+    def person_of(self, token: str, client: str, nonce: str) -> Person:
+        """Return the person who has signed in, by an ID token (OpenID Connect Core 1.0, 3.1.3.7).
+
+        Args:
+            token: the ID token.
+            client: the `client_id` of the page, for which it must be.
+            nonce: what the page has sent for this one sign-in.
+
+        Raises:
+            TokenError: it is none of the issuer's for this page and this sign-in, or is not valid now.
+            IssuerError: the issuer does not tell its keys.
+        """
+        claims = self._verified(token, (client,), ("exp", "iss", "aud", "iat", "sub"))
+        audience, party, sent = claims["aud"], claims.get("azp"), claims.get("nonce")
+        if party != client and (party is not None or (isinstance(audience, list) and len(audience) > 1)):
+            raise TokenError("the token is not valid: it was made for another client")
+        if not isinstance(sent, str) or not hmac.compare_digest(sent.encode(), nonce.encode()):
+            raise TokenError("the token is not valid: it answers another sign-in")
+        principals = _principals(claims, self._settings)
+        return Person(_shown_name(claims) or asker_for(principals).name.partition(":")[2], principals)
+
+    def _verified(
+        self, token: str, audiences: Sequence[str], required: Sequence[str] = ("exp", "iss", "aud")
+    ) -> Mapping[str, Any]:
+        """Return the claims of a token whose signature, times, issuer and audience are right."""
         if len(token) > LONGEST:
             raise TokenError(f"the token is longer than {LONGEST:,} characters: let it name fewer groups")
-        claims = self._verified(token)
-        asker = asker_for(_principals(claims, self._settings))
-        return Grant("token", self._settings.scopes, self._settings.collections, None, asker)
-
-    def _verified(self, token: str) -> Mapping[str, Any]:
-        """Return the claims of a token whose signature, times, issuer and audience are right."""
         try:
             header = jwt.get_unverified_header(token)
             algorithm = header.get("alg")
@@ -68,16 +96,23 @@ class Tokens:
                 token,
                 jwt.PyJWK(dict(published), algorithm),
                 algorithms=[algorithm],
-                audience=self._settings.audiences,
+                audience=audiences,
                 issuer=self._settings.issuer,
                 leeway=self._settings.leeway,
-                options={"require": ["exp", "iss", "aud"], "enforce_minimum_key_length": True},
+                options={"require": list(required), "enforce_minimum_key_length": True},
             )
         except jwt.PyJWTError as error:
             reason = next((said for kind, said in _REASONS if isinstance(error, kind)), "it cannot be read")
             raise TokenError(f"the token is not valid: {reason}") from None
         except (ValueError, TypeError, OverflowError, RecursionError):  # claims of odd types, nested without end
             raise TokenError("the token is not valid: it cannot be read") from None
+
+
+def _shown_name(claims: Mapping[str, Any]) -> str:
+    """Return the name by which a page greets a person; empty where the claims have none."""
+    told = (claims.get(name) for name in ("name", "preferred_username", "email"))
+    name = next((each for each in told if isinstance(each, str) and each.strip()), "")
+    return "".join(each for each in name if each.isprintable()).strip()[:_LONGEST_SHOWN]
 
 
 def _principals(claims: Mapping[str, Any], settings: TokenSettings) -> frozenset[str]:

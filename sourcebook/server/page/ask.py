@@ -59,15 +59,14 @@ class _Asking:
         Raises:
             NotFoundError: a collection or the conversation does not exist for the visitor.
         """
-        is_kept = visitor.asker.principals is None  # lists of conversations are closed to principals
-        kept = kept_turns(knowledge, visitor, question.session) if question.session and is_kept else []
+        kept = kept_turns(knowledge, visitor, question.session) if question.session else []
         if kept and not question.collections:
             question = replace(question, collections=sorted({name for each in kept for name in each.collections}))
         known, models = known_collections(knowledge, visitor), answering_collections(knowledge)
         chosen = seen_collections(knowledge, visitor, question.collections) if question.collections else None
         asked = [name for name in chosen or known if name in models]
         missing = [name for name in chosen or () if name not in models]
-        keeps = is_kept and bool(asked) and not question.earlier and all(models[name] for name in asked)
+        keeps = bool(asked) and not question.earlier and all(models[name] for name in asked)
         if keeps and not question.session:
             question = replace(question, session=f"page-{token_hex(8)}")
         turns = tuple(turn_of_kept(each) for each in [*kept, *question.earlier])

@@ -14,7 +14,7 @@ from sourcebook.server.downloads import file_headers
 from sourcebook.server.page.forms import ReaderForm, redirect_to
 from sourcebook.server.page.rendering import render
 from sourcebook.server.page.visitors import Knowledge, Visitor
-from sourcebook.server.visibility import NotFoundError
+from sourcebook.server.visibility import NotFoundError, known_collections
 
 router = APIRouter(include_in_schema=False)
 
@@ -23,7 +23,8 @@ router = APIRouter(include_in_schema=False)
 def show_conversations(request: Request, knowledge: Knowledge, visitor: Visitor) -> Response:
     """Show the visitor's conversations, the one that was continued last first."""
     found = knowledge.ask_sessions(owner=visitor.identity)
-    keeps = any(keeps and visitor.sees(name) for name, keeps in answering_collections(knowledge).items())
+    models = answering_collections(knowledge)
+    keeps = any(models.get(name, False) for name in known_collections(knowledge, visitor))
     return render(request, "conversations.html", conversations=found, keeps=keeps)
 
 

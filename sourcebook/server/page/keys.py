@@ -10,7 +10,7 @@ from sourcebook.admin.access_keys import MOST_REQUESTS
 from sourcebook.contract.access import AccessKey
 from sourcebook.errors import QueryError
 from sourcebook.knowledge_base import KnowledgeBase
-from sourcebook.model.access import SCOPES, Grant, Scope
+from sourcebook.model.access import SCOPES, Grant, OnBehalf, Scope
 from sourcebook.server.page.forms import Administering, AdministratorForm, Form, redirect_to
 from sourcebook.server.page.rendering import render
 from sourcebook.server.page.visitors import Knowledge
@@ -21,6 +21,8 @@ from sourcebook.server.visibility import known_collections
 router = APIRouter(include_in_schema=False)
 LIFETIMES: Final = {"7": "7 days", "30": "30 days", "90": "90 days", "365": "a year", "": "without end"}
 """Words for the days after which a key expires."""
+WAYS: Final = {"": "no", "required": "each request says for whom", "optional": "requests may say for whom"}
+"""Words for whether requests with a key say for whom they ask."""
 _USUAL: Final = "90"
 _DIGITS: Final = 12
 """Digits of a limit that are read: fewer have every limit."""
@@ -64,6 +66,8 @@ def _made(knowledge: KnowledgeBase, form: Form) -> tuple[AccessKey, str]:
         form.many("collection") or None,
         lasts=timedelta(days=int(lifetime)) if lifetime else None,
         limit=min(int(limit[:_DIGITS]), MOST_REQUESTS + 1) if limit else None,
+        principals=[each.strip() for each in form.one("principals").splitlines() if each.strip()] or None,
+        on_behalf=cast("OnBehalf", form.one("on_behalf")) or None,
     )
 
 
@@ -86,6 +90,7 @@ def _shown(
         "sees_all": visitor.collections is None,
         "scopes": SCOPES,
         "lifetimes": LIFETIMES,
+        "ways": WAYS,
         "most": MOST_REQUESTS,
         "made": made,
         "text": text,
@@ -96,6 +101,8 @@ def _shown(
             "days": filled.one("days") if filled else _USUAL,
             "limit": filled.one("limit") if filled else "",
             "collection": filled.many("collection") if filled else [],
+            "principals": filled.one("principals") if filled else "",
+            "on_behalf": filled.one("on_behalf") if filled else "",
         },
     }
     return render(request, "keys.html", status, **values)

@@ -1,4 +1,4 @@
-"""Visitors: the caller of a page, who has signed in with a key or needs none.
+"""Visitors: the caller of a page, who has signed in with a key or at the provider, or needs no key.
 
 The cookie holds the token of a session, and no key: out of reach for scripts (HttpOnly) and for requests that another
 site causes (SameSite=Strict). Sessions are in the database, so that the end of one, or of its key,
@@ -7,7 +7,7 @@ holds at once in every process.
 
 import hmac
 import secrets
-from typing import Annotated, Final
+from typing import Annotated, Final, cast
 from urllib.parse import parse_qs
 
 from fastapi import Depends, Request
@@ -16,10 +16,11 @@ from starlette.responses import Response
 from sourcebook.errors import QueryError, SourcebookError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
-from sourcebook.operations.access_keys import key_of_session
+from sourcebook.operations.access_keys import key_of_session, person_of_session
 from sourcebook.server.access import grant_of, knowledge_of
 from sourcebook.server.identity.askers import knowledge_of_route
-from sourcebook.server.identity.on_behalf import spoken_grant
+from sourcebook.server.identity.on_behalf import refuse_header, spoken_grant
+from sourcebook.server.identity.provider import Provider
 from sourcebook.server.problems import NoAccessError
 from sourcebook.server.rate_limits import BUCKET
 
@@ -49,12 +50,31 @@ def visitor_of(request: Request) -> Grant:
         spoken: Grant = spoken_grant(key, request.headers)
         request.state.visitor = spoken
         return spoken
+    person = None if sent is None else _person_of(request, sent)
+    if person is not None:
+        return person
     try:
         request.state.visitor = grant_of(request)
     except NoAccessError as error:
         raise SignInError(str(error)) from error
     found: Grant = request.state.visitor
     return found
+
+
+def _person_of(request: Request, sent: str) -> Grant | None:
+    """Return what a person whom the provider has named may see; None where the session is none of one."""
+    provider: Provider | None = request.app.state.provider
+    if provider is None:
+        return None
+    person = person_of_session(knowledge_of(request), sent, provider.settings.issuer)
+    if person is None:
+        return None
+    refuse_header(request.headers)
+    found = request.app.state.tokens.grant_for(person.principals)
+    if BUCKET not in request.scope:
+        request.scope[BUCKET] = request.app.state.limits.admit(b"\n" + found.identity.encode(), None)
+    request.state.signed_in_as, request.state.visitor = person.name, found
+    return cast("Grant", found)
 
 
 Visitor = Annotated[Grant, Depends(visitor_of)]
@@ -68,9 +88,11 @@ Knowledge = Annotated[KnowledgeBase, Depends(_knowledge)]
 """The knowledge base as it exists for the visitor."""
 
 
-def keep(response: Response, request: Request, name: str, value: str, seconds: int | None = None) -> None:
-    """Have the browser keep a value for this server alone; over TLS for TLS alone."""
-    is_secure = request.url.scheme == "https"
+def keep(
+    response: Response, request: Request, name: str, value: str, seconds: int | None = None, *, is_secure: bool = False
+) -> None:
+    """Have the browser keep a value for this server alone; over TLS, or where it is secure anyway, for TLS alone."""
+    is_secure = is_secure or request.url.scheme == "https"
     response.set_cookie(name, value, max_age=seconds, httponly=True, samesite="strict", secure=is_secure)
 
 

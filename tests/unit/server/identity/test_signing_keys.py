@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from sourcebook.server.identity import signing_keys
-from sourcebook.server.identity.signing_keys import FRESH, MOST_BYTES, PAUSE, USABLE, SigningKeys
+from sourcebook.server.identity.issuer_requests import MOST_BYTES
+from sourcebook.server.identity.signing_keys import FRESH, PAUSE, USABLE, SigningKeys
 from sourcebook.server.problems import IssuerError, TokenError
 from tests.token_issuer import Issuer, issuing, rsa_key
 
