@@ -96,7 +96,7 @@ def reads_across_columns(lines: Sequence[Line]) -> bool:
     width = right - left
     parts = _whole_lines(sorted(lines, key=lambda line: line.order), widest=_WIDEST_IN_COLUMN * width)
     # Text beside the columns may be wide; cells are not.
-    doubtful = [part for part in parts if any(are_beside(part, line) for line in torn)] or parts
+    doubtful = _beside_any(parts, torn) or parts
     least = _LEAST_HANGING if _hangs(parts) else _LEAST_WIDTH
     if sum(part.width for part in doubtful) < least * width * len(doubtful):
         return False
@@ -144,6 +144,21 @@ def _torn_rows(lines: Sequence[Line]) -> list[Line]:
         line
         for place, (before, line) in enumerate(pairwise(lines))
         if ranks[place + 1] != ranks[place] + 1 and line.left > before.right - 1 and are_beside(before, line)
+    ]
+
+
+def _beside_any(parts: Sequence[Line], lines: Sequence[Line]) -> list[Line]:
+    """Return the parts beside which one of the lines is; only lines that reach the height of a part are looked at."""
+    from_top = sorted(lines, key=lambda line: line.top)
+    tops = [line.top for line in from_top]
+    tallest = max([line.height for line in lines], default=0.0)
+    return [
+        part
+        for part in parts
+        if any(
+            are_beside(part, line)
+            for line in from_top[bisect_left(tops, part.top - tallest) : bisect_left(tops, part.bottom)]
+        )
     ]
 
 
