@@ -28,12 +28,17 @@ from sourcebook.knowledge_base import KnowledgeBase, SeenKnowledge
 from sourcebook.parsing.parser_pool import ParserPool
 from sourcebook.search.ranking.filter_conditions import condition_of
 from sourcebook.search.ranking.vector_leg import nearest
+from tests.integration.http_server import serving
 from tests.integration.stages import Stages
 from tests.permissions.probe import Probe
-from tests.permissions.worlds import Worlds
+from tests.permissions.timing import tell_times
+from tests.permissions.worlds import FACES, Worlds
 
 _WORLDS_A_TRIAL = 4
 """Worlds for which the probe hides one document."""
+_TRIALS = 2_000
+_LEAST_PROBABILITY = 0.001
+"""Of six pairs, one is as improbable by chance in one run of 160."""
 _GROUPS = 100
 """Groups of the large library; each is of one document in a hundred."""
 _PRINCIPALS = 20
@@ -44,24 +49,32 @@ _BARS = {"1 %": 1.3, "50 %": 1.15}
 
 def run(bench: Bench) -> list[Row]:
     """Compare what is seen, then measure what that costs."""
-    return [*_seen(bench), *_searches(bench)]
+    return [*_seen(bench), *_times(bench), *_searches(bench)]
 
 
 def _seen(bench: Bench) -> Iterator[Row]:
-    with _stages(bench, "worlds") as stages:
-        found = Worlds(stages, bench.options.seed).run(bench.options.worlds)
+    with _stages(bench, "worlds") as stages, serving(stages.knowledge, requires_key=True) as anyone:
+        found = Worlds(stages, bench.options.seed, anyone.port).run(bench.options.worlds)
     for example in found.examples:
         say(f"  {example}")
-    note = f"{found.worlds:,} worlds, {found.answers:,} answers"
+    note = f"{found.worlds:,} worlds, {found.answers:,} answers by {', '.join(FACES)}"
     yield Row("documents seen without right", found.without_right, "documents", 0, note)
     yield Row("documents missing with right", found.missing, "documents", 0)
     yield Row("counts of audiences that a recount refutes", found.wrong_counts, "counts", 0)
-    with _stages(bench, "probe") as stages:
-        probe = Probe(stages, bench.options.seed)
+    with _stages(bench, "probe") as stages, serving(stages.knowledge, requires_key=True) as anyone:
+        probe = Probe(stages, bench.options.seed, anyone.port)
         told = probe.run(max(bench.options.worlds // _WORLDS_A_TRIAL, 1))
     for example in told[:5]:
         say(f"  {example}")
     yield Row("answers that tell of a hidden document", len(told), "answers", 0, f"{probe.asked:,} compared")
+
+
+def _times(bench: Bench) -> Iterator[Row]:
+    with _stages(bench, "times") as stages, serving(stages.knowledge, requires_key=True) as anyone:
+        for name, share, probability in tell_times(stages, anyone.port, _TRIALS, bench.options.seed):
+            note = f"{_TRIALS:,} trials; {share:.1%} of them longer than without"
+            bar = None if name.startswith("none") else _LEAST_PROBABILITY
+            yield Row(f"time tells of a hidden document, {name}: by chance", probability, "", bar, note, at_least=True)
 
 
 @contextmanager

@@ -101,6 +101,20 @@ def test_changed_rules_make_the_documents_anew(library: Stages) -> None:
     library.assert_sound()
 
 
+def test_no_word_stays_where_words_of_audiences_are_counted(stages: Stages) -> None:
+    """What some may not see is counted by words, too; those of before the redaction go with their entries."""
+    (stages.root.parent / "patterns.yaml").write_text("EMPLOYEE: 'keeperin'\n")
+    stages.write("own.md", "# Staff\n\nThe staff is the keeperin.")
+    for at in ("output", "ingest"):
+        redaction = {"at": at, "categories": [], "patterns": "./patterns.yaml"}
+        folder = {"root": f"./{stages.root.name}", "allowed": ["group:board"]}
+        stages.configure(json.dumps({"collections": {stages.collection: {"files": [folder], "redaction": redaction}}}))
+        stages.run()
+        words = stages.rows("SELECT token FROM lexeme_audience")
+        assert ("keeperin" in {row["token"] for row in words}) == (at == "output")
+    assert not any("keeperin" in str(stages.rows(f"SELECT * FROM {name}")) for name in ("lexeme", "search_entry"))
+
+
 def test_without_its_patterns_nothing_is_stored(library: Stages) -> None:
     (library.root.parent / "patterns.yaml").unlink()
     library.write("new.md", f"The keeper is {OWN}.")

@@ -8,8 +8,10 @@ from itertools import product
 from random import Random
 from typing import Any
 
+from sourcebook.admin.access_keys import create_key
 from sourcebook.errors import SourcebookError
 from sourcebook.knowledge_base import SeenKnowledge
+from tests.integration.http_server import Client
 from tests.integration.stages import Stages
 from tests.permissions.worlds import allow
 
@@ -27,13 +29,37 @@ _MODES: tuple[Any, ...] = ("hybrid", "vector", "keyword")
 _WORDS = ("barnacle", "limpet", "barnacel", "Kuckuck", "zebra fish (ZF)", "whelk", "water", "night", "rock", "nachts")
 _CLOCKS = re.compile(r'\\?"(?:took_ms|search_ms|seconds_behind|is_cached|tokens)\\?": [^,}]+')
 """Times, and the tokens of a context: those of its random boundary among them."""
+_PATHS = (
+    "/v1/documents?limit=100",
+    "/v1/documents/{shown}",
+    "/v1/documents/{shown}/original",
+    "/v1/documents/{hidden}",
+    "/v1/documents/{hidden}/original",
+    "/v1/documents/{hidden}/related",
+    "/v1/documents/{hidden}/chunks",
+    "/v1/documents/{hidden}/pages/1",
+    "/documents",
+    "/documents?text=hidden",
+    "/documents/{hidden}",
+    "/documents/{hidden}/export",
+    "/documents/{hidden}/original",
+    "/diff?first={shown}&second={hidden}",
+    "/?q=barnacle+limpet",
+)
+"""Requests whose answers are compared with their headers: `ETag` and the number of what is left among them."""
+_OF_A_REQUEST = {"date", "x-request-id", "content-length"}
+"""Headers that differ in two equal requests: the length is that of the number of a document, which stands in errors."""
+_OF_A_PAGE = re.compile(r'name="(?:token|once)" value="[^"]*"|"request_id": ?"[^"]*"|[0-9.,]+ m?s\b')
+"""What differs in two equal pages: tokens of forms, and times."""
 
 
 class Probe:
     """A base with documents for everyone, and a caller who asks before and after hidden ones come."""
 
-    def __init__(self, stages: Stages, seed: int) -> None:
+    def __init__(self, stages: Stages, seed: int, port: int) -> None:
         self.stages = stages
+        with stages.connection() as connection:
+            self.client = Client(port, create_key(connection, "anna", principals=["user:anna"], actor="test")[1])
         self.random = Random(seed)
         self.told: list[str] = []
         self.asked = 0
@@ -63,7 +89,9 @@ class Probe:
         self.asked += len(after)
         for name, text in after.items():
             if text != before[name]:
-                self.told.append(f"{when}, {name}: {text[:300]} was {before[name][:300]}")
+                pairs = enumerate(zip(text, before[name], strict=False))
+                at = max(next((place for place, (now, then) in pairs if now != then), 0) - 40, 0)
+                self.told.append(f"{when}, {name}: …{text[at : at + 200]} was …{before[name][at : at + 200]}")
 
     def _text(self) -> str:
         words = " ".join(self.random.choice(_WORDS) for _ in range(self.random.randint(5, 60)))
@@ -88,7 +116,17 @@ class Probe:
             answers[f"{name} by id"] = partial(getattr(seen, name), number)
             answers[f"{name} by URI"] = partial(getattr(seen, name), uri)
             answers[f"{name} by path"] = partial(getattr(seen, name), uri.removeprefix("file://"))
+        shown = seen.show(one).item.document_id
+        for path in _PATHS:
+            answers[f"GET {path}"] = partial(self._got, path.format(hidden=number, shown=shown), number)
         return {name: self._told(answer, hidden) for name, answer in answers.items()}
+
+    def _got(self, path: str, number: int) -> dict[str, Any]:
+        answer = self.client.get(path, Accept="text/html, */*")
+        headers = {name: text for name, text in answer.headers.items() if name not in _OF_A_REQUEST}
+        content = _OF_A_PAGE.sub("", answer.content.decode())
+        content = re.sub(rf"(documents/|documents%2F|second=|second%3D){number}\b", "", content)
+        return {"status": answer.status, "headers": headers, "content": content}
 
     def _context(self, seen: SeenKnowledge, query: str) -> str:
         made = seen.context(query)

@@ -1,6 +1,6 @@
 """Random worlds of documents and permissions: every operation that is open to principals against an oracle."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from random import Random
@@ -9,15 +9,15 @@ from typing import Any
 from psycopg.types.json import Jsonb
 
 from sourcebook.errors import SourcebookError, UnknownDocumentError
-from sourcebook.knowledge_base import SeenKnowledge
 from tests.integration.stages import Stages
 from tests.permissions.counts import wrong_counts
+from tests.permissions.faces import CODE, Answers, Awaited, Faces, Known
 from tests.permissions.oracle import FOLDERS, OracleWorld
 
 _MODES: tuple[Any, ...] = ("hybrid", "vector", "keyword")
 _EVERYTHING: dict[str, Any] = {"min_relevance": 0, "duplicates": "show", "literal": True, "limit": 100}
-_VIEWERS = 3
-"""Callers who ask in each world."""
+FACES = ("Python", "client", "asyncio", "agent", "page")
+"""The ways to ask; in each world a caller asks by each one."""
 
 
 @dataclass
@@ -48,8 +48,10 @@ def allow(stages: Stages, rules: Sequence[tuple[str | None, list[str]]], denied:
 class Worlds:
     """Worlds that follow one another in one database."""
 
-    def __init__(self, stages: Stages, seed: int) -> None:
+    def __init__(self, stages: Stages, seed: int, port: int) -> None:
         self.stages = stages
+        self.faces = Faces(stages, port)
+        self.codes: dict[str, str] = {}
         self.oracle = OracleWorld(Random(seed))
         self.found = Findings()
         self.ids: dict[str, int] = {}
@@ -64,9 +66,9 @@ class Worlds:
             self._write_permissions() if self.oracle.random.random() < 0.5 else None
             self._write_documents(before)
             self._write_permissions()
-            for _ in range(_VIEWERS):
+            for face in FACES:
                 viewer = self.oracle.viewer()
-                self._ask(viewer, self.stages.knowledge.seen_by(viewer), self.oracle.visible(viewer))
+                self._ask(face, viewer, self.oracle.visible(viewer))
             with self.stages.connection() as connection:
                 for wrong in wrong_counts(connection):
                     self.found.note("wrong_counts", wrong)
@@ -78,6 +80,7 @@ class Worlds:
         changed = {name: text for name, text in self.oracle.texts.items() if before.get(name) != text}
         for name, text in changed.items():
             self.stages.write(name, text)
+            self.codes |= dict.fromkeys(CODE.findall(text), name)
         if changed or before.keys() - self.oracle.texts.keys():
             self.stages.run()
         rows = self.stages.rows("SELECT id, uri FROM document")
@@ -92,17 +95,32 @@ class Worlds:
     def _name(self, uri: str | None) -> str:
         return "/".join(PurePosixPath(uri or "").parts[-2:])
 
-    def _ask(self, viewer: list[str], seen: SeenKnowledge, right: set[str]) -> None:
-        for what, names, expected in self._answers(seen, right):
+    def _ask(self, face: str, viewer: list[str], right: set[str]) -> None:
+        for what, names, expected in self._told(face, viewer, right):
             self.found.answers += 1
             given = {*names}
             for name in given - expected:
-                self.found.note("without_right", f"{what} shows {name} to {viewer}")
+                self.found.note("without_right", f"{face}: {what} shows {name} to {viewer}")
             for name in expected - given:
-                self.found.note("missing", f"{what} does not show {name} to {viewer}")
+                self.found.note("missing", f"{face}: {what} does not show {name} to {viewer}")
 
-    def _answers(self, seen: SeenKnowledge, right: set[str]) -> Iterator[tuple[str, Iterable[str], set[str]]]:
+    def _told(self, face: str, viewer: list[str], right: set[str]) -> Answers:
+        """Yield what a face tells a caller."""
+        world = Known(self.ids, self.codes, right, self.oracle.allowed(viewer, self.ids))
+        if face == "agent":
+            yield from self.faces.agent(viewer, world)
+        elif face == "page":
+            yield from self.faces.pages(viewer, world)
+        elif face == "client":
+            with self.faces.remote(viewer) as remote:
+                yield from self._answers(remote, world)
+        else:
+            seen = self.stages.knowledge.seen_by(viewer) if face == "Python" else Awaited(self.stages, viewer)
+            yield from self._answers(seen, world)
+
+    def _answers(self, seen: Any, world: Known) -> Answers:
         """Yield operations with the names of the documents that each answered and should have."""
+        right, hidden = world.right, world.hidden
         yield from self._searches(seen, right)
         yield from self._lists(seen, right)
         for name in sorted(self.ids):
@@ -113,12 +131,11 @@ class Worlds:
             named = {other for other in right if name in self.oracle.links[other]} | self.oracle.links[name] & right
             found = seen.related(self.ids[name], kinds="references")
             yield f"related {name}", (self._name(item.uri) for item in found), named
-        hidden = sorted(self.ids.keys() - self.oracle.allowed(seen.principals, self.ids))
         for name in self.oracle.random.sample(hidden, min(len(hidden), 2)):
             for what in ("similar", "related", "diff"):
                 yield f"{what} {name}", self._refused(seen, what, name, right), set()
 
-    def _searches(self, seen: SeenKnowledge, right: set[str]) -> Iterator[tuple[str, Iterable[str], set[str]]]:
+    def _searches(self, seen: Any, right: set[str]) -> Answers:
         for mode in _MODES:
             hits = seen.search("barnacle", mode=mode, facets=True, **_EVERYTHING)
             yield f"search {mode}", (self._name(hit.uri) for hit in hits), right
@@ -132,27 +149,27 @@ class Worlds:
         text = seen.context("barnacle", max_tokens=50_000, min_relevance=0, duplicates="show")
         yield "context", (self._name(source.uri) for source in text.sources), right
 
-    def _pages(self, seen: SeenKnowledge, mode: Any) -> Iterator[str]:
+    def _pages(self, seen: Any, mode: Any) -> Iterator[str]:
         offset: int | None = 0
         while offset is not None:
             page = seen.search("barnacle", mode=mode, offset=offset, **{**_EVERYTHING, "limit": 3})
             yield from (self._name(hit.uri) for hit in page)
             offset = page.next_offset
 
-    def _lists(self, seen: SeenKnowledge, right: set[str]) -> Iterator[tuple[str, Iterable[str], set[str]]]:
+    def _lists(self, seen: Any, right: set[str]) -> Answers:
         yield "documents", (self._name(item.uri) for item in seen.documents()), right
         yield "count_documents", [str(seen.count_documents())], {str(len(right))}
         pages = [item for offset in range(0, 20, 4) for item in seen.documents(limit=4, offset=offset, sort="-title")]
         yield "documents by page", (self._name(item.uri) for item in pages), right
 
-    def _shown(self, seen: SeenKnowledge, name: str) -> list[str]:
+    def _shown(self, seen: Any, name: str) -> list[str]:
         try:
             document = seen.show(self.ids[name])
         except UnknownDocumentError:
             return []
         return [self._name(document.item.uri)] if document.item.state != "removed" else []
 
-    def _refused(self, seen: SeenKnowledge, what: str, name: str, right: set[str]) -> list[str]:
+    def _refused(self, seen: Any, what: str, name: str, right: set[str]) -> list[str]:
         operation = getattr(seen, what)
         try:
             if what == "diff":

@@ -48,7 +48,15 @@ WHERE source.collection = %(collection)s AND kept.sound_sha256 = transcript.soun
     WHERE transcribed.sound_sha256 = transcript.sound_sha256 AND transcribed.engine = transcript.engine);
 
 -- name: forget_unheld_lexemes
--- Delete the words of a generation that no entry holds, where its collection stores placeholders.
-DELETE FROM lexeme USING collection
-WHERE lexeme.generation_id = %(generation)s AND lexeme.entries = 0
-  AND collection.name = %(collection)s AND collection.settings #>> '{redaction,at}' = 'ingest';
+-- Delete the words of a generation that no entry holds, where its collection stores placeholders: those that audiences
+-- are counted for, too.
+WITH redacting AS (
+    SELECT FROM collection
+    WHERE collection.name = %(collection)s AND collection.settings #>> '{redaction,at}' = 'ingest'
+), of_audiences AS (
+    DELETE FROM lexeme_audience
+    WHERE lexeme_audience.generation_id = %(generation)s AND lexeme_audience.entries = 0
+      AND EXISTS (SELECT FROM redacting)
+)
+DELETE FROM lexeme
+WHERE lexeme.generation_id = %(generation)s AND lexeme.entries = 0 AND EXISTS (SELECT FROM redacting);

@@ -1,0 +1,65 @@
+"""One bit by the clock: whether an answer takes longer where there is a document that the caller may not see."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from random import Random
+from typing import Any
+
+from scipy.stats import mannwhitneyu
+
+from sourcebook.admin.access_keys import create_key
+from sourcebook.errors import SourcebookError
+from tests.integration.http_server import Client
+from tests.integration.stages import Stages
+from tests.permissions.worlds import allow
+
+_WORD = "quagmire"
+"""Stands in the hidden document alone."""
+_NO_WORD = "quagmirf"
+_OPEN_DOCUMENTS = 200
+
+
+def tell_times(stages: Stages, port: int, trials: int, seed: int) -> Iterator[tuple[str, float, float]]:
+    """Yield what was asked, how often the hidden document took longer than none, and how likely chance did that.
+
+    Each is asked `trials` times for the hidden document and as often for one that is not there, in an order by chance.
+    The share is .5 where the times do not differ, and the probability is that of a Mann-Whitney test of both sides.
+    The first pair asks for the same twice: what chance and the machine do.
+    """
+    for number in range(_OPEN_DOCUMENTS):
+        stages.write(f"open/{number}.md", f"# {number}\n\nThe barnacle {number} marks high water.")
+    stages.write("hidden/one.md", f"# Hidden\n\nThe {_WORD} is sold for nine guilders.")
+    stages.configure()
+    stages.run()
+    allow(stages, [("/hidden/", ["group:board"]), (None, ["everyone"])])
+    with stages.connection() as connection:
+        key = create_key(connection, "anna", principals=["user:anna"], actor="test")[1]
+    random = Random(seed)
+    for name, hidden, none in _pairs(stages, Client(port, key)):
+        taken: dict[bool, list[float]] = {True: [], False: []}
+        order = [True, False] * trials
+        random.shuffle(order)
+        for is_hidden in order:
+            begin = time.perf_counter()
+            with suppress(SourcebookError):
+                (hidden if is_hidden else none)()
+            taken[is_hidden].append(time.perf_counter() - begin)
+        tested = mannwhitneyu(taken[True], taken[False])
+        yield name, tested.statistic / trials**2, tested.pvalue
+
+
+def _pairs(stages: Stages, client: Client) -> Iterator[tuple[str, Callable[[], Any], Callable[[], Any]]]:
+    seen = stages.knowledge.seen_by(["user:anna"])
+    there, none = stages.document("hidden/one.md")["id"], 10**6
+    yield "none against none", lambda: seen.show(none), lambda: seen.show(none)
+    yield "show", lambda: seen.show(there), lambda: seen.show(none)
+    for path in ("/v1/documents/{}", "/v1/documents/{}/original", "/documents/{}"):
+        there_path, none_path = path.format(there), path.format(none)
+        yield path, lambda one=there_path: client.get(one), lambda one=none_path: client.get(one)
+    for mode in ("keyword", "hybrid"):
+        yield (
+            f"{mode} search",
+            lambda mode=mode: seen.search(_WORD, mode=mode, literal=True),
+            lambda mode=mode: seen.search(_NO_WORD, mode=mode, literal=True),
+        )
