@@ -31,6 +31,8 @@ class ScopedGeneration:
     """Text-search configurations that its entries were indexed with."""
     entries: int | None = None
     """Number of its entries; None where it was not looked up: the vector leg does so, as for the index."""
+    stored: int = 0
+    """About how many entries are stored, those that the reader may not see included: the planner's statistics."""
     vector_indexes: Sequence[str] = ()
     """Names of its HNSW indexes."""
     has_vectors: bool = True
@@ -134,6 +136,7 @@ def find_scope(
                 dimensions=row["dimensions"],
                 configurations=tuple(row["configurations"]),
                 entries=row["entry_count"],
+                stored=row["stored"],
                 vector_indexes=row["vector_indexes"],
                 has_vectors=row["has_vectors"],
                 awaits_vectors=row["awaits_vectors"],
@@ -199,6 +202,8 @@ class EntryCondition:
     text: sql.Composable
     parameters: Mapping[str, Any] = field(default_factory=dict)
     """Values by parameter name; joined conditions have different names."""
+    is_sight: bool = False
+    """Whether it says only that the reader sees the entry: of `ScopedGeneration.entries` all but hidden ones fulfil it."""
 
     @classmethod
     def all_of(cls, conditions: Sequence["EntryCondition"]) -> Self | None:
@@ -206,4 +211,5 @@ class EntryCondition:
         if not conditions:
             return None
         parameters = {name: value for each in conditions for name, value in each.parameters.items()}
-        return cls(sql.SQL(" AND ").join(sql.SQL("({})").format(each.text) for each in conditions), parameters)
+        text = sql.SQL(" AND ").join(sql.SQL("({})").format(each.text) for each in conditions)
+        return cls(text, parameters, all(each.is_sight for each in conditions))

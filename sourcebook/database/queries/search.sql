@@ -8,6 +8,8 @@ SELECT collection.name, generation.id, generation.model, generation.embedding, g
        ARRAY(SELECT known.name FROM text_configuration known
              WHERE known.generation_id = generation.id AND known.entries > 0 ORDER BY known.name) AS configurations,
        generation.entry_count,
+       coalesce((SELECT reltuples::bigint FROM pg_class
+                 WHERE oid = to_regclass('sourcebook.search_entry_' || generation.id)), 0) AS stored,
        ARRAY(SELECT relname::text FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
              WHERE indrelid = to_regclass('sourcebook.search_entry_' || generation.id) AND indisvalid
                AND relname LIKE 'search\_entry\_%\_vector%') AS vector_indexes,

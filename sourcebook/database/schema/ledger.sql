@@ -488,6 +488,7 @@ CREATE TABLE document (
 );
 CREATE INDEX document_content ON document (content_sha256, content_parser);
 CREATE INDEX document_source ON document (source_id);
+CREATE INDEX document_audience ON document (audience_id, id);
 CREATE INDEX document_failed ON document (collection) WHERE failure IS NOT NULL;
 CREATE INDEX document_skipped ON document (collection) WHERE skip_reason IS NOT NULL;
 CREATE INDEX document_curated ON document (collection) WHERE boost <> 1;
@@ -631,7 +632,7 @@ CREATE TABLE relation_rules (
 
 -- Mark the documents that a statement changed in what decides their names and relations.
 CREATE FUNCTION mark_relations() RETURNS trigger
-LANGUAGE plpgsql SET search_path = sourcebook, public
+LANGUAGE plpgsql SET search_path = sourcebook, public SET enable_nestloop = off  -- a plan is kept, and one row may be first
 AS $$
 BEGIN
     IF TG_OP = 'INSERT' THEN

@@ -210,22 +210,54 @@ CREATE TRIGGER record_audience_follows AFTER UPDATE OF allowed ON source_record
     FOR EACH ROW WHEN (OLD.allowed IS DISTINCT FROM NEW.allowed) EXECUTE FUNCTION follow_record_audience();
 
 -- How many entries that not everyone may see hold a lexeme, and were made with a text-search configuration. From these,
--- the views below know the statistics of what an audience may see: a score tells nothing about what it may not.
+-- the views below know the statistics of what an audience may see: a score tells nothing about what it may not. Counts
+-- stand under a number of their own, so that those of documents which all get another audience need not be written again.
+CREATE TABLE audience_count (
+    id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    audience_id integer NOT NULL       -- it may have several, whose sum counts
+);
+CREATE INDEX audience_count_audience ON audience_count (audience_id, id);
 CREATE TABLE lexeme_audience (
-    generation_id bigint NOT NULL REFERENCES generation (id) ON DELETE CASCADE,
+    generation_id bigint NOT NULL,     -- its deletion deletes these rows
     token text COLLATE "C" NOT NULL,
-    audience_id integer NOT NULL,
+    count_id integer NOT NULL,         -- 0: all of them together
     entries integer NOT NULL,
-    PRIMARY KEY (generation_id, token, audience_id)
+    PRIMARY KEY (generation_id, token, count_id)
 );
 CREATE TABLE configuration_audience (
     generation_id bigint NOT NULL REFERENCES generation (id) ON DELETE CASCADE,
     name text NOT NULL,
-    audience_id integer NOT NULL,
+    count_id integer NOT NULL,         -- 0: all of them together
     entries bigint NOT NULL,
     total_length bigint NOT NULL,
-    PRIMARY KEY (generation_id, name, audience_id)
+    PRIMARY KEY (generation_id, name, count_id)
 );
+
+-- Delete the counts of lexemes of a generation; a foreign key would look for the generation of each count.
+CREATE FUNCTION delete_lexeme_audiences() RETURNS trigger
+LANGUAGE plpgsql SET search_path = sourcebook, public
+AS $$
+BEGIN
+    DELETE FROM lexeme_audience WHERE generation_id = OLD.id;
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER counts_gone_with_generation AFTER DELETE ON generation
+    FOR EACH ROW EXECUTE FUNCTION delete_lexeme_audiences();
+
+-- Return the number under which an audience is counted; it is made where there is none.
+CREATE FUNCTION count_of(audience integer) RETURNS integer
+LANGUAGE plpgsql SET search_path = sourcebook, public
+AS $$
+DECLARE
+    found integer := (SELECT id FROM audience_count WHERE audience_id = audience ORDER BY id LIMIT 1);
+BEGIN
+    IF found IS NULL THEN
+        INSERT INTO audience_count (audience_id) VALUES (audience) RETURNING id INTO found;
+    END IF;
+    RETURN found;
+END
+$$;
 
 -- Return the average length of those entries of a generation that everyone may see, of its numbers of entries and lexemes:
 -- scores tell nothing about the others. 100 where there are only others; NULL without a lexeme.
@@ -235,29 +267,36 @@ RETURN (
     SELECT CASE WHEN length - hidden.lexemes > 0 THEN ((length - hidden.lexemes) / (entries - hidden.held))::real
                 WHEN length > 0 THEN 100 END
     FROM (SELECT coalesce(sum(entries), 0) AS held, coalesce(sum(total_length), 0) AS lexemes
-          FROM configuration_audience WHERE generation_id = of_generation) hidden);
+          FROM configuration_audience WHERE generation_id = of_generation AND count_id = 0) hidden);
 
 -- An entry, as it is counted.
 CREATE TYPE seen_entry AS (generation_id bigint, audience_id integer, configuration text, lexemes tsvector);
 
 -- Add entries to both counts, or take them from these.
 CREATE FUNCTION count_for_audiences(given seen_entry[], step integer) RETURNS void
-LANGUAGE sql SET search_path = sourcebook, public
+LANGUAGE plpgsql SET search_path = sourcebook, public
 AS $$
-    WITH words AS (
-        INSERT INTO lexeme_audience AS held (generation_id, token, audience_id, entries)
-        SELECT generation_id, word.lexeme, audience_id, step * count(*)
-        FROM unnest(given) CROSS JOIN LATERAL unnest(lexemes) AS word GROUP BY 1, 2, 3
-        ON CONFLICT (generation_id, token, audience_id) DO UPDATE SET entries = held.entries + excluded.entries
-    )
-    INSERT INTO configuration_audience AS held (generation_id, name, audience_id, entries, total_length)
-    SELECT generation_id, configuration, audience_id, step * count(*), step * sum(keyword_length(lexemes))
-    FROM unnest(given) GROUP BY 1, 2, 3
-    ON CONFLICT (generation_id, name, audience_id) DO UPDATE
-        SET entries = held.entries + excluded.entries, total_length = held.total_length + excluded.total_length
+DECLARE
+    audiences integer[] := ARRAY(SELECT DISTINCT audience_id FROM unnest(given));
+    counts integer[] := ARRAY(SELECT count_of(audience) FROM unnest(audiences) WITH ORDINALITY AS each (audience, place) ORDER BY place);
+BEGIN
+    INSERT INTO lexeme_audience AS held (generation_id, token, count_id, entries)
+    SELECT generation_id, word.lexeme, coalesce(counts[array_position(audiences, audience_id)], 0), step * count(*)
+    FROM unnest(given) CROSS JOIN LATERAL unnest(lexemes) AS word
+    GROUP BY GROUPING SETS ((generation_id, word.lexeme, audience_id), (generation_id, word.lexeme))
+    ON CONFLICT (generation_id, token, count_id) DO UPDATE SET entries = held.entries + excluded.entries;
+    INSERT INTO configuration_audience AS held (generation_id, name, count_id, entries, total_length)
+    SELECT generation_id, configuration, coalesce(counts[array_position(audiences, audience_id)], 0), step * count(*),
+           step * sum(keyword_length(lexemes))
+    FROM unnest(given)
+    GROUP BY GROUPING SETS ((generation_id, configuration, audience_id), (generation_id, configuration))
+    ON CONFLICT (generation_id, name, count_id) DO UPDATE
+        SET entries = held.entries + excluded.entries, total_length = held.total_length + excluded.total_length;
+END
 $$;
 
--- Count all entries of documents or of a generation, some thousand at a time.
+-- Count all entries of documents or of a generation, some thousand at a time. Those of an audience come together, so that
+-- each of its counts is written once for all of them.
 CREATE FUNCTION count_documents_for(documents bigint[], audiences integer[], step integer, of_generation bigint DEFAULT NULL)
 RETURNS void LANGUAGE plpgsql SET search_path = sourcebook, public
 AS $$
@@ -266,13 +305,53 @@ DECLARE
 BEGIN
     FOR part IN
         SELECT array_agg((entry.generation_id, given.audience_id, entry.configuration, entry.lexemes)::seen_entry) AS entries
-        FROM unnest(documents, audiences) AS given (document_id, audience_id)
+        FROM (
+            SELECT document_id, audience_id, row_number() OVER (ORDER BY audience_id, document_id) / 1000 AS portion
+            FROM unnest(documents, audiences) AS listed (document_id, audience_id)
+            WHERE audience_id <> 1
+        ) given
         JOIN search_entry entry USING (document_id)
-        WHERE given.audience_id <> 1 AND (of_generation IS NULL OR entry.generation_id = of_generation)
-        GROUP BY given.document_id / 1000
+        WHERE of_generation IS NULL OR entry.generation_id = of_generation
+        GROUP BY portion
     LOOP
         PERFORM count_for_audiences(part.entries, step);
     END LOOP;
+END
+$$;
+
+-- Give the counts of audiences whose documents have all got the same other one to that one: no entry is read. Return the
+-- former audiences.
+CREATE FUNCTION rename_counted_audiences(before integer[], after integer[]) RETURNS integer[]
+LANGUAGE plpgsql SET search_path = sourcebook, public
+AS $$
+DECLARE
+    whole integer[];
+    open integer[];
+BEGIN
+    WITH moved AS (
+        SELECT former, min(later) AS later FROM unnest(before, after) AS given (former, later)
+        WHERE former <> 1 GROUP BY former HAVING count(DISTINCT later) = 1
+    ), renamed AS (
+        UPDATE audience_count held SET audience_id = later FROM moved
+        WHERE held.audience_id = former AND NOT EXISTS (SELECT FROM document WHERE document.audience_id = former)
+        RETURNING former, later, held.id
+    )
+    SELECT array_agg(former), array_agg(id) FILTER (WHERE later = 1) INTO whole, open FROM renamed;
+    IF open IS NOT NULL THEN  -- what everyone sees is not counted
+        UPDATE lexeme_audience held SET entries = held.entries - part.entries
+        FROM (SELECT generation_id, token, sum(entries) AS entries
+              FROM lexeme_audience WHERE count_id = ANY(open) GROUP BY 1, 2) part
+        WHERE held.generation_id = part.generation_id AND held.token = part.token AND held.count_id = 0;
+        UPDATE configuration_audience held
+        SET entries = held.entries - part.entries, total_length = held.total_length - part.total_length
+        FROM (SELECT generation_id, name, sum(entries) AS entries, sum(total_length) AS total_length
+              FROM configuration_audience WHERE count_id = ANY(open) GROUP BY 1, 2) part
+        WHERE held.generation_id = part.generation_id AND held.name = part.name AND held.count_id = 0;
+        DELETE FROM lexeme_audience WHERE count_id = ANY(open);
+        DELETE FROM configuration_audience WHERE count_id = ANY(open);
+        DELETE FROM audience_count WHERE id = ANY(open);
+    END IF;
+    RETURN coalesce(whole, '{}');
 END
 $$;
 
@@ -310,14 +389,23 @@ DECLARE
     documents bigint[];
     before integer[];
     after integer[];
+    whole integer[];
 BEGIN
-    SELECT array_agg(added.id), array_agg(gone.audience_id), array_agg(added.audience_id)
-    INTO documents, before, after
-    FROM gone JOIN added USING (id) WHERE gone.audience_id <> added.audience_id;
+    -- No join: the plan of a session that began with one document would compare each of many with each.
+    SELECT array_agg(id), array_agg(former), array_agg(later) INTO documents, before, after
+    FROM (
+        SELECT id, max(former) AS former, max(later) AS later
+        FROM (SELECT id, audience_id AS former, NULL AS later FROM gone
+              UNION ALL SELECT id, NULL, audience_id FROM added) written
+        GROUP BY id
+    ) moved
+    WHERE former <> later;
     IF documents IS NOT NULL THEN
         PERFORM FROM generation ORDER BY id FOR NO KEY UPDATE;
-        PERFORM count_documents_for(documents, before, -1);
-        PERFORM count_documents_for(documents, after, 1);
+        whole := rename_counted_audiences(before, after);
+        PERFORM count_documents_for(array_agg(id), array_agg(former), -1),
+                count_documents_for(array_agg(id), array_agg(later), 1)
+        FROM unnest(documents, before, after) AS moved (id, former, later) WHERE former <> ALL(whole);
         UPDATE document copy SET audience_id = moved.audience_id
         FROM document moved, source rule
         WHERE moved.id = ANY(documents) AND rule.kind = 'collection' AND rule.location = moved.collection
@@ -429,37 +517,38 @@ AS $$
 BEGIN
     CREATE SCHEMA IF NOT EXISTS sourcebook_seen;
     CREATE VIEW sourcebook_seen.lexeme AS
-    SELECT generation_id, token, id, entries
-    FROM (
-        SELECT whole.generation_id, whole.token, whole.id,
-               whole.entries - coalesce((
-                   SELECT sum(hidden.entries) FROM lexeme_audience hidden
-                   WHERE hidden.generation_id = whole.generation_id AND hidden.token = whole.token
-                     AND hidden.audience_id NOT IN (SELECT session_audiences())), 0)::integer AS entries
-        FROM lexeme whole
+    SELECT whole.generation_id, whole.token, whole.id, held.entries
+    FROM lexeme whole
+    CROSS JOIN LATERAL (
+        SELECT whole.entries + coalesce(sum(CASE count_id WHEN 0 THEN -counted.entries ELSE counted.entries END), 0)::integer AS entries
+        FROM lexeme_audience counted
+        WHERE counted.generation_id = whole.generation_id AND counted.token = whole.token AND count_id = ANY(ARRAY(
+            SELECT id FROM audience_count WHERE audience_id IN (SELECT session_audiences()) UNION ALL SELECT 0))
     ) held
-    WHERE entries > 0;
+    WHERE held.entries > 0;
     CREATE VIEW sourcebook_seen.text_configuration AS
-    SELECT generation_id, name, entries
-    FROM (
-        SELECT whole.generation_id, whole.name,
-               whole.entries - coalesce((
-                   SELECT sum(hidden.entries) FROM configuration_audience hidden
-                   WHERE hidden.generation_id = whole.generation_id AND hidden.name = whole.name
-                     AND hidden.audience_id NOT IN (SELECT session_audiences())), 0)::bigint AS entries
-        FROM text_configuration whole
+    SELECT whole.generation_id, whole.name, held.entries
+    FROM text_configuration whole
+    CROSS JOIN LATERAL (
+        SELECT whole.entries + coalesce(sum(CASE count_id WHEN 0 THEN -counted.entries ELSE counted.entries END), 0)::bigint AS entries
+        FROM configuration_audience counted
+        WHERE counted.generation_id = whole.generation_id AND counted.name = whole.name AND count_id = ANY(ARRAY(
+            SELECT id FROM audience_count WHERE audience_id IN (SELECT session_audiences()) UNION ALL SELECT 0))
     ) held
-    WHERE entries > 0;
+    WHERE held.entries > 0;
     CREATE VIEW sourcebook_seen.generation AS
     SELECT whole.id, whole.collection, whole.chunking, whole.embedding, whole.model, whole.dimensions, whole.created_at,
-           whole.entry_count - hidden.entries AS entry_count, whole.total_length - hidden.total_length AS total_length,
+           whole.entry_count + held.entries AS entry_count, whole.total_length + held.total_length AS total_length,
            whole.average_length, whole.averaged_entries, whole.prepared_with, whole.text_count, whole.retired_at
     FROM generation whole
     CROSS JOIN LATERAL (
-        SELECT coalesce(sum(held.entries), 0)::bigint AS entries, coalesce(sum(held.total_length), 0)::bigint AS total_length
-        FROM configuration_audience held
-        WHERE held.generation_id = whole.id AND held.audience_id NOT IN (SELECT session_audiences())
-    ) hidden;
+        SELECT coalesce(sum(CASE count_id WHEN 0 THEN -counted.entries ELSE counted.entries END), 0)::bigint AS entries,
+               coalesce(sum(CASE count_id WHEN 0 THEN -counted.total_length ELSE counted.total_length END), 0)::bigint
+                   AS total_length
+        FROM configuration_audience counted
+        WHERE counted.generation_id = whole.id AND count_id = ANY(ARRAY(
+            SELECT id FROM audience_count WHERE audience_id IN (SELECT session_audiences()) UNION ALL SELECT 0))
+    ) held;
 END
 $$;
 

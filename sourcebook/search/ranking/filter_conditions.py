@@ -69,10 +69,10 @@ def condition_of(
     conditions = [condition for name, value in given.items() for condition in _conditions(name, value)]
     if audiences is not None:
         conditions.append(DocumentCondition("filter_audiences", {"value": list(audiences)}))
-    found = [_on_entries(conditions)] if conditions else []
+    found = [_on_entries(conditions, is_sight=not given)] if conditions else []
     if hidden:
         text = queries["filter_hidden"].format(hidden=sql.Placeholder("hidden"))
-        found.append(EntryCondition(text, {"hidden": list(hidden)}))
+        found.append(EntryCondition(text, {"hidden": list(hidden)}, is_sight=True))
     return EntryCondition.all_of(found)
 
 
@@ -165,11 +165,12 @@ def _path_pattern(pattern: str) -> str:
     return "(?:^|/)" + "".join(meanings.get(part, re.sub(r"(\W)", r"\\\1", part)) for part in parts) + "$"
 
 
-def _on_entries(conditions: Iterable[DocumentCondition | AnyOf]) -> EntryCondition:
+def _on_entries(conditions: Iterable[DocumentCondition | AnyOf], *, is_sight: bool) -> EntryCondition:
     """Return the condition on entries whose documents fulfil all of the conditions, at least one."""
     parameters: dict[str, Any] = {}
     texts = [_any_of(condition, parameters) for condition in conditions]
-    return EntryCondition(queries["filter_entries"].format(conditions=sql.SQL(" AND ").join(texts)), parameters)
+    text = queries["filter_entries"].format(conditions=sql.SQL(" AND ").join(texts))
+    return EntryCondition(text, parameters, is_sight)
 
 
 def _any_of(condition: DocumentCondition | AnyOf, parameters: dict[str, Any]) -> sql.Composable:

@@ -1,7 +1,8 @@
 """Keyword search: exact BM25 over the lexemes of every entry in scope."""
 
+import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,8 @@ from sourcebook.search.scope import EntryCondition, ScopedGeneration, SearchScop
 
 _LOOK_FURTHER = 4
 """Multiple of the depth at which the best entries are tested for a condition before every fulfilling one is scored."""
+_SPREAD = 4.0
+"""Standard deviations by which fewer of the best entries may be seen by the reader than their share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,21 +122,33 @@ def _best_of_generation(
         return []
     if condition is None:
         return connection.execute(queries["best_keyword_entries"], parameters).fetchall()
-    further = depth * _LOOK_FURTHER
-    best = connection.execute(queries["best_keyword_entries"], {**parameters, "depth": further}).fetchall()
-    matching = {
-        chunk
-        for (chunk,) in connection.execute(
-            queries["matching_among"].format(condition=condition.text),
-            {"generation": generation.id, "chunks": [chunk for chunk, _ in best], **condition.parameters},
-        )
-    }
-    if len(matching) >= depth or len(best) < further:
-        return [pair for pair in best if pair[0] in matching][:depth]
+    test = queries["matching_among"].format(condition=condition.text)
+    for further in _further(generation, depth, condition):
+        best = connection.execute(queries["best_keyword_entries"], {**parameters, "depth": further}).fetchall()
+        chunks = [chunk for chunk, _ in best]
+        tested = {"generation": generation.id, "chunks": chunks, **condition.parameters}
+        matching = {chunk for (chunk,) in connection.execute(test, tested)}
+        if len(matching) >= depth or len(best) < further:
+            return [pair for pair in best if pair[0] in matching][:depth]
     return connection.execute(
         queries["best_matching_keyword_entries"].format(condition=condition.text),
         {**parameters, **condition.parameters},
     ).fetchall()
+
+
+def _further(generation: ScopedGeneration, depth: int, condition: EntryCondition) -> Iterator[int]:
+    """Yield how many of the best entries are tested for a condition, before every one that fulfils it is scored.
+
+    The share that a reader sees is known: where testing is as much work as scoring what is seen, nothing is tested.
+    """
+    if not (condition.is_sight and generation.entries):
+        yield depth * _LOOK_FURTHER
+        return
+    share = min(generation.entries / max(generation.stored, 1), 1.0)
+    further = math.ceil((depth + _SPREAD * math.sqrt(depth * (1 - share))) / share)
+    if 2 * further < generation.entries:
+        yield further
+        yield further * _LOOK_FURTHER
 
 
 def _parameters(generation: ScopedGeneration, terms: Sequence[QueryTerm], depth: int) -> dict[str, Any]:

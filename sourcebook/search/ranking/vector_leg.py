@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -139,7 +139,8 @@ def nearest(
         condition: on an entry's generation_id, chunk_id, document_id and lexemes.
     """
     started = time.perf_counter()
-    search = _Search(connection, HalfVector(vector), depth, condition, generations[0].dimensions)
+    stored = {each.id: each.stored for each in generations}
+    search = _Search(connection, HalfVector(vector), depth, condition, generations[0].dimensions, stored)
     sizes, layouts = search.look_up(generations)
     parts = [search.exactly([number for number in sizes if number not in layouts])]
     parts += [
@@ -171,6 +172,8 @@ class _Search:
     depth: int
     condition: EntryCondition | None
     dimensions: int
+    stored: Mapping[int, int]
+    """About how many entries each generation has, unseen ones included."""
 
     def look_up(self, generations: Sequence[ScopedGeneration]) -> tuple[dict[int, int], dict[int, GraphLayout]]:
         """Return the number of entries by generation id, and the layout of those with HNSW indexes."""
@@ -189,19 +192,24 @@ class _Search:
 
     def by_index(self, sizes: dict[int, int], layout: GraphLayout) -> _Part:
         """Walk the indexes of generations, or compare every entry where few fulfil the condition."""
-        generations, entries, largest = list(sizes), sum(sizes.values()), max(sizes.values())
+        generations, seen = list(sizes), sum(sizes.values())
+        stored = [max(size, self.stored[number]) for number, size in sizes.items()]
+        entries, largest = sum(stored), max(stored)
         few = math.isqrt(VISIT * self._wanted * entries)
         if self.condition is None:
             if entries <= few:
                 return self.exactly(generations)
             return self._walk(generations, "index", self._wanted, layout, largest)
-        estimate = int(self._rows("estimate_entries", generations)[0][0][0]["Plan"]["Plan Rows"])
+        estimate = seen if self.condition.is_sight else self._estimate(generations)
         if estimate <= few:
             rows = self._rows("nearest_of_few", generations, depth=self.depth, most=few)
             if not rows or rows[0][2] <= few:
                 return _Part([(chunk, distance) for chunk, distance, _ in rows], "exact")
         budget = SLACK * self._wanted * entries // max(estimate, few, 1)
         return self._walk(generations, "iterative index", max(budget, self._wanted), layout, largest)
+
+    def _estimate(self, generations: list[int]) -> int:
+        return int(self._rows("estimate_entries", generations)[0][0][0]["Plan"]["Plan Rows"])
 
     @property
     def _wanted(self) -> int:
