@@ -60,3 +60,27 @@ def document_markdown(
 
     with knowledge.database.connection() as connection:
         return document_markdown(connection, document, with_source=with_source, unredacted=unredacted)
+
+
+def document_choices(knowledge: Opened, names: Sequence[str]) -> dict[str, dict[str, int]]:
+    """Return values of `kind`, `type`, `media_type`, `language` and `tag` with the numbers of the latest documents."""
+    from sourcebook.admin.overview import document_choices
+
+    with knowledge.database.short_connection() as connection:
+        return document_choices(connection, names)
+
+
+def titles_with(knowledge: Opened, names: Sequence[str], text: str) -> list[tuple[int, str]]:
+    """Return ids and titles of some of the latest documents whose title has a text in it."""
+    from sourcebook.admin.overview import titles_with
+
+    with knowledge.database.short_connection() as connection:
+        return titles_with(connection, names, text)
+
+
+def judgments_of_query(knowledge: Opened, names: Sequence[str], query: str) -> dict[tuple[str, str], int]:
+    """Return the grades of documents for a query, by collection and URI."""
+    from sourcebook.admin.judgments import judgments_of_query
+
+    with knowledge.database.connection() as connection:
+        return judgments_of_query(connection, names, query)

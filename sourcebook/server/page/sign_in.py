@@ -8,6 +8,7 @@ from starlette.responses import RedirectResponse, Response
 from sourcebook.admin.sessions import LONGEST
 from sourcebook.operations import access_keys
 from sourcebook.server.access import WholeKnowledge
+from sourcebook.server.page.forms import own_address
 from sourcebook.server.page.rendering import render
 from sourcebook.server.page.visitors import SESSION_COOKIE, Fields, keep, repeats_token
 
@@ -22,13 +23,13 @@ def ask_for_key(
     request: Request, target: Annotated[str, Query(alias="next", max_length=_LONGEST_ADDRESS)] = "/"
 ) -> Response:
     """Show the form that takes a key."""
-    return render(request, "sign_in.html", next=_own_address(target), problem=None)
+    return render(request, "sign_in.html", next=own_address(target), problem=None)
 
 
 @router.post("/sign-in")
 def sign_in(request: Request, fields: Fields, knowledge: WholeKnowledge) -> Response:
     """Begin a session with a valid key, and return to the page that was asked for."""
-    target = _own_address(fields.get("next", "/"))
+    target = own_address(fields.get("next", "/"))
     if not repeats_token(request, fields):
         return render(request, "sign_in.html", 403, next=target, problem="The form had expired. Send it again.")
     token = access_keys.sign_in(knowledge, fields.get("key", "").strip(), request.headers.get("user-agent", ""))
@@ -52,9 +53,3 @@ def sign_out(request: Request, fields: Fields, knowledge: WholeKnowledge) -> Res
     response = RedirectResponse("/sign-in", 303, {"Cache-Control": "no-store"})
     response.delete_cookie(SESSION_COOKIE, httponly=True, samesite="strict", secure=request.url.scheme == "https")
     return response
-
-
-def _own_address(target: str) -> str:
-    """Return an address of this server; `/` in place of one that leads elsewhere."""
-    is_own = target.startswith("/") and not target.startswith(("//", "/\\")) and target.isprintable()
-    return target if is_own and "\\" not in target else "/"
