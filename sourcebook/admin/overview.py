@@ -86,14 +86,14 @@ class Growth:
     passages: int
 
 
-def collection_growth(connection: Connection, name: str) -> list[Growth]:
-    """Return what the documents that are kept say of how a collection grew, the earliest day first.
+def collection_growth(connection: Connection, names: Sequence[str]) -> list[Growth]:
+    """Return what the documents that are kept say of how collections grew, the earliest day first.
 
     A document counts from the day on which it came, its passages as well; a removed one, as long as it is kept, until
     the day on which it went.
     """
     with connection.cursor(row_factory=class_row(Growth)) as cursor:
-        return cursor.execute(queries["collection_growth"], {"collection": name}).fetchall()
+        return cursor.execute(queries["collection_growth"], {"names": list(names)}).fetchall()
 
 
 def collection_overviews(connection: Connection, names: Sequence[str]) -> list[CollectionOverview]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sourcebook.admin.overview import CollectionOverview, Growth
+    from sourcebook.admin.work_groups import WorkGroup
     from sourcebook.contract.documents import DocumentHistory, Item
     from sourcebook.contract.uploads import Upload
     from sourcebook.operations.opened import Opened
@@ -36,12 +37,12 @@ def overviews(knowledge: Opened, names: Sequence[str]) -> list[CollectionOvervie
         return collection_overviews(connection, names)
 
 
-def growth(knowledge: Opened, name: str) -> list[Growth]:
-    """Return the documents and passages of a collection that each day added or took away."""
+def growth(knowledge: Opened, names: Sequence[str]) -> list[Growth]:
+    """Return the documents and passages of collections that each day added or took away."""
     from sourcebook.admin.overview import collection_growth
 
     with knowledge.database.connection() as connection:
-        return collection_growth(connection, name)
+        return collection_growth(connection, names)
 
 
 def document_history(knowledge: Opened, item: Item) -> tuple[DocumentHistory | None, list[Upload]]:
@@ -84,3 +85,11 @@ def judgments_of_query(knowledge: Opened, names: Sequence[str], query: str) -> d
 
     with knowledge.database.connection() as connection:
         return judgments_of_query(connection, names, query)
+
+
+def open_work_groups(knowledge: Opened, names: Sequence[str] | None) -> list[WorkGroup]:
+    """Return the open requests for work, those that are alike as one; of every collection where None."""
+    from sourcebook.admin.work_groups import open_work_groups
+
+    with knowledge.database.connection() as connection:
+        return open_work_groups(connection, names)

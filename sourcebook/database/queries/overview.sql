@@ -39,9 +39,9 @@ FROM (
     JOIN collection ON collection.name = document.collection
     LEFT JOIN indexed_document indexed
         ON indexed.document_id = document.id AND indexed.generation_id = collection.active_generation_id
-    WHERE document.collection = %(collection)s
+    WHERE document.collection = ANY(%(names)s::text[])
     UNION ALL
-    SELECT removed_at, -1, 0 FROM document WHERE collection = %(collection)s AND removed_at IS NOT NULL
+    SELECT removed_at, -1, 0 FROM document WHERE collection = ANY(%(names)s::text[]) AND removed_at IS NOT NULL
 ) AS change
 GROUP BY day ORDER BY day;
 

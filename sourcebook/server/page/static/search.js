@@ -54,7 +54,10 @@
     event.preventDefault();
     const body = new URLSearchParams(new FormData(form, pressed));
     const answer = await fetch(form.action, { method: "POST", body, headers: { "HX-Request": "true" } }).catch(() => null);
-    if (answer?.status !== 204 || answer.headers.has("HX-Redirect")) return form.submit.call(form, pressed);
+    if (answer?.status !== 204 || answer.headers.has("HX-Redirect")) {
+      form.append(Object.assign(document.createElement("input"), { type: "hidden", name: "answers", value: pressed.value }));
+      return form.submit();
+    }
     const isPressed = pressed.value !== "";
     for (const button of form.querySelectorAll("button")) {
       const holds = button === pressed && isPressed;
