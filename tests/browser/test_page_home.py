@@ -40,7 +40,7 @@ def base(stages: Stages) -> Stages:
     stages.collection = "tide-station"
     stages.configure(CONFIGURATION)
     stages.run()
-    for query in ("quantum chromodynamics lattice", HOSTILE):
+    for query in ('"quantum chromodynamics"', HOSTILE):
         stages.knowledge.search(query)
     stages.knowledge.judge(f"{HOSTILE} gauge", stages.uri("library/arabic.md"), 0)
     stages.knowledge.release()  # writes the log
@@ -79,7 +79,7 @@ def test_home_shows_what_needs_somebody_and_what_runs(
         page.goto("/home")
         assert faults(page, "home") == []
         needs = page.get_by_role("region", name="What needs somebody")
-        expect(needs).to_contain_text("quantum chromodynamics lattice")
+        expect(needs).to_contain_text('"quantum chromodynamics"')
         expect(needs).to_contain_text("lost.pdf")
         waiting = page.locator("#running li", has_text="waiting")
         expect(waiting).to_have_count(1)

@@ -15,8 +15,10 @@ _EMPTY_LINES: Final = re.compile(r"\n(?:[ \t]*\n)+")
 _WRAPPED: Final = re.compile(r"[ \t]*\n(?![-*+|>#\d])")
 """End of a line that goes on in the next one."""
 _MARKS: Final = re.compile(r"^#{1,6} |\*\*", re.MULTILINE)
-_RELEVANCES: Final = ((0.7, "answers it"), (0.35, "likely answers it"), (0.08, "may answer it"), (0.0, "hardly relevant"))
-"""Relevance from which on a word holds; below .08 a search withholds what it finds."""
+RELEVANT: Final = 0.5
+"""Relevance from which on the page calls a passage relevant."""
+_RELEVANCES: Final = ((0.75, "very relevant"), (RELEVANT, "relevant"), (0.2, "partly relevant"), (0.0, "hardly relevant"))
+"""Relevance from which on words hold."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,8 @@ from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.operations.overviews import growth, overviews
 from sourcebook.server.page.forms import WriterForm, redirect_to
-from sourcebook.server.page.plots import Plot, daily, running
+from sourcebook.server.page.found_on_page import RELEVANT
+from sourcebook.server.page.plots import daily, running
 from sourcebook.server.page.rendering import render
 from sourcebook.server.page.visitors import Knowledge, Visitor
 from sourcebook.server.page.work import shown_groups, words_of_work
@@ -31,6 +32,8 @@ _PLOTTED: Final = 90
 """Days that the plot of documents shows."""
 _LATE: Final = timedelta(hours=1)
 """Time after a look was due from which on its source is stale."""
+_ASKED: Final = 1_000
+"""Queries that are looked at, the most frequent ones."""
 _MOST: Final = 6
 """Entries of a list that are shown."""
 _KINDS: Final = ("file", "page", "recording")
@@ -64,6 +67,11 @@ class Failure:
     number: int
     examples: list[Item]
 
+    @property
+    def is_retryable(self) -> bool:
+        """Whether files, pages or documents are among them: a source is looked at with the next ingest."""
+        return any(each.kind != "source" for each in self.examples)
+
 
 @router.get("/home")
 def show_home(request: Request, knowledge: Knowledge, visitor: Visitor) -> Response:
@@ -80,7 +88,7 @@ def show_home(request: Request, knowledge: Knowledge, visitor: Visitor) -> Respo
         "home.html",
         overviews=found,
         collections=names,
-        plots=_plots(knowledge, names, now.date()),
+        **_plots(knowledge, names, now.date()),
         stale=list(_stale(found, sources, now)),
         next_looks=sorted(_next_looks(sources, now), key=lambda each: each[0])[:_MOST],
         retrying=visitor.allows("write"),
@@ -136,17 +144,21 @@ def _contents(knowledge: KnowledgeBase, visitor: Grant, names: list[str]) -> dic
     }
 
 
-def _plots(knowledge: KnowledgeBase, names: Sequence[str], last: date) -> list[Plot]:
-    """Return the plots of documents, and of costs where something cost something."""
+def _plots(knowledge: KnowledgeBase, names: Sequence[str], last: date) -> dict[str, Any]:
+    """Return the plots of documents and costs, None where there are none, and by how much the documents grew."""
     first = last - timedelta(days=_PLOTTED - 1)
     grown: dict[date, float] = {each.day: float(each.documents) for each in growth(knowledge, names)} if names else {}
     costs: dict[date, float] = defaultdict(float)
     for each in knowledge.usage(names, since=timedelta(days=_PLOTTED - 1), by=("day", "model", "provider")) if names else []:
         if each.day is not None:
             costs[each.day] += each.cost or 0
-    plots = [daily("Documents", "", running(grown, first, last), first, last)]
-    plots += [daily("Cost a day", " US dollars", costs, first, last)]
-    return [plot for plot in plots if plot.highest]
+    documents = running(grown, first, last)
+    plots = {
+        "grown": daily("Documents", "", documents, first, last),
+        "spent": daily("Cost a day", " US dollars", costs, first, last),
+    }
+    earlier = sum(change for day, change in grown.items() if day < first)
+    return {name: plot if plot.highest else None for name, plot in plots.items()} | {"gain": documents[last] - earlier}
 
 
 def _stale(
@@ -173,12 +185,14 @@ def _answers(knowledge: KnowledgeBase, visitor: Grant, names: list[str]) -> dict
     """Return what people did not find, and what models were used for: each as far as the visitor may know it."""
     since = timedelta(days=_DAYS)
     may = visitor.allows("admin") and bool(names)
+    asked = knowledge.queries(names, since=since, limit=_ASKED) if may else []
     used = knowledge.usage(names, since=since) if names else []
     wrong = [each for each in knowledge.judgments(names) if each.grade <= 0] if names else []
     return {
         "days": _DAYS,
         "unanswered": knowledge.queries(names, without_results=True, since=since, limit=_MOST) if may else [],
-        "is_logged": bool(may and knowledge.queries(names, limit=1)),
+        "is_logged": bool(asked),
+        "doubtful": [each for each in asked if each.last_relevance is not None and each.last_relevance < RELEVANT][:_MOST],
         "wrong": sorted(wrong, key=lambda each: each.judged_at, reverse=True)[:_MOST],
         "wrong_number": len(wrong),
         "models": sorted(summed(used, ("model", "operation")), key=lambda each: -(each.cost or 0))[:_MOST],

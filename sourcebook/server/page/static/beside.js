@@ -18,7 +18,8 @@
     [beside.hidden, held.scrollTop] = [false, 0];
     beside.parentElement.classList.add("split");
     if (focus) beside.focus({ preventScroll: true });
-    if (passage) held.scrollTop = passage.offsetTop - held.clientHeight / 4;
+    const marked = passage ?? held.querySelector(".marks rect");
+    if (marked) held.scrollTop += marked.getBoundingClientRect().top - held.getBoundingClientRect().top - held.clientHeight / 4;
   }
 
   function close() {

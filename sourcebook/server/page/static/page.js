@@ -57,6 +57,9 @@ document.addEventListener("htmx:after:swap", () => {
 
 document.documentElement.classList.add("scripted");
 
+// On a narrow window the navigation is scrolled to where one is.
+document.querySelector(".top nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+
 // Times are those of the visitor; UTC stays in the title.
 function tellTimes() {
   for (const each of document.querySelectorAll("time[datetime]")) {
