@@ -29,6 +29,7 @@ def open_work_groups(connection: Connection, collections: Sequence[str] | None =
     with connection.cursor(row_factory=dict_row) as cursor:
         rows = cursor.execute(queries["open_work_groups"], values).fetchall()
     found = [
-        WorkGroup(WorkRequest(**{name: row[name] for name in _FIELDS}), row["requests"], row["documents"]) for row in rows
+        WorkGroup(WorkRequest(**{name: row[name] for name in _FIELDS}), row["requests"], row["documents"])
+        for row in rows
     ]
     return sorted(found, key=lambda group: (group.work.state, group.work.id))

@@ -100,7 +100,8 @@ def test_what_was_asked_and_not_found_is_for_administrators(base: Stages) -> Non
     with base.connection() as connection:
         connection.execute(
             "INSERT INTO logged_query (collection, query, results, asked_at, relevance) VALUES "
-            "('handbook', %s, 3, now(), .1), ('handbook', 'batteries', 3, now(), .9), ('handbook', 'old', 3, now(), NULL)",
+            "('handbook', %s, 3, now(), .1), ('handbook', 'batteries', 3, now(), .9), "
+            "('handbook', 'old', 3, now(), NULL)",
             [CANARY],
         )
     with serving(base.knowledge, requires_key=True) as client:

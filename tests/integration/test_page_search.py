@@ -161,7 +161,10 @@ def test_thumbs_become_judgments_and_are_taken_back(base: Stages) -> None:
         browser = Browser(client, made_key(base, "write"))
         page = browser.open("/?q=buoy+channel&all=1&tag=manual&sort=title")
         sent = fields_of(page, "/judgments")[0]
-        assert (sent["query"], sent["next"].split("#")[0]) == ("buoy channel", "/?q=buoy+channel&tag=manual&all=1&sort=title")
+        assert (sent["query"], sent["next"].split("#")[0]) == (
+            "buoy channel",
+            "/?q=buoy+channel&tag=manual&all=1&sort=title",
+        )
         answer = browser.send("/judgments", {**sent, "answers": "no"})
         assert (answer.status, answer.headers["location"]) == (303, sent["next"])
         (judged,) = base.knowledge.judgments()
@@ -177,7 +180,9 @@ def test_thumbs_become_judgments_and_are_taken_back(base: Stages) -> None:
         quiet = browser.send("/judgments", {**sent, "answers": "yes"}, headers={"HX-Request": "true"})
         assert (quiet.status, quiet.content) == (204, b"")
         with base.connection() as connection:
-            assert {each.actor for each in audit_events(connection) if each.action == "judgment.record"} == {"key write"}
+            assert {each.actor for each in audit_events(connection) if each.action == "judgment.record"} == {
+                "key write"
+            }
 
 
 def test_a_thumb_of_elsewhere_or_of_nothing_changes_nothing(base: Stages) -> None:

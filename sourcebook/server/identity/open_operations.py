@@ -10,7 +10,16 @@ OPEN: Final = frozenset(
         *("list_documents", "lookup_document", "get_document", "get_chunks", "get_related"),
         *("get_original", "get_page_image", "get_page", "export_document", "export_documents"),
         *("list_models", "get_model", "chat_completions"),
-        *("show_search", "show_home", "show_documents", "show_document", "show_diff", "show_page", "get_picture", "export"),
+        *(
+            "show_search",
+            "show_home",
+            "show_documents",
+            "show_document",
+            "show_diff",
+            "show_page",
+            "get_picture",
+            "export",
+        ),
         *("show_ask", "stream_answer", "lead_to_passage"),
         *("search_documents", "get_context", "fetch_document", "find_related", "diff_documents", "fetch"),
     }

@@ -17,7 +17,12 @@ _WRAPPED: Final = re.compile(r"[ \t]*\n(?![-*+|>#\d])")
 _MARKS: Final = re.compile(r"^#{1,6} |\*\*", re.MULTILINE)
 RELEVANT: Final = 0.5
 """Relevance from which on the page calls a passage relevant."""
-_RELEVANCES: Final = ((0.75, "very relevant"), (RELEVANT, "relevant"), (0.2, "partly relevant"), (0.0, "hardly relevant"))
+_RELEVANCES: Final = (
+    (0.75, "very relevant"),
+    (RELEVANT, "relevant"),
+    (0.2, "partly relevant"),
+    (0.0, "hardly relevant"),
+)
 """Relevance from which on words hold."""
 
 

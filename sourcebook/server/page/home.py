@@ -79,7 +79,9 @@ def show_home(request: Request, knowledge: Knowledge, visitor: Visitor) -> Respo
     names = known_collections(knowledge, visitor)
     if visitor.asker.principals is not None:
         kinds = {kind: knowledge.count_documents(names, kinds=[kind]) for kind in _KINDS} if names else {}
-        return render(request, "home.html", kinds=kinds, documents=sum(kinds.values()), overviews=None, collections=names)
+        return render(
+            request, "home.html", kinds=kinds, documents=sum(kinds.values()), overviews=None, collections=names
+        )
     now = datetime.now(UTC)
     found = overviews(knowledge, names)
     sources = [each for one in found for each in shown_sources(visitor, one.sources)]
@@ -149,7 +151,9 @@ def _plots(knowledge: KnowledgeBase, names: Sequence[str], last: date) -> dict[s
     first = last - timedelta(days=_PLOTTED - 1)
     grown: dict[date, float] = {each.day: float(each.documents) for each in growth(knowledge, names)} if names else {}
     costs: dict[date, float] = defaultdict(float)
-    for each in knowledge.usage(names, since=timedelta(days=_PLOTTED - 1), by=("day", "model", "provider")) if names else []:
+    for each in (
+        knowledge.usage(names, since=timedelta(days=_PLOTTED - 1), by=("day", "model", "provider")) if names else []
+    ):
         if each.day is not None:
             costs[each.day] += each.cost or 0
     documents = running(grown, first, last)
@@ -192,7 +196,9 @@ def _answers(knowledge: KnowledgeBase, visitor: Grant, names: list[str]) -> dict
         "days": _DAYS,
         "unanswered": knowledge.queries(names, without_results=True, since=since, limit=_MOST) if may else [],
         "is_logged": bool(asked),
-        "doubtful": [each for each in asked if each.last_relevance is not None and each.last_relevance < RELEVANT][:_MOST],
+        "doubtful": [each for each in asked if each.last_relevance is not None and each.last_relevance < RELEVANT][
+            :_MOST
+        ],
         "wrong": sorted(wrong, key=lambda each: each.judged_at, reverse=True)[:_MOST],
         "wrong_number": len(wrong),
         "models": sorted(summed(used, ("model", "operation")), key=lambda each: -(each.cost or 0))[:_MOST],

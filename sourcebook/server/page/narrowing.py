@@ -40,9 +40,7 @@ class FacetValue(NamedTuple):
     is_chosen: bool
 
 
-def facets_of(
-    found: SearchResults, asked: Mapping[str, Any]
-) -> Iterator[tuple[str, str, list[FacetValue]]]:
+def facets_of(found: SearchResults, asked: Mapping[str, Any]) -> Iterator[tuple[str, str, list[FacetValue]]]:
     """Yield parameter, heading and values of each facet that narrows what was found."""
     for parameter, (facet, heading) in _FACETS.items():
         counted = (found.facets or {}).get(facet, {})

@@ -70,7 +70,7 @@ def show_search(
             found = _found(knowledge, visitor, asked, offset, log=not is_typed and offset == 0)
         except QueryError as error:
             problem = str(error)
-    values = {
+    values: dict[str, Any] = {
         "asked": asked,
         "offset": offset,
         "before": max(offset - A_PAGE, 0),

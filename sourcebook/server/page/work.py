@@ -171,7 +171,7 @@ def cancel_request(number: int, knowledge: Knowledge, form: WriterForm) -> Respo
 
 
 def shown_groups(knowledge: KnowledgeBase, visitor: Grant, names: Sequence[str] | None) -> list[WorkGroup]:
-    """Return the open work of collections in groups, with the names of those who asked as far as the visitor may know."""
+    """Return the open work of collections in groups, with the names of those who asked where the visitor may know."""
     groups = open_work_groups(knowledge, names)
     authors = shown_authors(knowledge, visitor, [each.work for each in groups])
     return [replace(group, work=work) for group, work in zip(groups, authors, strict=True)]
@@ -183,7 +183,9 @@ def group_words(group: WorkGroup) -> str:
         return part_words(group.work)
     documents = f"{group.documents:,} documents" if group.documents else ""
     rest = {name: value for name, value in group.work.arguments.items() if name != "documents"}
-    return ", ".join(filter(None, [documents, *_parts(replace(group.work, arguments=rest))])) or "everything that changed"
+    return (
+        ", ".join(filter(None, [documents, *_parts(replace(group.work, arguments=rest))])) or "everything that changed"
+    )
 
 
 def part_words(work: WorkRequest) -> str:

@@ -1,5 +1,6 @@
-"""Search and Home in a real Chromium: preview, thumbs, recent searches, texts from right to left, axe, narrow windows."""
+"""Search and Home in a real Chromium: preview, thumbs, recent searches, texts from right to left, axe."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
@@ -86,9 +87,11 @@ def test_home_shows_what_needs_somebody_and_what_runs(
         expect(waiting).to_contain_text("300 requests")
         expect(page.locator("#running li", has_text="embedding passages, 1,312 of 5,200")).to_have_count(1)
         with base.connection() as connection:
-            record_progress(connection, base.knowledge.work_requests(states=["running"])[0].id, "embeddings", 5_000, 5_200, 3)
+            record_progress(
+                connection, base.knowledge.work_requests(states=["running"])[0].id, "embeddings", 5_000, 5_200, 3
+            )
         expect(page.locator("#running")).to_contain_text("5,000 of 5,200")  # it looks again by itself
-        page.get_by_role("button", name="Try again: damaged").focus()
+        page.get_by_role("button", name=re.compile("Try again *: damaged")).focus()
         page.keyboard.press("Enter")
         expect(page.locator(".standing")).to_contain_text("waiting")
         page.goto("/work")
