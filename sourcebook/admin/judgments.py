@@ -44,3 +44,11 @@ def recorded_judgments(connection: Connection, collections: Sequence[str] = ()) 
     """Return the judgments of collections, query by query; of every collection where none is named."""
     with connection.cursor(row_factory=class_row(RecordedJudgment)) as cursor:
         return cursor.execute(queries["recorded_judgments"], {"collections": list(collections)}).fetchall()
+
+
+def judgments_of_query(connection: Connection, collections: Sequence[str], query: str) -> dict[tuple[str, str], int]:
+    """Return the grades of documents of collections for a query, by collection and URI."""
+    if "\0" in query:
+        return {}
+    values = {"collections": list(collections), "query": query.strip()}
+    return {(name, uri): grade for name, uri, grade in connection.execute(queries["judgments_of_query"], values)}

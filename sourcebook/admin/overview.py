@@ -9,6 +9,7 @@ from urllib.parse import unquote
 from psycopg import Connection
 from psycopg.rows import class_row, dict_row
 
+from sourcebook.admin.redacted_documents import redact_titles
 from sourcebook.admin.status import problem_uris, processing_items
 from sourcebook.admin.summaries import collection_summaries
 from sourcebook.admin.uploads import list_versions
@@ -18,6 +19,10 @@ from sourcebook.contract.uploads import Upload
 from sourcebook.database.queries import queries
 
 _UPLOADS: Final = "upload://"
+_LATEST: Final = 20_000
+"""Documents that choices and titles are taken from, at most: a page that is looked at reads no whole collection."""
+_MOST_CHOICES: Final = 50
+_MOST_TITLES: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +86,14 @@ class Growth:
     passages: int
 
 
-def collection_growth(connection: Connection, name: str) -> list[Growth]:
-    """Return what the documents that are kept say of how a collection grew, the earliest day first.
+def collection_growth(connection: Connection, names: Sequence[str]) -> list[Growth]:
+    """Return what the documents that are kept say of how collections grew, the earliest day first.
 
     A document counts from the day on which it came, its passages as well; a removed one, as long as it is kept, until
     the day on which it went.
     """
     with connection.cursor(row_factory=class_row(Growth)) as cursor:
-        return cursor.execute(queries["collection_growth"], {"collection": name}).fetchall()
+        return cursor.execute(queries["collection_growth"], {"names": list(names)}).fetchall()
 
 
 def collection_overviews(connection: Connection, names: Sequence[str]) -> list[CollectionOverview]:
@@ -118,6 +123,25 @@ def collection_overviews(connection: Connection, names: Sequence[str]) -> list[C
         for summary in collection_summaries(connection, names)
         if summary.name in progress
     ]
+
+
+def document_choices(connection: Connection, names: Sequence[str]) -> dict[str, dict[str, int]]:
+    """Return values of facets of the latest documents with their numbers, in alphabetical order."""
+    found: dict[str, dict[str, int]] = {name: {} for name in ("kind", "type", "media_type", "language", "tag")}
+    values = {"names": list(names), "latest": _LATEST, "most": _MOST_CHOICES}
+    for name, value, documents in connection.execute(queries["document_choices"], values):
+        found[name][value] = documents
+    return found
+
+
+def titles_with(connection: Connection, names: Sequence[str], text: str) -> list[tuple[int, str]]:
+    """Return ids and titles, redacted where the collection asks for it, of documents with a text in their title."""
+    if "\0" in text:
+        return []
+    values = {"names": list(names), "latest": _LATEST, "most": _MOST_TITLES, "text": text}
+    found = connection.execute(queries["titles_with"], values).fetchall()
+    titles = redact_titles(connection, [(collection, document, title) for document, collection, title in found])
+    return [(document, title) for (document, *_), title in zip(found, titles, strict=True) if title]
 
 
 def document_history(connection: Connection, document: int) -> DocumentHistory | None:

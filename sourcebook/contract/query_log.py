@@ -18,6 +18,8 @@ class LoggedQuery:
     last_results: int
     """Number of passages on the first page of the last search."""
     last_asked_at: datetime
+    last_relevance: float | None = None
+    """Relevance of its most relevant passage, 0 to 1; None where there was none, or an earlier version logged it."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values; the time as ISO 8601."""

@@ -21,6 +21,7 @@ class _Row:
     query: str
     results: int
     asked_at: datetime
+    relevance: float | None
 
 
 class QueryLog:
@@ -35,17 +36,18 @@ class QueryLog:
         """Whether nothing waits."""
         return not self._waiting
 
-    def add(self, collections: Sequence[str], query: str, results: int) -> None:
+    def add(self, collections: Sequence[str], query: str, results: int, relevance: float | None = None) -> None:
         """Add a search.
 
         Args:
             collections: names of the searched collections that keep a log.
             query: the query, redacted.
             results: number of passages on the first page.
+            relevance: that of the most relevant of them, 0..1; None where it is not known.
         """
         now = datetime.now(UTC)
         with self._lock:
-            self._waiting.extend(_Row(name, query, results, now) for name in collections)
+            self._waiting.extend(_Row(name, query, results, now, relevance) for name in collections)
 
     def store(self, connection: Connection) -> None:
         """Write what waits, and delete what is older than its collection keeps it.
@@ -65,6 +67,7 @@ class QueryLog:
                     "queries": [row.query for row in rows],
                     "results": [row.results for row in rows],
                     "times": [row.asked_at for row in rows],
+                    "relevances": [row.relevance for row in rows],
                 },
             )
             delete_old_queries(connection)

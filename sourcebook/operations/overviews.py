@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sourcebook.admin.overview import CollectionOverview, Growth
+    from sourcebook.admin.work_groups import WorkGroup
     from sourcebook.contract.documents import DocumentHistory, Item
     from sourcebook.contract.uploads import Upload
     from sourcebook.operations.opened import Opened
@@ -44,12 +45,12 @@ def overviews(knowledge: Opened, names: Sequence[str]) -> list[CollectionOvervie
         return collection_overviews(connection, names)
 
 
-def growth(knowledge: Opened, name: str) -> list[Growth]:
-    """Return the documents and passages of a collection that each day added or took away."""
+def growth(knowledge: Opened, names: Sequence[str]) -> list[Growth]:
+    """Return the documents and passages of collections that each day added or took away."""
     from sourcebook.admin.overview import collection_growth
 
     with knowledge.database.connection() as connection:
-        return collection_growth(connection, name)
+        return collection_growth(connection, names)
 
 
 def document_history(knowledge: Opened, item: Item) -> tuple[DocumentHistory | None, list[Upload]]:
@@ -76,3 +77,35 @@ def document_markdown(
 
     with knowledge.database.connection() as connection:
         return document_markdown(connection, document, with_source=with_source, unredacted=unredacted)
+
+
+def document_choices(knowledge: Opened, names: Sequence[str]) -> dict[str, dict[str, int]]:
+    """Return values of `kind`, `type`, `media_type`, `language` and `tag` with the numbers of the latest documents."""
+    from sourcebook.admin.overview import document_choices
+
+    with knowledge.database.short_connection() as connection:
+        return document_choices(connection, names)
+
+
+def titles_with(knowledge: Opened, names: Sequence[str], text: str) -> list[tuple[int, str]]:
+    """Return ids and titles of some of the latest documents whose title has a text in it."""
+    from sourcebook.admin.overview import titles_with
+
+    with knowledge.database.short_connection() as connection:
+        return titles_with(connection, names, text)
+
+
+def judgments_of_query(knowledge: Opened, names: Sequence[str], query: str) -> dict[tuple[str, str], int]:
+    """Return the grades of documents for a query, by collection and URI."""
+    from sourcebook.admin.judgments import judgments_of_query
+
+    with knowledge.database.connection() as connection:
+        return judgments_of_query(connection, names, query)
+
+
+def open_work_groups(knowledge: Opened, names: Sequence[str] | None) -> list[WorkGroup]:
+    """Return the open requests for work, those that are alike as one; of every collection where None."""
+    from sourcebook.admin.work_groups import open_work_groups
+
+    with knowledge.database.connection() as connection:
+        return open_work_groups(connection, names)

@@ -203,7 +203,7 @@ class EntryCondition:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     """Values by parameter name; joined conditions have different names."""
     is_sight: bool = False
-    """Whether it says only that the reader sees the entry: of `ScopedGeneration.entries` all but hidden ones fulfil it."""
+    """Whether it says only what the reader sees: but for hidden ones, all `ScopedGeneration.entries` fulfil it."""
 
     @classmethod
     def all_of(cls, conditions: Sequence["EntryCondition"]) -> Self | None:

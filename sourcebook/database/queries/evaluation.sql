@@ -44,3 +44,7 @@ SELECT judgment.collection, judgment.query, judgment.uri, judgment.grade, judgme
 FROM judgment JOIN collection ON collection.name = judgment.collection AND collection.removed_at IS NULL
 WHERE cardinality(%(collections)s::text[]) = 0 OR judgment.collection = ANY(%(collections)s)
 ORDER BY judgment.collection, judgment.query, judgment.uri;
+
+-- name: judgments_of_query
+-- Return the recorded judgments of documents of collections for one query.
+SELECT collection, uri, grade FROM judgment WHERE collection = ANY(%(collections)s::text[]) AND query = %(query)s;

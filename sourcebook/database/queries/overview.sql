@@ -39,8 +39,39 @@ FROM (
     JOIN collection ON collection.name = document.collection
     LEFT JOIN indexed_document indexed
         ON indexed.document_id = document.id AND indexed.generation_id = collection.active_generation_id
-    WHERE document.collection = %(collection)s
+    WHERE document.collection = ANY(%(names)s::text[])
     UNION ALL
-    SELECT removed_at, -1, 0 FROM document WHERE collection = %(collection)s AND removed_at IS NOT NULL
+    SELECT removed_at, -1, 0 FROM document WHERE collection = ANY(%(names)s::text[]) AND removed_at IS NOT NULL
 ) AS change
 GROUP BY day ORDER BY day;
+
+-- name: document_choices
+-- Return the most frequent values of kind, type, media type, language and tag among the latest documents of collections.
+WITH latest AS MATERIALIZED (
+    SELECT kind, document_type, media_type, language, tags FROM document
+    WHERE collection = ANY(%(names)s::text[]) AND removed_at IS NULL
+    ORDER BY id DESC LIMIT %(latest)s
+), counted AS (
+    SELECT facet.name, facet.value, count(*) AS documents,
+           row_number() OVER (PARTITION BY facet.name ORDER BY count(*) DESC, facet.value) AS place
+    FROM latest
+    CROSS JOIN LATERAL (
+        VALUES ('kind', kind), ('type', document_type), ('media_type', media_type), ('language', language)
+        UNION ALL SELECT 'tag', unnest(tags)
+    ) AS facet (name, value)
+    WHERE facet.value IS NOT NULL
+    GROUP BY facet.name, facet.value
+)
+SELECT name, value, documents FROM counted WHERE place <= %(most)s ORDER BY name, value;
+
+-- name: titles_with
+-- Return some of the latest documents of collections whose title has a text in it, those first that begin with it.
+SELECT id, collection, title
+FROM (
+    SELECT id, collection, title FROM document
+    WHERE collection = ANY(%(names)s::text[]) AND removed_at IS NULL
+    ORDER BY id DESC LIMIT %(latest)s
+) AS latest
+WHERE position(lower(%(text)s::text) IN lower(title)) > 0
+ORDER BY position(lower(%(text)s::text) IN lower(title)) > 1, length(title), title, id
+LIMIT %(most)s;

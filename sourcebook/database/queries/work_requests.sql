@@ -125,3 +125,22 @@ FROM (SELECT id, collection, kind, arguments, attempts FROM work_request WHERE s
       ORDER BY id LIMIT %(most)s) waiting
 GROUP BY collection, kind, arguments - 'documents', arguments ? 'documents', attempts, CASE WHEN attempts > 1 THEN id END
 ORDER BY 1;
+
+-- name: open_work_groups
+-- Return the oldest of the open requests that one run does, or that wait for the same, with the number of these.
+WITH open AS (
+    SELECT id, collection, kind, arguments, state, stage, done, total, failed, error, run_id, worker, asked_by,
+           cancel_asked, revision, asked_at, started_at, changed_at, ended_at, attempts,
+           CASE state WHEN 'running' THEN coalesce(led_by, id) END AS run,
+           CASE state WHEN 'waiting' THEN asked_by END AS asker,
+           arguments - 'documents' AS rest, arguments ? 'documents' AS names_documents,
+           CASE WHEN arguments ? 'documents' THEN jsonb_array_length(arguments -> 'documents') ELSE 0 END AS named
+    FROM work_request
+    WHERE state IN ('waiting', 'running')
+      AND (%(collections)s::text[] IS NULL OR collection = ANY(%(collections)s))
+)
+SELECT DISTINCT ON (state, run, asker, collection, kind, rest, names_documents, cancel_asked)
+       open.*, count(*) OVER alike AS requests, (sum(named) OVER alike)::bigint AS documents
+FROM open
+WINDOW alike AS (PARTITION BY state, run, asker, collection, kind, rest, names_documents, cancel_asked)
+ORDER BY state, run, asker, collection, kind, rest, names_documents, cancel_asked, id;

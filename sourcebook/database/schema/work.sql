@@ -37,7 +37,8 @@ CREATE TABLE logged_query (
     collection text NOT NULL REFERENCES collection (name) ON DELETE CASCADE,
     query text NOT NULL,               -- without addresses, long numbers and keys
     results integer NOT NULL,          -- passages on the first page, of all searched collections
-    asked_at timestamptz NOT NULL
+    asked_at timestamptz NOT NULL,
+    relevance real                     -- of the most relevant of them, 0 to 1; NULL: there was none, or an older version wrote it
 );
 CREATE INDEX logged_query_asked_at ON logged_query (collection, asked_at);
 

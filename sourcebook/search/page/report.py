@@ -18,7 +18,8 @@ def report(state: SearchState) -> SearchResults:
     filling = tuple(find_filling(state.held.connection, scope.filling).values()) if is_told else ()
     took_ms = round((time.perf_counter() - state.started) * 1000, 3)
     if scope.logged and request.log and not (request.offset or request.generation):
-        state.resources.query_log.add(scope.logged, redacted(request.query), len(state.results))
+        best = max((each.relevance for each in state.results), default=None)
+        state.resources.query_log.add(scope.logged, redacted(request.query), len(state.results), best)
     return SearchResults(
         state.results,
         took_ms,

@@ -23,10 +23,11 @@ from sourcebook.server.asking import LEFT, answer_of, answer_to_failure, collect
 from sourcebook.server.page.conversations import kept_turns
 from sourcebook.server.page.document_text import rendered
 from sourcebook.server.page.forms import ReaderForm
+from sourcebook.server.page.found_on_page import shown_hit
 from sourcebook.server.page.page_question import PageQuestion
 from sourcebook.server.page.page_turns import PageTurn, turn_of_answer, turn_of_kept
 from sourcebook.server.page.rendering import address, part_of_page, render
-from sourcebook.server.page.search import A_PAGE, shown_hit
+from sourcebook.server.page.search import A_PAGE
 from sourcebook.server.page.visitors import Knowledge, Visitor
 from sourcebook.server.visibility import known_collections, seen_collections
 from sourcebook.server.work_events import EventStream
@@ -198,7 +199,7 @@ def _passages(request: Request, asking: _Asking) -> Response:
         )
     except QueryError as error:
         return asking.page(request, 400, problem=str(error))
-    return asking.page(request, found=found, results=[shown_hit(hit) for hit in found], offset=0)
+    return asking.page(request, found=found, results=[shown_hit(hit, str(request.base_url)) for hit in found], offset=0)
 
 
 def _tool_words(used: ToolUse) -> str:

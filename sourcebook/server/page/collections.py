@@ -62,7 +62,7 @@ def show_collection(name: str, request: Request, knowledge: Knowledge, visitor: 
     last = datetime.now(UTC).date()
     first = last - timedelta(days=_DAYS - 1)
     (overview,) = overviews(knowledge, [name])
-    grown = growth(knowledge, name)
+    grown = growth(knowledge, [name])
     changes = {
         "Documents": {each.day: float(each.documents) for each in grown},
         "Passages": {each.day: float(each.passages) for each in grown},

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from sourcebook.contract.ask_sessions import AskTurn
 from sourcebook.errors import QueryError
-from sourcebook.server.page.search import changed_between
+from sourcebook.server.page.narrowing import changed_between
 
 _MOST_TURNS: Final = 10
 """Earlier turns that a page carries where no conversation is kept: a model reads no more."""

@@ -13,8 +13,8 @@ from sourcebook.contract.ask_sessions import AskTurn
 from sourcebook.contract.search_results import printable
 from sourcebook.model.page_labels import labelled
 from sourcebook.server.page.document_text import rendered
+from sourcebook.server.page.found_on_page import readable
 from sourcebook.server.page.rendering import address, short_uri
-from sourcebook.server.page.search import readable
 
 _NUMBER: Final = re.compile(r"\[(\d{1,4})\]")
 _LONGEST_QUOTE: Final = 300

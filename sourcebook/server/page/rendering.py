@@ -12,6 +12,7 @@ from urllib.parse import unquote, urlencode, urlsplit
 
 from fastapi import Request
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 from starlette.responses import HTMLResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
@@ -56,7 +57,8 @@ def _written(request: Request, template: str, values: Mapping[str, Any]) -> tupl
     visitor: Grant | None = getattr(request.state, "visitor", None)
     may = {scope: visitor is not None and visitor.allows(scope) for scope in SCOPES}
     token = form_token(request) if signed_in_as is not None or may["write"] or template == "sign_in.html" else None
-    about = {"path": request.url.path, "signed_in_as": signed_in_as, "may": may, "token": token}
+    sees_all = visitor is None or visitor.asker.principals is None
+    about = {"path": request.url.path, "signed_in_as": signed_in_as, "may": may, "token": token, "sees_all": sees_all}
     return _templates().get_template(template).render(**about, **values), token
 
 
@@ -109,8 +111,12 @@ def short_type(media_type: str) -> str:
 
 
 def moment(time: datetime | None) -> str:
-    """Return a time in UTC, to the minute."""
-    return "never" if time is None else f"{time.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    """Return a time in UTC, to the minute, which a script shows as the visitor's own."""
+    if time is None:
+        return "never"
+    present = time.astimezone(UTC)
+    words = f"{present:%Y-%m-%d %H:%M} UTC"
+    return Markup('<time datetime="{0:%Y-%m-%dT%H:%MZ}" title="{1}">{1}</time>').format(present, words)
 
 
 def day(time: datetime) -> str:

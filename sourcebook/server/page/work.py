@@ -1,18 +1,20 @@
 """The pages of work: what was asked for, how far it is, and who asked."""
 
 from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Request
 from fastapi.sse import format_sse_event
 from starlette.responses import Response
 
+from sourcebook.admin.work_groups import WorkGroup
 from sourcebook.admin.work_requests import STATES
-from sourcebook.contract.work import WorkRequest
+from sourcebook.contract.work import OPEN, WorkRequest
 from sourcebook.errors import QueryError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
-from sourcebook.operations.overviews import items_at
+from sourcebook.operations.overviews import items_at, open_work_groups
 from sourcebook.server.authorship import shown_authors
 from sourcebook.server.page.forms import WriterForm, redirect_to
 from sourcebook.server.page.rendering import part_of_page, render, short_uri, web_address
@@ -85,7 +87,7 @@ def follow_list(
 def _listed(
     request: Request, knowledge: KnowledgeBase, visitor: Grant, collection: str, state: str, before: int | None
 ) -> dict[str, Any]:
-    """Return what the list of a page of requests shows.
+    """Return what the list of a page of requests shows: open ones that are alike as one, then those that have ended.
 
     Raises:
         QueryError: there is no such state.
@@ -97,18 +99,20 @@ def _listed(
     chosen: Sequence[str] | None = visitor.collections if visitor.collections is None else names
     if collection:
         chosen = seen_collections(knowledge, visitor, [collection])
-    states = [state] if state else []
+    states = [state] if state else [each for each in STATES if each not in OPEN]
     sees_nothing = chosen is not None and not chosen
     found = [] if sees_nothing else knowledge.work_requests(chosen, states=states, before=before, limit=_A_PAGE + 1)
     shown = shown_authors(knowledge, visitor, found[:_A_PAGE])
+    is_open = not state and before is None and not sees_nothing
+    groups = shown_groups(knowledge, visitor, chosen) if is_open else []
     return {
-        "requests": shown,
-        "is_live": any(not each.has_ended for each in shown),
+        "groups": [*groups, *map(WorkGroup, shown)],
+        "is_live": any(not each.work.has_ended for each in [*groups, *map(WorkGroup, shown)]),
         "older": shown[-1].id if len(found) > _A_PAGE else None,
         "before": before,
         "asked": {"collection": collection, "state": state},
         "collections": names,
-        **_words(request),
+        **words_of_work(request),
     }
 
 
@@ -123,7 +127,8 @@ def show_request(number: int, request: Request, knowledge: Knowledge, visitor: V
     named: list[str] = found.arguments.get("documents") or []
     items = items_at(knowledge, found.collection, named[:_MOST_ITEMS]) if named else []
     shown = shown_items(visitor, items)
-    return render(request, "work_request.html", work=found, items=shown, named=len(named), **_words(request))
+    words = words_of_work(request)
+    return render(request, "work_request.html", work=found, items=shown, named=len(named), **words)
 
 
 @router.get("/work/{number}/events")
@@ -142,7 +147,7 @@ def follow_request(number: int, request: Request, knowledge: Knowledge, visitor:
             return None
 
     def show(work: WorkRequest) -> bytes:
-        part = part_of_page(request, "work_standing.html", work=work, **_words(request))
+        part = part_of_page(request, "work_standing.html", work=work, **words_of_work(request))
         return format_sse_event(data_str=part, id=str(work.revision))
 
     return _event_stream(events, stream(events, number, look, after=0, show=show))
@@ -171,6 +176,24 @@ def cancel_request(number: int, knowledge: Knowledge, form: WriterForm) -> Respo
     """Cancel a request, and lead back to it."""
     cancel_work_request(number, knowledge, form.visitor)
     return redirect_to(f"/work/{number}")
+
+
+def shown_groups(knowledge: KnowledgeBase, visitor: Grant, names: Sequence[str] | None) -> list[WorkGroup]:
+    """Return the open work of collections in groups, with the names of those who asked where the visitor may know."""
+    groups = open_work_groups(knowledge, names)
+    authors = shown_authors(knowledge, visitor, [each.work for each in groups])
+    return [replace(group, work=work) for group, work in zip(groups, authors, strict=True)]
+
+
+def group_words(group: WorkGroup) -> str:
+    """Return what part of its collection a group of requests is about, for people."""
+    if group.requests == 1:
+        return part_words(group.work)
+    documents = f"{group.documents:,} documents" if group.documents else ""
+    rest = {name: value for name, value in group.work.arguments.items() if name != "documents"}
+    return (
+        ", ".join(filter(None, [documents, *_parts(replace(group.work, arguments=rest))])) or "everything that changed"
+    )
 
 
 def part_words(work: WorkRequest) -> str:
@@ -207,10 +230,11 @@ def _parts(work: WorkRequest) -> Iterator[str]:
         yield "losses accepted"
 
 
-def _words(request: Request) -> dict[str, Any]:
+def words_of_work(request: Request) -> dict[str, Any]:
     """Return the functions with which the templates describe requests."""
     return {
         "part_words": part_words,
+        "group_words": group_words,
         "stage_words": stage_words,
         "run_address": lambda work: run_address(request, work),
     }

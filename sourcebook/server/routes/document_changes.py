@@ -60,7 +60,7 @@ def retry_documents(asked: RetryRequest, request: Request, knowledge: Knowledge,
             raise NotFoundError("there is no such document")
         wanted[item.collection].append(item.uri)
     if asked.collection is not None and not asked.documents:
-        wanted = {asked.collection: _failed(knowledge, asked)}
+        wanted = {asked.collection: failed_items(knowledge, asked.collection, asked.failure)}
     if asked.failure is not None:  # no document would stand for all of them
         wanted = {name: uris for name, uris in wanted.items() if uris}
     return RetryAnswer(work=retried(knowledge, grant, wanted))
@@ -146,9 +146,9 @@ def retried(
     ]
 
 
-def _failed(knowledge: KnowledgeBase, asked: RetryRequest) -> list[str]:
+def failed_items(knowledge: KnowledgeBase, collection: str, failure: str | None) -> list[str]:
     """Return the URIs of the items of a collection that failed in a way; none for all of its failed items."""
-    if asked.failure is None:
+    if failure is None:
         return []
-    items = knowledge.documents(asked.collection, failed=True, failure=asked.failure, limit=MOST_RETRIED)
+    items = knowledge.documents(collection, failed=True, failure=failure, limit=MOST_RETRIED)
     return [item.uri for item in items if item.kind != "source"]

@@ -40,7 +40,7 @@ class JudgmentSent(Sent):
 def judge(sent: JudgmentSent, request: Request, knowledge: Knowledge, grant: Writer) -> None:
     """Record how well a document answers a query, in place of an earlier judgment."""
     request.state.sent = [sent.query, sent.document, sent.collection]
-    _judge(knowledge, grant, sent)
+    judged(knowledge, grant, sent)
 
 
 @router.delete("", status_code=204, operation_id="forget_judgment")
@@ -63,10 +63,15 @@ def forget_judgment(
     collection: Annotated[str | None, Query(description="Its collection, where several have it.")] = None,
 ) -> None:
     """Delete the judgment of a document for a query."""
-    _judge(knowledge, grant, JudgmentSent(query=query, document=document, grade=None, collection=collection))
+    judged(knowledge, grant, JudgmentSent(query=query, document=document, grade=None, collection=collection))
 
 
-def _judge(knowledge: KnowledgeBase, grant: Grant, sent: JudgmentSent) -> None:
+def judged(knowledge: KnowledgeBase, grant: Grant, sent: JudgmentSent) -> None:
+    """Record or delete a judgment of a document that exists for the caller.
+
+    Raises:
+        NotFoundError: there is no such document or judgment.
+    """
     item = visible_document(knowledge, grant, sent.document, sent.collection).item
     document = item.uri if item.document_id is None else item.document_id
     try:

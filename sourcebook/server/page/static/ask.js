@@ -1,11 +1,10 @@
-// Answers that come sentence by sentence, and passages beside them. Without scripts the form gets the whole answer.
+// Answers that come sentence by sentence. Without scripts the form gets the whole answer.
 "use strict";
 {
   const form = document.querySelector("form.ask");
-  const [live, told, stop, beside] = ["live", "told", "stop", "beside"].map((id) => document.getElementById(id));
+  const [live, told, stop] = ["live", "told", "stop"].map((id) => document.getElementById(id));
   const [heading, text] = live.children;
   let request = null;
-  let opener = null;
 
   async function* events(body) {
     const reader = body.pipeThrough(new TextDecoderStream()).getReader();
@@ -80,43 +79,11 @@
 
   const parsed = (html) => new DOMParser().parseFromString(html, "text/html");
 
-  async function open(link) {
-    const [title, held] = [beside.querySelector("a"), beside.querySelector(".held")];
-    opener = link;
-    const answer = await fetch(link.href, { headers: { "HX-Request": "true", Accept: "text/html" } });
-    const elsewhere = answer.headers.get("HX-Redirect");
-    if (elsewhere) return location.assign(elsewhere);
-    const page = parsed(await answer.text());
-    const passage = page.querySelector(".passage.found");
-    [title.textContent, title.href] = [page.querySelector("h1").textContent, answer.url + (passage ? `#${passage.id}` : "")];
-    held.replaceChildren(...page.querySelectorAll("audio, video, .sheet, article, .lead"));
-    [beside.hidden, held.scrollTop] = [false, 0];
-    beside.parentElement.classList.add("split");
-    beside.focus({ preventScroll: true });
-    if (passage) held.scrollTop = passage.offsetTop - held.clientHeight / 4;
-  }
-
-  function close() {
-    beside.hidden = true;
-    beside.parentElement.classList.remove("split");
-    opener?.focus();
-  }
-
   form.addEventListener("submit", (event) => {
     if (!form.dataset.token) return;
     event.preventDefault();
     ask();
   });
   stop.addEventListener("click", () => request?.abort());
-  beside.querySelector("button").addEventListener("click", close);
-  document.addEventListener("click", (event) => {
-    const link = event.target.closest?.("a.cite");
-    if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
-    event.preventDefault();
-    open(link).catch(() => location.assign(link.href));
-  });
-  document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && !beside.hidden) close();
-  });
   if (form.dataset.pending) form.dataset.token ? ask() : location.replace(form.dataset.pending);
 }

@@ -1,7 +1,7 @@
 // Keys, and the copying of citations and answers. Everything else works without scripts; search as you type is htmx's.
 "use strict";
 
-const results = () => [...document.querySelectorAll(".result h2 a, .documents a.title")];
+const results = () => [...document.querySelectorAll(".named a, .result h2 a, .documents a.title")];
 
 function move(step) {
   const links = results();
@@ -43,7 +43,7 @@ document.addEventListener("click", async (event) => {
     await navigator.clipboard.writeText(button.dataset.copy);
     button.textContent = "Copied";
   } catch {
-    const citation = (button.closest(".turn") ?? button.parentElement).querySelector(".citation");
+    const citation = (button.closest(".turn, .cited") ?? button.parentElement).querySelector(".citation");
     getSelection().selectAllChildren(citation);
     button.textContent = "Selected: copy it with Ctrl-C";
   }
@@ -56,3 +56,21 @@ document.addEventListener("htmx:after:swap", () => {
 });
 
 document.documentElement.classList.add("scripted");
+
+// On a narrow window the navigation is scrolled to where one is.
+document.querySelector(".top nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+
+// Times are those of the visitor; UTC stays in the title.
+function tellTimes() {
+  for (const each of document.querySelectorAll("time[datetime]")) {
+    const at = new Date(each.dateTime);
+    const local = new Date(at - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16).replace("T", " ");
+    if (each.textContent !== local) each.textContent = local;
+  }
+}
+tellTimes();
+document.addEventListener("htmx:after:swap", tellTimes);
+new MutationObserver(tellTimes).observe(document.body, { childList: true, subtree: true });
+
+// Who signs out leaves no searches in the browser.
+document.querySelector("form.out")?.addEventListener("submit", () => localStorage.removeItem("sourcebook.searches"));

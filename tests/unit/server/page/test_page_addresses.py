@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from sourcebook.contract.search_results import SearchResult
+from sourcebook.server.page.found_on_page import readable, source_address
 from sourcebook.server.page.rendering import STATIC, address, short_type, short_uri, shown_uri, web_address
-from sourcebook.server.page.search import readable, source_address
 
 
 @pytest.mark.parametrize(

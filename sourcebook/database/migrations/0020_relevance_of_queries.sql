@@ -1,0 +1,2 @@
+-- The query log keeps how relevant the best result of a search was.
+ALTER TABLE logged_query ADD COLUMN relevance real;
