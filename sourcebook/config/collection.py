@@ -27,7 +27,7 @@ from sourcebook.config.passages import OF_THE_MACHINE as OF_THE_MACHINE
 from sourcebook.config.passages import ChunkingSettings as ChunkingSettings
 from sourcebook.config.passages import ContextPart as ContextPart
 from sourcebook.config.passages import EmbeddingSettings as EmbeddingSettings
-from sourcebook.config.permissions import SourcePermissions
+from sourcebook.config.permissions import Permissions, SourcePermissions
 from sourcebook.config.provider import AUTO_MODEL as AUTO_MODEL
 from sourcebook.config.records import RecordSource
 from sourcebook.config.redaction import RedactionSettings
@@ -136,7 +136,7 @@ _IDENTITIES: Final = {
 """Key of each kind of source that names its place, and the words where another one has it."""
 
 
-class CollectionSettings(Settings):
+class CollectionSettings(Permissions):
     """One collection: its sources and the settings of every stage."""
 
     files: tuple[FilesSource, ...] = Field(default=(), description="a list of folders, each `- root: …`")
