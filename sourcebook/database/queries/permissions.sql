@@ -80,6 +80,11 @@ SELECT item_permission.allowed
 FROM source JOIN item_permission ON item_permission.source_id = source.id
 WHERE source.collection = %(collection)s AND source.kind = 'uploads' AND item_permission.uri = %(uri)s;
 
+-- name: item_permissions
+-- Return who may see some items of a source, where the ledger says it of each, in the order of their names.
+SELECT uri, allowed, denied, coalesce(state, '') FROM item_permission
+WHERE source_id = %(source_id)s AND uri = ANY(%(uris)s);
+
 -- name: permission_reason
 -- Return why a document is seen by those who see it, as audience_for decides, and of a copy the id of the original.
 SELECT document.collection, document.uri, source.location AS source, original.id AS original, rule.pattern,

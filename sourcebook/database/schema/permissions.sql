@@ -184,6 +184,9 @@ CREATE FUNCTION follow_permissions() RETURNS trigger
 LANGUAGE plpgsql SET search_path = sourcebook, public
 AS $$
 BEGIN
+    IF OLD.permissions ? 'by_item' AND NOT coalesce(NEW.permissions ? 'by_item', false) THEN
+        DELETE FROM item_permission WHERE source_id = NEW.id;
+    END IF;
     IF NEW.kind = 'uploads' OR NEW.permissions IS NULL OR (NEW.permissions ->> 'by_document')::boolean
        OR (NEW.permissions ->> 'by_record')::boolean OR NEW.permissions ? 'by_item' THEN
         UPDATE document SET audience_id = found.audience_id
