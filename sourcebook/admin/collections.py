@@ -15,7 +15,7 @@ from sourcebook.config.field_types import Settings
 from sourcebook.config.loading import Configuration
 from sourcebook.config.membership import TakenDocuments
 from sourcebook.config.names import unknown_collections
-from sourcebook.config.permissions import PERMISSION_FIELDS
+from sourcebook.config.permissions import PERMISSION_FIELDS, Permissions
 from sourcebook.config.records import RecordSource
 from sourcebook.config.repositories import RepositorySource
 from sourcebook.config.sites import SiteSource
@@ -126,7 +126,7 @@ def check_collections(connection: Connection, names: Sequence[str]) -> None:
 
 _Source = FilesSource | SiteSource | RepositorySource | RecordSource | TakenDocuments
 _LATER_PARTS: Final = (
-    "description", "taken", "repositories", "records", "usage", "answering", "relations", "types", "synonyms",
+    "description", "taken", "repositories", "records", "usage", "answering", "relations", "types", "synonyms", "allowed", "denied",
 )  # fmt: skip
 _LATER: Final = {
     "chunking": ("context",),
@@ -182,10 +182,11 @@ def record_collection(
     for source in sources:
         row = _source_row(source, anonymous=written is not None)
         touched += connection.execute(queries["record_source"], {"collection": name, **row}).rowcount
-        said = {"collection": name, **row, "permissions": _permissions(source)}
-        if connection.execute(queries["are_other_permissions"], said).fetchone():  # else nobody need wait
-            touched += connection.execute(queries["record_permissions"], said).rowcount
+        touched += _permit(connection, name, row["kind"], source.location, _permissions(source, settings))
         places[row["kind"]].append(source.location)
+    uploads = connection.execute(queries["uploads_location"], {"collection": name}).fetchone()
+    if uploads is not None:
+        touched += _permit(connection, name, "uploads", *uploads, settings.permissions(re.escape(*uploads)))
     kept = {"folders": places["files"], "sites": places["site"], "collections": places["collection"]}
     touched += connection.execute(queries["remove_sources"], {"collection": name, **kept}).rowcount
     return touched > 0
@@ -227,14 +228,30 @@ def _source_row(source: _Source, *, anonymous: bool) -> dict[str, Any]:
     return {"kind": kind, "location": source.location, "max_bytes": limit, "settings": Jsonb(kept), **lists}
 
 
-def _permissions(source: _Source) -> Jsonb | None:
+def _permit(connection: Connection, collection: str, kind: str, location: str, said: dict[str, Any] | None) -> int:
+    """Record who may see the items of a source, and return 1 where these were others."""
+    row = {"collection": collection, "kind": kind, "location": location}
+    values = {**row, "permissions": None if said is None else Jsonb(said)}
+    if connection.execute(queries["are_other_permissions"], values).fetchone() is None:
+        return 0  # so that nobody waits
+    return connection.execute(queries["record_permissions"], values).rowcount
+
+
+def _permissions(source: _Source, collection: Permissions) -> dict[str, Any] | None:
     """Return who may see the items of a source; copies are seen by those who see their originals."""
     match source:
         case TakenDocuments():
             return None
         case SiteSource():
-            said = source.permissions("https?://[^/]+", r"(?:\?.*)?")
+            return source.within(collection).permissions("https?://[^/]+", r"(?:\?.*)?")
         case _:
             location = source.location if "://" in source.location else file_uri(source.location)
-            said = source.permissions(re.escape(location.rstrip("/")))
-    return None if said is None else Jsonb(said)
+            return source.within(collection).permissions(re.escape(location.rstrip("/")))
+
+
+def permissions_of_uploads(connection: Connection, collection: str, location: str) -> Jsonb | None:
+    """Return who may see what is uploaded to a collection, from its settings, for the source at a location."""
+    row = connection.execute(queries["collection_permissions"], {"collection": collection}).fetchone()
+    said = {name: value for name, value in zip(("allowed", "denied"), row or (), strict=False) if value is not None}
+    found = Permissions.model_validate(said).permissions(re.escape(location))
+    return None if found is None else Jsonb(found)

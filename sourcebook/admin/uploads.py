@@ -6,20 +6,29 @@ get their place in the store before the row that refers to them, under a lock th
 
 import logging
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from psycopg import Connection
 from psycopg.rows import dict_row
+from psycopg.types.json import Jsonb
 
 from sourcebook.admin.announced_documents import announce_document, withdraw_document
 from sourcebook.admin.audit import record_event
-from sourcebook.admin.collections import check_collections
+from sourcebook.admin.collections import check_collections, permissions_of_uploads
 from sourcebook.config.collection import FilesSource
+from sourcebook.config.principals import named_principals
 from sourcebook.contract.uploads import Upload
 from sourcebook.database.queries import queries
-from sourcebook.errors import EmptyUploadError, QueryError, SourcebookError, UnknownCollectionError, UnknownUploadError
+from sourcebook.errors import (
+    AccessError,
+    EmptyUploadError,
+    QueryError,
+    SourcebookError,
+    UnknownCollectionError,
+    UnknownUploadError,
+)
 from sourcebook.files.upload_store import IncomingBytes, UploadStore, remove_upload_bytes
 from sourcebook.model.upload_names import SCHEME, upload_name, upload_tags, upload_uri
 
@@ -42,14 +51,28 @@ class NewUpload:
     """Tags of the document; where empty, those of the version before."""
     title: str | None = None
     """Title of the document in place of its own; None leaves the one that was given before."""
+    allowed: tuple[str, ...] | None = None
+    """Principals who see the document; None for those of the version before, otherwise of the collection."""
 
 
-def add_uploads(connection: Connection, collection: str, new: Sequence[NewUpload], *, actor: str) -> list[Upload]:
+def add_uploads(
+    connection: Connection, collection: str, new: Sequence[NewUpload], *, actor: str, may_open: bool = True
+) -> list[Upload]:
     """Store bytes that have arrived, all of them or none, and return them as uploads.
 
-    Bytes equal to the present version change nothing but the tags, where some are given.
+    Bytes equal to the present version change nothing but the tags and who sees them, where these are given.
+
+    Args:
+        connection: in autocommit mode.
+        collection: name of the collection.
+        new: the bytes with their names.
+        actor: who uploads them.
+        may_open: whether a name that was uploaded before may be seen by others from now on.
+
+    Raises:
+        AccessError: a name was uploaded before, and others would see it.
     """
-    checked = [replace(each, name=upload_name(each.name), tags=upload_tags(each.tags)) for each in new]
+    checked = [_checked(each) for each in new]
     if len({each.name for each in checked}) < len(checked):
         raise QueryError("two of the uploads have the same name")
     for each in checked:
@@ -69,7 +92,8 @@ def add_uploads(connection: Connection, collection: str, new: Sequence[NewUpload
         connection.execute(queries["announce_upload_bytes"], announced)  # they may have been deleted in between
         for incoming in contents.values():
             incoming.publish()
-        _lock_source(connection, collection)
+        source = _lock_source(connection, collection)
+        _permit(connection, collection, source, checked, actor=actor, may_open=may_open)
         return [_add(connection, collection, each, actor) for each in checked]
 
 
@@ -150,14 +174,61 @@ def new_location() -> str:
     return f"{SCHEME}{secrets.token_hex(_HALF)}"
 
 
-def _lock_source(connection: Connection, collection: str) -> None:
+def upload_principals(allowed: Iterable[str] | None) -> tuple[str, ...] | None:
+    """Return the principals who see an upload, once each and sorted; None where it names none.
+
+    Raises:
+        QueryError: a text is no principal, or there are none or too many.
+    """
+    try:
+        return None if allowed is None else named_principals(allowed)
+    except ValueError as error:
+        raise QueryError(f"allowed: {error}") from None
+
+
+def _checked(new: NewUpload) -> NewUpload:
+    allowed = upload_principals(new.allowed)
+    return replace(new, name=upload_name(new.name), tags=upload_tags(new.tags), allowed=allowed)
+
+
+def _permit(
+    connection: Connection, collection: str, source: "_Place", new: Sequence[NewUpload], *, actor: str, may_open: bool
+) -> None:
+    """Record who sees uploads that say so, before their documents are announced."""
+    items = []
+    for each in new:
+        if each.allowed is None:
+            continue
+        uri = upload_uri(source.location, each.name)
+        row = connection.execute(queries["item_permission"], {"collection": collection, "uri": uri}).fetchone()
+        if row is not None and tuple(row[0]) == each.allowed:
+            continue
+        if not may_open and _versions(connection, {"collection": collection, "name": each.name}):
+            raise AccessError("who sees an upload that is there is changed by a key with the scope admin alone")
+        items.append({"uri": uri, "allowed": list(each.allowed), "denied": []})
+        details = {"name": each.name, "before": None if row is None else row[0], "allowed": list(each.allowed)}
+        record_event(connection, actor, "upload.permit", f"collection {collection}", details)
+    if items:
+        connection.execute(queries["permit_items"], {"source_id": source.id, "items": Jsonb(items)})
+
+
+class _Place(NamedTuple):
+    id: int
+    location: str
+
+
+def _lock_source(connection: Connection, collection: str) -> _Place:
     """Lock the source of uploads until the end of the transaction, made where there is none."""
     if connection.execute(queries["hold_collection"], {"collection": collection}).fetchone() is None:
         raise UnknownCollectionError("there is no such collection")
     most = FilesSource.model_fields["max_bytes"].default
-    made = {"collection": collection, "location": new_location(), "max_bytes": most}
-    connection.execute(queries["make_uploads_source"], made)
-    connection.execute(queries["lock_uploads_source"], {"collection": collection})
+    location = new_location()
+    made = {"collection": collection, "location": location, "max_bytes": most}
+    said = permissions_of_uploads(connection, collection, location)
+    connection.execute(queries["make_uploads_source"], {**made, "permissions": said})
+    row = connection.execute(queries["lock_uploads_source"], {"collection": collection}).fetchone()
+    assert row is not None
+    return _Place(*row)
 
 
 def _add(connection: Connection, collection: str, new: NewUpload, actor: str) -> Upload:

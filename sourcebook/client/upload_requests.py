@@ -9,6 +9,7 @@ from sourcebook.client.derived import Arguments, checked_limit
 from sourcebook.client.server_connection import ServerConnection, segment
 from sourcebook.contract.fields import checked_names
 from sourcebook.contract.uploads import Upload
+from sourcebook.errors import QueryError
 from sourcebook.model.cursors import cursor_of
 from sourcebook.model.upload_names import upload_name
 
@@ -24,7 +25,7 @@ def upload(server: ServerConnection, given: Arguments) -> Upload:
     response = server.exchange(
         "PUT",
         _path(given["collection"], given["name"]),
-        parameters={"tag": list(given["tags"]), "title": given.get("title")},
+        parameters={"tag": list(given["tags"]), "title": given.get("title"), "allowed": _allowed(given)},
         content=content if isinstance(content, bytes) else _pieces(content),
         headers={"Content-Type": "application/octet-stream"},
         repeatable=isinstance(content, bytes),
@@ -55,6 +56,19 @@ def upload_versions(server: ServerConnection, given: Arguments) -> list[Upload]:
         return read_list(Upload, content, "versions")
     server.get(f"/v1/collections/{segment(given['collection'])}")  # raises where it is that
     return []
+
+
+def _allowed(given: Arguments) -> list[str]:
+    """Return the principals who see an upload; none where it names none.
+
+    Raises:
+        QueryError: the list of them is empty, which no parameter says.
+    """
+    allowed = given.get("allowed")
+    named = [allowed] if isinstance(allowed, str) else list(allowed or ())
+    if allowed is not None and not named:
+        raise QueryError("allowed: name at least one principal")
+    return named
 
 
 def _path(collection: str, name: str) -> str:

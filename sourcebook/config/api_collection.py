@@ -35,6 +35,7 @@ from sourcebook.config.explain import problems_without_values
 from sourcebook.config.field_types import Settings
 from sourcebook.config.membership import TakenDocuments
 from sourcebook.config.parsing import ParsingSettings
+from sourcebook.config.permissions import PERMISSION_FIELDS
 from sourcebook.config.redaction import RedactionSettings
 from sourcebook.config.relations import RelationPattern, RelationSettings
 from sourcebook.config.repositories import RepositorySource
@@ -101,7 +102,9 @@ class ApiCollectionSettings(CollectionSettings):
         return self
 
 
-_ALLOWED[ApiCollectionSettings] = frozenset(CollectionSettings.model_fields) - {"evaluation", "records"}
+_ALLOWED[ApiCollectionSettings] = (
+    frozenset(CollectionSettings.model_fields) - {"evaluation", "records"} - PERMISSION_FIELDS
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 import os
 import re
 from pathlib import Path
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import (
     BeforeValidator,
@@ -27,7 +27,7 @@ from sourcebook.config.passages import OF_THE_MACHINE as OF_THE_MACHINE
 from sourcebook.config.passages import ChunkingSettings as ChunkingSettings
 from sourcebook.config.passages import ContextPart as ContextPart
 from sourcebook.config.passages import EmbeddingSettings as EmbeddingSettings
-from sourcebook.config.permissions import SourcePermissions
+from sourcebook.config.permissions import Permissions, Principals, SourcePermissions
 from sourcebook.config.provider import AUTO_MODEL as AUTO_MODEL
 from sourcebook.config.records import RecordSource
 from sourcebook.config.redaction import RedactionSettings
@@ -77,6 +77,8 @@ class RetentionSettings(Settings):
     queries: Duration | None = Field(default=None, description="a duration such as 30d; unset, no query is logged")
 
 
+POSIX: Final = "posix"
+"""Value of `allowed` with which the file system says who sees a document."""
 MOST_SHARDS: Final = 64
 """Shards of one collection at most."""
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(://|::)")
@@ -85,6 +87,12 @@ _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(://|::)")
 class FilesSource(SourcePermissions):
     """A folder of files on this machine or at any fsspec URL."""
 
+    allowed: Literal["posix"] | Principals | dict[Pattern, Principals] | None = Field(
+        default=None,
+        description="a list of principals such as [group:board, user:anna@example.org]; a mapping from patterns to "
+        'such lists, of which the first that fits a path decides, such as {"hr/**": [group:hr], "**": [everyone]}; or '
+        "posix: owner, group, mode and ACL of each file; unset: as the collection says",
+    )
     root: Text = Field(description="a folder, relative to this file, or a URL such as s3://bucket/folder")
     include: tuple[Pattern, ...] = Field(
         default=("**/*",), min_length=1, description='a list of patterns such as ["**/*.md"], at least one'
@@ -114,6 +122,18 @@ class FilesSource(SourcePermissions):
         if isinstance(context, dict) and "folder" in context:
             self._folder = context["folder"]
 
+    @model_validator(mode="after")
+    def _posix_is_local(self) -> Self:
+        if self.allowed == POSIX and (self.documents_decide or not self.is_local):
+            raise PydanticCustomError("posix", "posix is for folders of this machine, without documents_decide")
+        return self
+
+    def permissions(self, root: str, end: str = "") -> dict[str, Any] | None:
+        """Return the permissions as the ledger keeps them; with posix, it has those of each file."""
+        if self.allowed == POSIX:
+            return {"rules": [], "denied": list(self.denied), "by_document": False, "by_item": POSIX}
+        return super().permissions(root, end)
+
     @property
     def is_local(self) -> bool:
         """Whether the root is a folder of this machine."""
@@ -136,7 +156,7 @@ _IDENTITIES: Final = {
 """Key of each kind of source that names its place, and the words where another one has it."""
 
 
-class CollectionSettings(Settings):
+class CollectionSettings(Permissions):
     """One collection: its sources and the settings of every stage."""
 
     files: tuple[FilesSource, ...] = Field(default=(), description="a list of folders, each `- root: …`")

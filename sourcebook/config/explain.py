@@ -21,10 +21,10 @@ _TOLD = frozenset(
     | {"proxy", "browser", "selector", "viewport", "locale"}
     | {"git_url", "git_path", "revision", "web", "match", "target", "synonym"}
     | {"server_url", "variable", "provider", "time_zone", "record_origin", "record_text", "record_table"}
-    | {"record_files", "rest_client", "attachment", "principal"}
+    | {"record_files", "rest_client", "attachment", "principal", "posix"}
 )
 """Types of errors whose message is part of the explanation."""
-_ALTERNATIVE = re.compile(r"constrained-str|(?:tuple|dict)\[.*\]").fullmatch
+_ALTERNATIVE = re.compile(r"constrained-str|(?:literal|tuple|dict)\[.*\]").fullmatch
 """The name that pydantic gives an alternative of `allowed`, as a part of the place of an error."""
 _ACCOUNT = re.compile(r"//[^/\s]*@")
 """User and password in a URL."""

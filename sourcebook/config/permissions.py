@@ -1,7 +1,7 @@
 """The settings of permissions: who may see the documents of a source."""
 
 import re
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Self
 from urllib.parse import quote
 
 from pydantic import AfterValidator, Field
@@ -45,8 +45,8 @@ def memberships(groups: Groups) -> list[tuple[str, str]]:
     return sorted({(member, _member(group)) for group, members in groups.items() for member in members})
 
 
-class SourcePermissions(Settings):
-    """Permissions of a source: who may see its documents."""
+class Permissions(Settings):
+    """Who may see the documents of a source, or of a collection."""
 
     allowed: Principals | dict[Pattern, Principals] | None = Field(
         default=None,
@@ -57,11 +57,11 @@ class SourcePermissions(Settings):
     denied: Principals = Field(
         default=(), description="a list of principals such as [user:eve@example.org], who see none of the documents"
     )
-    documents_decide: bool = Field(
-        default=False,
-        strict=True,
-        description="true or false: whether `allowed` in a document's front matter or metadata comes before",
-    )
+
+    @property
+    def by_document(self) -> bool:
+        """Whether documents may say it themselves."""
+        return False
 
     def permissions(self, root: str, end: str = "") -> dict[str, Any] | None:
         """Return the permissions as the ledger keeps them; None where everyone sees everything.
@@ -70,7 +70,7 @@ class SourcePermissions(Settings):
             root: regular expression for the URI of the root of the source.
             end: regular expression for what may follow a path.
         """
-        if self.allowed is None and not self.denied and not self.documents_decide:
+        if self.allowed is None and not self.denied and not self.by_document:
             return None
         allowed: Any = (EVERYONE,) if self.allowed is None else self.allowed
         by_pattern = allowed.items() if isinstance(allowed, dict) else [(None, allowed)]
@@ -82,7 +82,27 @@ class SourcePermissions(Settings):
             }
             for pattern, principals in by_pattern
         ]
-        return {"rules": rules, "denied": list(self.denied), "by_document": self.documents_decide}
+        return {"rules": rules, "denied": list(self.denied), "by_document": self.by_document}
+
+
+class SourcePermissions(Permissions):
+    """Permissions of a source: who may see its documents."""
+
+    documents_decide: bool = Field(
+        default=False,
+        strict=True,
+        description="true or false: whether `allowed` in a document's front matter or metadata comes before",
+    )
+
+    @property
+    def by_document(self) -> bool:
+        """Whether documents may say it themselves."""
+        return self.documents_decide
+
+    def within(self, collection: Permissions) -> Self:
+        """Return the permissions with those of the collection: its `allowed` where these have none, its `denied` as well."""
+        allowed = collection.allowed if self.allowed is None else self.allowed
+        return self.model_copy(update={"allowed": allowed, "denied": (*self.denied, *collection.denied)})
 
 
 PERMISSION_FIELDS: Final = set(SourcePermissions.model_fields)

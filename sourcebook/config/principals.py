@@ -49,6 +49,18 @@ def _shown(principal: str) -> str:
     return ascii(principal[:_QUOTED])
 
 
+def named_principals(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the principals that are named, in their one spelling, each once and sorted.
+
+    Raises:
+        ValueError: a text is no principal, or there are none or more than 20,000.
+    """
+    found = {parse_principal(text) for text in texts}
+    if not 0 < len(found) <= MOST:
+        raise ValueError(f"name 1 to {MOST:,} principals")
+    return tuple(sorted(found))
+
+
 def principal_set(texts: Iterable[str]) -> frozenset[str]:
     """Return principals in their one spelling, with `everyone`.
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote_from_bytes
 
 from sourcebook.errors import FailureClass, ListingError, failure_class_of
+from sourcebook.files.posix_readers import PosixReaders
 from sourcebook.files.source import FetchedRepository, PathFilter, Source, UploadedFile
 from sourcebook.files.store_errors import store_error
 from sourcebook.files.walk import FOLDER, Status, WalkedFolder, walk
@@ -128,9 +129,17 @@ class Listing:
         source: the source.
         known: settled listings by the URI of their folders. A folder with an equal digest is yielded without entries.
         settings: bytes that change with every setting on which a comparison with the ledger depends; at most 64.
+        readers: who may read the files, where that is part of the listing.
     """
 
-    def __init__(self, source: Source, known: Mapping[str, KnownFolder], settings: bytes) -> None:
+    def __init__(
+        self,
+        source: Source,
+        known: Mapping[str, KnownFolder],
+        settings: bytes,
+        readers: PosixReaders | None = None,
+    ) -> None:
+        self._readers = readers
         self._source = source
         self._known = known
         self._settings = settings
@@ -161,9 +170,8 @@ class Listing:
         root = self._source.location
         if Path(root).is_file():
             status = Status.of(os.stat(root))  # noqa: PTH116 - the path may contain bytes that are not UTF-8
-            yield self._folder(
-                folder_uri(file_uri(root)), [status.packed.hex()], [_entry(file_uri(root), root, status)]
-            )
+            lines = [status.packed.hex(), *self._marks(WalkedFolder(os.path.dirname(root)), [status])]  # noqa: PTH120
+            yield self._folder(folder_uri(file_uri(root)), lines, [_entry(file_uri(root), root, status)])
             return
         prefix = len(root.rstrip("/")) + 1
         folders = walk(self._source, self._filter, self._errors)
@@ -179,7 +187,8 @@ class Listing:
 
     def _walked(self, folder: WalkedFolder, prefix: int) -> ListedFolder:
         uri = file_uri(folder.path).rstrip("/") + "/"
-        digest = self._digest(folder.lines)
+        folder.lines.sort()
+        digest = self._digest([*folder.lines, *self._marks(folder)])
         known = self._known.get(uri)
         if known is not None and known.digest == digest:
             return ListedFolder(uri, digest, known.files, None)
@@ -195,6 +204,16 @@ class Listing:
                     else _entry(uri + _quoted(name), path, Status.unpacked(bytes.fromhex(mark)))
                 )
         return ListedFolder(uri, digest, len(entries), entries)
+
+    def _marks(self, folder: WalkedFolder, statuses: Iterable[Status] = ()) -> list[str]:
+        """Return what differs in a folder where others may read its files, beside the lines of these."""
+        if self._readers is None:
+            return []
+        marks = (line.split("/", 2)[1] for line in folder.lines)
+        changed = [each.changed for each in statuses]
+        changed += [Status.unpacked(bytes.fromhex(mark)).changed for mark in marks if mark]
+        links = [f"{folder.path.rstrip('/')}/{name}" for name in folder.links]
+        return [self._readers.mark(folder.path, changed, links)]
 
     def _remote(self) -> Iterator[ListedFolder]:
         location = self._source.location

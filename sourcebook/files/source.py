@@ -73,6 +73,8 @@ class Source:
     """The last look at records; None for every other source."""
     is_fixed: bool = False
     """Whether the root has to stay where it was allowed: a folder of the API may not become a link to another one."""
+    has_permissions: bool = False
+    """Whether owner, group, mode and ACL of each file say who sees its document."""
     uploads: Mapping[str, UploadedFile] | None = None
     """Present uploads by their URIs; None for every other source."""
 

@@ -78,6 +78,8 @@ class WalkedFolder:
 
     path: str
     lines: list[str] = field(default_factory=list)
+    links: list[str] = field(default_factory=list)
+    """Names of the symbolic links to files."""
     above: tuple[Identity, ...] = ()
     """The folder itself and its parents on the way from the root."""
 
@@ -231,6 +233,7 @@ class _Walk:
             return f"{link.name}///{_BROKEN}"
         if stat.S_ISREG(status.st_mode):
             reason = self._leads_out(path)
+            folder.links.append(link.name)
             return f"{link.name}///{reason}" if reason else f"{link.name}/{Status.of(status).packed.hex()}"
         if not stat.S_ISDIR(status.st_mode):
             return f"{link.name}///{_SPECIAL}"

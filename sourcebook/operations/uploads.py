@@ -25,6 +25,7 @@ def upload(
     *,
     tags: Sequence[str] = (),
     title: str | None = None,
+    allowed: Sequence[str] | str | None = None,
     actor: str | None = None,
 ) -> Upload:
     """Store bytes under a name; the next ingest makes a document of them.
@@ -37,25 +38,27 @@ def upload(
         content: the bytes, or a file that is read to its end in constant memory.
         tags: of the document; where empty, those of the version before.
         title: shown in place of the document's own; "" takes it back, None leaves it.
+        allowed: principals who see the document, or one; None for those of the version before, otherwise of the collection.
         actor: who uploads it.
 
     Raises:
-        QueryError: the collection does not exist, or the name or a tag is not allowed.
+        QueryError: the collection does not exist, or the name, a tag or a principal is not allowed.
         UploadError: there are no bytes, or they cannot be stored; nothing of them is kept.
         DatabaseError: the database is out of reach.
     """
     from io import BytesIO
 
-    from sourcebook.admin.uploads import NewUpload
+    from sourcebook.admin.uploads import NewUpload, upload_principals
     from sourcebook.model.upload_names import upload_name, upload_tags
 
+    named = upload_principals((allowed,) if isinstance(allowed, str) else allowed)
     upload_name(name), upload_tags(tags)
     file = BytesIO(content) if isinstance(content, bytes) else content
     with upload_store(knowledge).begin() as incoming:
         while piece := file.read(_PIECE):
             incoming.write(piece)
         incoming.finish()
-        new = NewUpload(name, incoming, tuple(tags), title)
+        new = NewUpload(name, incoming, tuple(tags), title, named)
         (uploaded,) = add_uploads(knowledge, collection, [new], actor=actor)
     return uploaded
 
@@ -68,14 +71,14 @@ def upload_store(knowledge: Opened) -> UploadStore:
 
 
 def add_uploads(
-    knowledge: Opened, collection: str, new: Sequence[NewUpload], *, actor: str | None = None
+    knowledge: Opened, collection: str, new: Sequence[NewUpload], *, actor: str | None = None, may_open: bool = True
 ) -> list[Upload]:
     """Store bytes that have arrived in the store, all of them or none; see `upload`."""
     from sourcebook.admin.audit import account
     from sourcebook.admin.uploads import add_uploads
 
     with knowledge.database.connection() as connection:
-        return add_uploads(connection, collection, new, actor=actor or account())
+        return add_uploads(connection, collection, new, actor=actor or account(), may_open=may_open)
 
 
 def uploads(

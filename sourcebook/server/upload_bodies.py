@@ -49,6 +49,8 @@ class UploadBody:
         """Names of files that were not taken, each with the reason."""
         self.tags = tuple(tags)
         """Tags of those that begin from now on."""
+        self.allowed: tuple[str, ...] | None = None
+        """Principals who see them, where a form names these."""
         self._store = store
         self._unstored = ExitStack()
 

@@ -51,6 +51,7 @@ TABLES: Final = (
     LedgerTable("transcribed_file", "export_transcribed_file"),
     LedgerTable("upload_content", "export_upload_content", is_shared=True, is_late=True),
     LedgerTable("upload", "export_upload", is_late=True),
+    LedgerTable("item_permission", "export_item_permission", is_late=True),
     LedgerTable("document", "export_document"),
     LedgerTable("indexed_document", "export_indexed_document"),
 )

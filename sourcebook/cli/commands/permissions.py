@@ -96,6 +96,8 @@ def _because(reason: "PermissionReason") -> str:
         "document": "its front matter or metadata says so",
         "invalid": "allowed in its front matter or metadata is no list of principals: nobody sees it",
         "record": f"the record's field says so, as {source} sets it",
+        "upload": "who uploaded it named them",
+        "file": "owner, group, mode and ACL of the file and of the folders above it say so",
         "original": f"it is a copy of the document of {reason.source}",
     }[reason.kind]
     return said if reason.container is None else f"{said}; it is part of {reason.container}, which decides"

@@ -41,12 +41,16 @@ def upload(
     title: Annotated[
         str | None, typer.Option("--title", metavar="TEXT", help="Title of the document, for one file.")
     ] = None,
+    allowed: Annotated[
+        list[str] | None,
+        typer.Option("--allowed", metavar="PRINCIPAL", help="Who sees the documents; may be repeated."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Store copies of files in the knowledge base, and ask for documents to be made of them.
 
     Each has a name; other bytes under the same name are its next version, the same ones change nothing. Without
-    `--tag` the tags of the version before stay. The files themselves may go: the copies are in the store of uploads.
+    `--tag` the tags of the version before stay, without `--allowed` who sees it. The files themselves may go: the copies are in the store of uploads.
 
     **Example:** `sourcebook upload report.pdf -c handbook --tag finance`, then `sourcebook ingest handbook`
     """
@@ -65,15 +69,16 @@ def upload(
 
     done: list[Upload] = []
     titled = None if title is None else as_text(title)
+    seen = [as_text(each) for each in allowed] if allowed else None
     with context.knowledge() as knowledge:
         for file in files:
             called = as_text(name if name is not None else file.name)
             given = tuple(as_text(tag) for tag in tags or ())
             if str(file) == "-":
-                done.append(knowledge.upload(into, called, sys.stdin.buffer, tags=given, title=titled))
+                done.append(knowledge.upload(into, called, sys.stdin.buffer, tags=given, title=titled, allowed=seen))
             else:
                 with file.open("rb") as opened:
-                    done.append(knowledge.upload(into, called, opened, tags=given, title=titled))
+                    done.append(knowledge.upload(into, called, opened, tags=given, title=titled, allowed=seen))
         changed = [each.uri for each in done if each.changed]
         work = knowledge.request_work(into, documents=changed, kinds=["uploads"]) if changed else None
     if as_json:

@@ -26,6 +26,17 @@ CREATE TABLE group_member (
     PRIMARY KEY (member, principal)
 );
 
+-- Principals of single items: of an upload that names them, and of each file of a folder whose permissions in the file
+-- system decide. They come before what the source says of all its items.
+CREATE TABLE item_permission (
+    source_id bigint NOT NULL REFERENCES source (id) ON DELETE CASCADE,
+    uri text NOT NULL,
+    allowed text[] NOT NULL,
+    denied text[] NOT NULL,            -- beside those of the source
+    state text,                        -- of a file: digest of its own owner, group, mode and ACL
+    PRIMARY KEY (source_id, uri)
+);
+
 -- Return the audience of two sets of principals, which is made where it is new.
 CREATE FUNCTION audience_of(allowed text[], denied text[]) RETURNS integer
 LANGUAGE plpgsql SET search_path = sourcebook, public
@@ -74,10 +85,11 @@ BEGIN  -- one plan is made per session, as for passages_of, which looks each pri
 END
 $$;
 
--- Return the audience of an item: what its source says of it in `permissions`. With `by_record` a record says it itself,
--- with `by_document` the document's own metadata may, not those given by hand; otherwise the first rule decides whose
--- regular expression fits the URI. An attachment has the audience of its message, archive or record. Where the source
--- says nothing, everyone may see the item; where rules leave it out, or what is said is no list of principals, nobody.
+-- Return the audience of an item: what item_permission says of it, or else what its source says in `permissions`. With
+-- `by_item` every item has a row there, with `by_record` a record says it itself, with `by_document` the document's own
+-- metadata may, not those given by hand; otherwise the first rule decides whose regular expression fits the URI. An
+-- attachment has the audience of its message, archive or record. Where the source says nothing, everyone may see the item;
+-- where rules leave it out, or what is said is no list of principals, nobody.
 CREATE FUNCTION audience_for(of_source bigint, of_uri text, of_metadata jsonb) RETURNS integer
 LANGUAGE plpgsql SET search_path = sourcebook, public
 AS $$
@@ -86,17 +98,29 @@ DECLARE
     root text;
     said jsonb := of_metadata -> 'allowed';
     rule jsonb;
+    found integer;
 BEGIN
     SELECT * INTO held FROM source WHERE id = of_source;
     IF held.kind = 'collection' THEN  -- a copy: as the document that it was taken from
         RETURN coalesce((SELECT audience_id FROM document WHERE collection = held.location AND uri = of_uri), 2);
     END IF;
-    IF held.permissions IS NULL THEN
+    IF held.permissions IS NULL AND held.kind <> 'uploads' THEN
         RETURN 1;
     END IF;
     root := root_item(held.collection, of_uri);
     IF root <> of_uri THEN
         RETURN coalesce((SELECT audience_id FROM document WHERE collection = held.collection AND uri = root), 2);
+    END IF;
+    IF held.kind = 'uploads' OR held.permissions ? 'by_item' THEN
+        SELECT audience_of(allowed, denied || ARRAY(SELECT jsonb_array_elements_text(held.permissions -> 'denied')))
+        INTO found FROM item_permission WHERE source_id = of_source AND uri = of_uri;
+        IF found IS NOT NULL THEN
+            RETURN found;
+        ELSIF held.permissions ? 'by_item' THEN
+            RETURN 2;
+        ELSIF held.permissions IS NULL THEN
+            RETURN 1;
+        END IF;
     END IF;
     IF said IS NOT NULL AND (held.permissions ->> 'by_document')::boolean THEN
         IF jsonb_typeof(said) = 'string' THEN
@@ -147,6 +171,8 @@ CREATE TRIGGER entries_hold_permissions BEFORE INSERT OR UPDATE OR DELETE ON sea
     FOR EACH STATEMENT EXECUTE FUNCTION hold_permissions('read');
 CREATE TRIGGER permissions_hold BEFORE UPDATE OF permissions ON source
     FOR EACH STATEMENT EXECUTE FUNCTION hold_permissions('change');
+CREATE TRIGGER item_permissions_hold BEFORE INSERT OR UPDATE ON item_permission
+    FOR EACH STATEMENT EXECUTE FUNCTION hold_permissions('change');
 
 -- Keep a document's audience with whatever says it, in the statement that changes it.
 CREATE FUNCTION keep_audience() RETURNS trigger
@@ -166,8 +192,11 @@ CREATE FUNCTION follow_permissions() RETURNS trigger
 LANGUAGE plpgsql SET search_path = sourcebook, public
 AS $$
 BEGIN
-    IF NEW.permissions IS NULL OR (NEW.permissions ->> 'by_document')::boolean
-       OR (NEW.permissions ->> 'by_record')::boolean THEN
+    IF OLD.permissions ? 'by_item' AND NOT coalesce(NEW.permissions ? 'by_item', false) THEN
+        DELETE FROM item_permission WHERE source_id = NEW.id;
+    END IF;
+    IF NEW.kind = 'uploads' OR NEW.permissions IS NULL OR (NEW.permissions ->> 'by_document')::boolean
+       OR (NEW.permissions ->> 'by_record')::boolean OR NEW.permissions ? 'by_item' THEN
         UPDATE document SET audience_id = found.audience_id
         FROM (SELECT id, audience_for(source_id, uri, coalesce(own_metadata, metadata)) AS audience_id
               FROM document WHERE source_id = NEW.id OFFSET 0) found
@@ -213,6 +242,24 @@ END
 $$;
 CREATE TRIGGER record_audience_follows AFTER UPDATE OF allowed ON source_record
     FOR EACH ROW WHEN (OLD.allowed IS DISTINCT FROM NEW.allowed) EXECUTE FUNCTION follow_record_audience();
+
+-- Ask for the audience of documents again of which item_permission says another one. Attachments follow later.
+CREATE FUNCTION follow_item_permissions() RETURNS trigger
+LANGUAGE plpgsql SET search_path = sourcebook, public
+AS $$
+BEGIN
+    UPDATE document SET audience_id = found.audience_id
+    FROM (SELECT known.id, audience_for(known.source_id, known.uri, coalesce(known.own_metadata, known.metadata)) AS audience_id
+          FROM changed JOIN document known ON known.source_id = changed.source_id AND known.uri = changed.uri
+          OFFSET 0) found
+    WHERE document.id = found.id AND document.audience_id <> found.audience_id;
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER item_permissions_added AFTER INSERT ON item_permission REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION follow_item_permissions();
+CREATE TRIGGER item_permissions_changed AFTER UPDATE ON item_permission REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION follow_item_permissions();
 
 -- How many entries that not everyone may see hold a lexeme, and were made with a text-search configuration. From these,
 -- the views below know the statistics of what an audience may see: a score tells nothing about what it may not. Counts
@@ -366,7 +413,8 @@ LANGUAGE plpgsql SET search_path = sourcebook, public
 AS $$
 BEGIN
     PERFORM FROM generation WHERE id IN (SELECT generation_id FROM changed) ORDER BY id FOR NO KEY UPDATE;
-    IF EXISTS (SELECT FROM source WHERE permissions IS NOT NULL) OR EXISTS (SELECT FROM configuration_audience) THEN
+    IF EXISTS (SELECT FROM source WHERE permissions IS NOT NULL) OR EXISTS (SELECT FROM item_permission)
+       OR EXISTS (SELECT FROM configuration_audience) THEN
         PERFORM count_for_audiences(array_agg(
             (changed.generation_id, audience_id, configuration, lexemes)::seen_entry), TG_ARGV[0]::integer)
         FROM changed JOIN document ON document.id = changed.document_id

@@ -36,6 +36,14 @@ WHERE collection = %(collection)s AND kind = %(kind)s AND location = %(location)
 UPDATE source SET permissions = %(permissions)s
 WHERE collection = %(collection)s AND kind = %(kind)s AND location = %(location)s;
 
+-- name: uploads_location
+-- Return the location of the uploads of a collection.
+SELECT location FROM source WHERE collection = %(collection)s AND kind = 'uploads';
+
+-- name: collection_permissions
+-- Return who may see the documents of a collection, where its settings say so.
+SELECT settings -> 'allowed', settings -> 'denied' FROM collection WHERE name = %(collection)s;
+
 -- name: remove_sources
 -- Mark the sources of a collection as removed that its configuration no longer names; uploads are in none.
 UPDATE source SET removed_at = now()

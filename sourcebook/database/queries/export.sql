@@ -26,6 +26,11 @@ WHERE source.collection = %(collection)s ORDER BY raw_file.source_id, raw_file.u
 SELECT source_record.* FROM source_record JOIN source ON source.id = source_record.source_id
 WHERE source.collection = %(collection)s ORDER BY source_record.source_id, source_record.uri;
 
+-- name: export_item_permission
+-- Return who may see single items of the sources of a collection.
+SELECT item_permission.* FROM item_permission JOIN source ON source.id = item_permission.source_id
+WHERE source.collection = %(collection)s ORDER BY item_permission.source_id, item_permission.uri;
+
 -- name: export_upload_content
 -- Return where the bytes of the uploads of a collection are stored.
 SELECT * FROM upload_content content

@@ -77,11 +77,34 @@ SELECT audience.allowed, audience.denied
 FROM document JOIN audience ON audience.id = document.audience_id
 WHERE document.id = %(document)s;
 
+-- name: permit_items
+-- Record who may see single items of a source; of each that is seen as before, nothing is written.
+INSERT INTO item_permission AS known (source_id, uri, allowed, denied, state)
+SELECT %(source_id)s, each ->> 'uri', ARRAY(SELECT jsonb_array_elements_text(each -> 'allowed')),
+       ARRAY(SELECT jsonb_array_elements_text(each -> 'denied')), each ->> 'state'
+FROM jsonb_array_elements(%(items)s) AS each
+ORDER BY 2
+ON CONFLICT (source_id, uri) DO UPDATE
+    SET allowed = excluded.allowed, denied = excluded.denied, state = excluded.state
+    WHERE (known.allowed, known.denied, known.state) IS DISTINCT FROM (excluded.allowed, excluded.denied, excluded.state);
+
+-- name: item_permission
+-- Return who may see an item of the uploads of a collection, where the upload says so.
+SELECT item_permission.allowed
+FROM source JOIN item_permission ON item_permission.source_id = source.id
+WHERE source.collection = %(collection)s AND source.kind = 'uploads' AND item_permission.uri = %(uri)s;
+
+-- name: item_permissions
+-- Return who may see some items of a source, where the ledger says it of each, in the order of their names.
+SELECT uri, allowed, denied, coalesce(state, '') FROM item_permission
+WHERE source_id = %(source_id)s AND uri = ANY(%(uris)s);
+
 -- name: permission_reason
 -- Return why a document is seen by those who see it, as audience_for decides, and of a copy the id of the original.
 SELECT document.collection, document.uri, source.location AS source, original.id AS original, rule.pattern,
     CASE WHEN root.uri <> document.uri THEN root.uri END AS container,
     CASE WHEN source.kind = 'collection' THEN 'original'
+         WHEN item.uri IS NOT NULL THEN CASE WHEN source.kind = 'uploads' THEN 'upload' ELSE 'file' END
          WHEN source.permissions IS NULL THEN 'unset'
          WHEN own.said IS NOT NULL AND (source.permissions ->> 'by_document')::boolean
              THEN CASE WHEN document.audience_id = 2 AND own.said <> '[]' THEN 'invalid' ELSE 'document' END
@@ -94,6 +117,9 @@ CROSS JOIN LATERAL (SELECT coalesce(document.own_metadata, document.metadata) ->
 LEFT JOIN document original
     ON source.kind = 'collection' AND original.collection = source.location AND original.uri = document.uri
 CROSS JOIN LATERAL (SELECT root_item(document.collection, document.uri) AS uri) root
+LEFT JOIN item_permission item
+    ON item.source_id = source.id AND item.uri = root.uri
+   AND (source.kind = 'uploads' OR source.permissions ? 'by_item')
 LEFT JOIN LATERAL (
     SELECT place, each ->> 'pattern' AS pattern
     FROM jsonb_array_elements(source.permissions -> 'rules') WITH ORDINALITY AS listed (each, place)

@@ -4,7 +4,8 @@ SELECT id, location, include, exclude, max_bytes,
        coalesce((collection.settings #>> '{speech,max_bytes}')::bigint, %(max_recording_bytes)s) AS max_recording_bytes,
        listing_error, coalesce((source.settings ->> 'follow_links')::boolean, false) AS follow_links,
        kind = 'uploads' AS is_uploads, source.settings ? 'url' AS is_repository, source.settings ->> 'path' AS folder,
-       source.settings ? 'records' AS is_records, record_state, git_mirror, git_commit, git_error, git_error_class, collection.declared_in = 'api' AS is_fixed
+       source.settings ? 'records' AS is_records, record_state, git_mirror, git_commit, git_error, git_error_class, collection.declared_in = 'api' AS is_fixed,
+       coalesce(source.permissions ? 'by_item', false) AS has_permissions
 FROM source JOIN collection ON collection.name = source.collection
 WHERE source.collection = %(collection)s AND (source.removed_at IS NULL OR %(with_removed)s)
   AND kind IN ('files', 'uploads')

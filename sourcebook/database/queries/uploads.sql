@@ -29,14 +29,14 @@ SELECT true FROM collection WHERE name = %(collection)s AND removed_at IS NULL F
 
 -- name: make_uploads_source
 -- Insert the source of the uploads of a collection, which no configuration names; one that was removed returns.
-INSERT INTO source (collection, kind, location, include, exclude, tags, max_bytes)
-SELECT %(collection)s, 'uploads', %(location)s, '{**/*}', '{}', '{}', %(max_bytes)s
+INSERT INTO source (collection, kind, location, include, exclude, tags, max_bytes, permissions)
+SELECT %(collection)s, 'uploads', %(location)s, '{**/*}', '{}', '{}', %(max_bytes)s, %(permissions)s
 WHERE NOT EXISTS (SELECT FROM source WHERE collection = %(collection)s AND kind = 'uploads')
 ON CONFLICT (collection, kind, location) DO NOTHING;
 
 -- name: lock_uploads_source
 -- Keep the source of uploads locked: further uploads to the collection wait for the end of the transaction.
-SELECT FROM source WHERE collection = %(collection)s AND kind = 'uploads' FOR UPDATE;
+SELECT id, location FROM source WHERE collection = %(collection)s AND kind = 'uploads' FOR UPDATE;
 
 -- name: tag_upload
 -- Replace the tags of the present version of an upload.

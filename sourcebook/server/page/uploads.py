@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
+from sourcebook.admin.uploads import upload_principals
 from sourcebook.model.upload_names import upload_tags
 from sourcebook.server.body_limit import upload_limit
 from sourcebook.server.page.forms import Writing, check_origin, check_token, redirect_to
@@ -20,7 +21,7 @@ from sourcebook.server.upload_bodies import FormStart, UploadBody, receive_files
 from sourcebook.server.visibility import known_collections, seen_collections
 
 router = APIRouter(include_in_schema=False)
-_FIELDS = frozenset({"token", "tag"})
+_FIELDS = frozenset({"token", "tag", "allowed"})
 """Fields of the form that come before its files."""
 
 
@@ -48,6 +49,8 @@ async def receive(name: str, request: Request, knowledge: Knowledge, visitor: Wr
     def check(body: UploadBody, fields: dict[str, str]) -> None:
         check_token(request, fields)
         body.tags = upload_tags(tag for tag in fields.get("tag", "").split(",") if tag.strip())
+        named = [each for each in fields.get("allowed", "").split(",") if each.strip()]
+        body.allowed = upload_principals(named or None)
 
     async def receive_form(body: UploadBody) -> None:
         await receive_files(request, body, FormStart(_FIELDS, lambda fields: check(body, fields)))

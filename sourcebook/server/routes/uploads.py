@@ -13,9 +13,17 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
 
 from sourcebook.admin.titles import LONGEST_TITLE
+from sourcebook.admin.uploads import upload_principals
 from sourcebook.contract.uploads import Upload
 from sourcebook.contract.work import WorkRequest
-from sourcebook.errors import EmptyUploadError, UnknownUploadError, UploadError, UploadNameError, UploadSpaceError
+from sourcebook.errors import (
+    AccessError,
+    EmptyUploadError,
+    UnknownUploadError,
+    UploadError,
+    UploadNameError,
+    UploadSpaceError,
+)
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.model.cursors import cursor_of, place_of
@@ -24,7 +32,7 @@ from sourcebook.operations.uploads import add_uploads, upload_store
 from sourcebook.operations.work import check_waiting_work
 from sourcebook.server.access import Knowledge, Reader, Writer
 from sourcebook.server.authorship import shown_authors
-from sourcebook.server.problems import failures, problem
+from sourcebook.server.problems import ForbiddenError, failures, problem
 from sourcebook.server.routes.collections import Cursor, Name, Named
 from sourcebook.server.upload_bodies import FIELD, RefusedBodyError, UploadBody, receive_bytes, receive_files
 from sourcebook.server.visibility import NotFoundError, seen_collections
@@ -41,6 +49,13 @@ _Title = Annotated[
 ]
 _Tags = Annotated[
     list[str] | None, Query(description="Tags of the documents; without any, those of the version before.")
+]
+_Allowed = Annotated[
+    list[str] | None,
+    Query(
+        description="Principals who see the documents, such as `group:board`; without any, those of the version before, "
+        "otherwise of the collection. For a name that was uploaded before, others need the scope `admin`.",
+    ),
 ]
 _REFUSALS: Final = failures(415, 507)
 _FORM: Final[dict[str, Any]] = {
@@ -118,6 +133,7 @@ async def upload_documents(
     collection: _Collection,
     tag: _Tags = None,
     title: _Title = None,
+    allowed: _Allowed = None,
 ) -> Response:
     """Store files, and ask for documents to be made of them; their file names are their names.
 
@@ -125,7 +141,7 @@ async def upload_documents(
     made of each is said by `unread` of the work, once it has ended.
     """
     return await store_uploads(
-        knowledge, grant, collection, tag or [], lambda body: receive_files(request, body), title
+        knowledge, grant, collection, tag or [], lambda body: receive_files(request, body), title, allowed
     )
 
 
@@ -145,13 +161,14 @@ async def put_upload(
     name: _UploadName,
     tag: _Tags = None,
     title: _Title = None,
+    allowed: _Allowed = None,
 ) -> Response:
     """Store the body, whatever its type, under a name, and ask for a document to be made of it."""
     if not _is_unicode(request.scope["raw_path"]):
         raise UploadNameError("the name of an upload is encoded as UTF-8")
     checked = upload_name(name)
     return await store_uploads(
-        knowledge, grant, collection, tag or [], lambda body: receive_bytes(request, body, checked), title
+        knowledge, grant, collection, tag or [], lambda body: receive_bytes(request, body, checked), title, allowed
     )
 
 
@@ -209,6 +226,7 @@ async def store_uploads(
     tags: list[str],
     receive: Callable[[UploadBody], Awaitable[None]],
     title: str | None = None,
+    allowed: list[str] | None = None,
 ) -> Response:
     """Receive a body and store it; whatever is wrong before the body is read is said before it is.
 
@@ -219,10 +237,11 @@ async def store_uploads(
         tags: tags of the documents; those of the version before where empty.
         receive: writes the body to the store.
         title: of the document of the one file; see `upload`.
+        allowed: principals who see the documents, in place of those that the body names; see `upload`.
     """
     await run_in_threadpool(seen_collections, knowledge, grant, [collection])
     await run_in_threadpool(check_waiting_work, knowledge, grant.actor)
-    checked = upload_tags(tags)
+    checked, named = upload_tags(tags), upload_principals(allowed)
     try:
         store = await run_in_threadpool(upload_store, knowledge)
         body = UploadBody(store, checked)
@@ -230,7 +249,7 @@ async def store_uploads(
             await receive(body)
             if title is not None and len(body.uploads) > 1:
                 return problem(400, "a title is for one file: send them one by one")
-            body.uploads = [replace(each, title=title) for each in body.uploads]
+            body.uploads = [replace(each, title=title, allowed=named or body.allowed) for each in body.uploads]
             found = await run_in_threadpool(_keep, knowledge, grant, collection, body)
         finally:
             await run_in_threadpool(body.close)
@@ -262,7 +281,10 @@ def _is_unicode(raw_path: bytes) -> bool:
 
 def _keep(knowledge: KnowledgeBase, grant: Grant, collection: str, body: UploadBody) -> UploadAnswer:
     refused = [RefusedUpload(name=name, reason=reason.lstrip(": ")) for name, reason in body.refused]
-    uploads = add_uploads(knowledge, collection, body.uploads, actor=grant.actor)
+    try:
+        uploads = add_uploads(knowledge, collection, body.uploads, actor=grant.actor, may_open=grant.allows("admin"))
+    except AccessError as error:
+        raise ForbiddenError(str(error)) from None
     return _answer(knowledge, grant, collection, uploads, refused)
 
 

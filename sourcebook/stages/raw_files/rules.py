@@ -54,6 +54,7 @@ def settings_digest(source: Source) -> bytes:
         source.max_recording_bytes,
         source.follow_links,
         parsed_media_types(),
+        *(["permissions"] if source.has_permissions else []),
     )
     return hashlib.sha256(repr(settings).encode("utf-8", "surrogatepass")).digest()
 
@@ -159,6 +160,19 @@ def was_renumbered(entry: FileEntry, known: KnownFile) -> bool:
         known.touched is not None
         and entry.touched != known.touched
         and entry.touched.partition(" ")[0] == known.touched.partition(" ")[0]
+        and not is_racy(entry, known)
+    )
+
+
+def is_other_mode(entry: FileEntry, known: KnownFile) -> bool:
+    """Return whether another mode explains why the change time of a file differs, which is then not read for it."""
+    return (
+        known.touched is not None
+        and known.sha256 is not None
+        and known.live
+        and not known.failed
+        and _same(entry, known)
+        and entry.touched.rpartition(" ")[2] == known.touched.rpartition(" ")[2]
         and not is_racy(entry, known)
     )
 

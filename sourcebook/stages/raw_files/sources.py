@@ -81,6 +81,7 @@ def _source(row: dict[str, Any], uploads: dict[str, UploadedFile] | None, record
         _repository(row) if row["is_repository"] else None,
         records=records,
         is_fixed=row["is_fixed"],
+        has_permissions=row["has_permissions"],
         uploads=uploads,
     )
 

@@ -21,6 +21,7 @@ from sourcebook.database.lock import in_turn
 from sourcebook.database.queries import queries
 from sourcebook.database.stage_runs import refresh_statistics
 from sourcebook.files.listing import FileEntry, KnownFolder, ListedFolder, Listing, folder_uri
+from sourcebook.files.posix_readers import PosixReaders
 from sourcebook.files.reading import has_hash
 from sourcebook.files.source import Source
 from sourcebook.indexing.damage import find_suspicion, heightened, note_comparison
@@ -33,6 +34,7 @@ from sourcebook.model.work import reading_work
 from sourcebook.stages.changes import kept_count
 from sourcebook.stages.observed_stage import observed_stage
 from sourcebook.stages.raw_files.guard import guarded, guarded_again
+from sourcebook.stages.raw_files.permissions import permit_files
 from sourcebook.stages.raw_files.read import read_files
 from sourcebook.stages.raw_files.record import count, record
 from sourcebook.stages.raw_files.record_difference import compare_records
@@ -40,6 +42,7 @@ from sourcebook.stages.raw_files.rules import (
     KnownFile,
     confirmed_time,
     is_moving,
+    is_other_mode,
     is_settled,
     settings_digest,
     wants_reading,
@@ -147,7 +150,7 @@ def compare(connection: Connection, source: Source, selection: Selection = EVERY
     settled = (
         {uri: folder for uri, (folder, _) in left.items()} if comparison.settles and not selection.thorough else {}
     )
-    listing = Listing(source, settled, settings_digest(source))
+    listing = Listing(source, settled, settings_digest(source), comparison.readers)
     files = 0
 
     def differing() -> Iterator[ListedFolder]:
@@ -206,6 +209,8 @@ class _Comparison:
         self._source = source
         self._selection = selection
         self._reads = reads
+        self.readers = PosixReaders() if source.has_permissions and reads else None
+        """Who may read the files; None where that decides nothing."""
         self.settles = not (selection.documents or selection.only_failed or selection.force)
         self.revisions: dict[str, int] = {}
         """Revisions of the folders of the ledger, read before any of their rows."""
@@ -221,6 +226,7 @@ class _Comparison:
     def compare(self, folders: Sequence[ListedFolder]) -> None:
         """Compare listed folders with their rows."""
         entries = {entry.uri: entry for folder in folders for entry in folder.entries or ()}
+        permitted = self._permitted(entries.values())
         wanted: set[str] = set()
         differing: set[str] = set()
         unsure: list[tuple[FileEntry, KnownFile]] = []
@@ -239,6 +245,9 @@ class _Comparison:
             elif wants_reading(entry, file, self._source, self._selection):
                 wanted.add(file.uri)
                 self.known[file.uri] = file
+            elif file.uri in permitted and is_other_mode(entry, file):
+                self.confirmed.append((entry, file.hashed_ns))
+                continue
             elif wants_second_look(entry, file, self._selection) or (self._selection.deep and file.sha256 is not None):
                 if self._selection.shard is None or self._selection.shard.takes(file.uri):
                     unsure.append((entry, file))
@@ -273,6 +282,12 @@ class _Comparison:
             self.to_read += found
             if found and len(found) == folder.files:
                 self.new_folders.append(folder)
+
+    def _permitted(self, entries: Iterable[FileEntry]) -> set[str]:
+        """Record who may read files; return those that have another owner, group, mode or ACL than before."""
+        if self.readers is None:
+            return set()
+        return permit_files(self._connection, self._source, self.readers, entries)
 
     def _to_look_at(
         self, unsure: list[tuple[FileEntry, KnownFile]], rows: int

@@ -1,0 +1,35 @@
+"""Permissions of files, written to the ledger where those of the file system differ: no content is read for them."""
+
+from collections.abc import Iterable
+
+from psycopg import Connection
+from psycopg.types.json import Jsonb
+
+from sourcebook.database.queries import queries
+from sourcebook.files.listing import FileEntry
+from sourcebook.files.posix_readers import FilePermission, PosixReaders
+from sourcebook.files.source import Source
+
+
+def permit_files(
+    connection: Connection, source: Source, files: PosixReaders, entries: Iterable[FileEntry]
+) -> set[str]:
+    """Record who may read listed files; return those whose own owner, group, mode or ACL are others than before.
+
+    Args:
+        connection: in autocommit mode.
+        source: the source of the files.
+        files: who may read them.
+        entries: the files.
+    """
+    found = {entry.uri: files.permission(entry.path) for entry in entries}
+    rows = connection.execute(queries["item_permissions"], {"source_id": source.id, "uris": list(found)})
+    known = {uri: FilePermission(tuple(allowed), tuple(denied), state) for uri, allowed, denied, state in rows}
+    other = [
+        {"uri": uri, "allowed": list(each.allowed), "denied": list(each.denied), "state": each.state}
+        for uri, each in found.items()
+        if known.get(uri) != each
+    ]
+    if other:
+        connection.execute(queries["permit_items"], {"source_id": source.id, "items": Jsonb(other)})
+    return {uri for uri, each in known.items() if each.state != found[uri].state and "" not in (each.state, found[uri].state)}
