@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from sourcebook.contract.fields import checked_names
 from sourcebook.operations.contents import show
+from sourcebook.operations.principals import for_principals
 from sourcebook.operations.searching import search
 
 if TYPE_CHECKING:
@@ -19,8 +20,10 @@ if TYPE_CHECKING:
     from sourcebook.contract.asking import AskOptions, ToolOption
     from sourcebook.contract.llm_log import CallStatistics, LoggedCall
     from sourcebook.operations.opened import Opened
+    from sourcebook.operations.principals import AsPrincipals
 
 
+@for_principals
 def ask(
     knowledge: Opened,
     question: str,
@@ -28,6 +31,7 @@ def ask(
     *,
     answering: AnsweringSettings | Mapping[str, Any] | None = None,
     owner: str | None = None,
+    as_principals: AsPrincipals | None = None,
     **options: Unpack[AskOptions],
 ) -> Answer:
     """Return the answer of a language model from the passages that are found, with citations that were checked.
@@ -42,6 +46,7 @@ def ask(
         answering: settings of answering in place of those of the collections, such as
             `{"base_url": "http://127.0.0.1:8080/v1", "model": "smollm2"}`.
         owner: whose conversation `session` names; the account of this process by default.
+        as_principals: see `search`.
         options: see `AskRequest`, such as `instructions`, `document`, `answer_schema`, `history` and `filters`.
 
     Raises:
@@ -65,6 +70,7 @@ def answering_collections(knowledge: Opened) -> dict[str, bool]:
         return answering_names(connection)
 
 
+@for_principals
 def ask_stream(
     knowledge: Opened,
     question: str,
@@ -72,6 +78,7 @@ def ask_stream(
     *,
     answering: AnsweringSettings | Mapping[str, Any] | None = None,
     owner: str | None = None,
+    as_principals: AsPrincipals | None = None,
     **options: Unpack[AskOptions],
 ) -> AskEvents:
     """Yield what happens on the way to an answer, its text sentence by sentence as it is checked, and the answer.

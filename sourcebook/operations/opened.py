@@ -97,6 +97,10 @@ class Opened(Closing):
         """The database that what the library keeps of its own is written to, such as calls of models."""
         return self._database
 
+    def seen_by(self, principals: Iterable[str]) -> Opened:
+        """Return this knowledge base as some principals see it; see `KnowledgeBase.seen_by`."""
+        raise NotImplementedError
+
     def close(self) -> None:
         """Close every connection, and stop the embedded server where no other process uses it."""
         self.release()

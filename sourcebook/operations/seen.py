@@ -5,12 +5,10 @@ from functools import wraps
 from typing import Any, Final
 
 from sourcebook.errors import AccessError
-from sourcebook.operations.table import Operation
+from sourcebook.operations.principals import KEYWORD
+from sourcebook.operations.table import OPERATIONS, Operation
 
-OPEN: Final = frozenset(
-    {"search", "similar", "context", "ask", "documents", "count_documents", "show", "related", "diff", "original"}
-    | {"page_image"}
-)
+OPEN: Final = frozenset(name for name, each in OPERATIONS.items() if KEYWORD in each.arguments)
 """Operations that principals may ask for: each reads documents alone. All others are for who looks after the base."""
 
 
