@@ -9,7 +9,8 @@ from typing import Any, Final
 from psycopg import Connection
 from psycopg.types.json import Jsonb
 
-from sourcebook.admin.permissions import record_groups
+from sourcebook.admin.audit import account
+from sourcebook.admin.permissions import record_change, record_groups
 from sourcebook.config.collection import CollectionSettings, FilesSource
 from sourcebook.config.field_types import Settings
 from sourcebook.config.loading import Configuration
@@ -126,13 +127,18 @@ _LATER_PARTS: Final = (
 _LATER: Final = {
     "chunking": ("context",),
     "embedding": ("dimensions", "device"),
-    "retention": ("queries",),
+    "retention": ("queries", "audit"),
 }
 """Settings that came later; they are left out where they have their default: a new version is no change of settings."""
 
 
 def record_collection(
-    connection: Connection, name: str, settings: CollectionSettings, *, written: Mapping[str, Any] | None = None
+    connection: Connection,
+    name: str,
+    settings: CollectionSettings,
+    *,
+    written: Mapping[str, Any] | None = None,
+    actor: str | None = None,
 ) -> bool:
     """Record one collection with its sources, and return whether anything changed.
 
@@ -143,6 +149,7 @@ def record_collection(
         name: of the collection.
         settings: the settings.
         written: of a collection of the API, its settings as they were written; None for one of the configuration file.
+        actor: who changes it, for the audit; the account of this process by default.
     """
     unset: dict[str, Any] = {name: True for name in _LATER_PARTS if getattr(settings, name) == _default(settings, name)}
     for part, names in _LATER.items():
@@ -177,9 +184,12 @@ def record_collection(
     for source in sources:
         row = _source_row(source, anonymous=written is not None)
         touched += connection.execute(queries["record_source"], {"collection": name, **row}).rowcount
-        said = {"collection": name, **row, "permissions": _permissions(source)}
-        if connection.execute(queries["are_other_permissions"], said).fetchone():  # else nobody need wait
+        seen_by = _permissions(source)
+        said = {"collection": name, **row, "permissions": None if seen_by is None else Jsonb(seen_by)}
+        others = connection.execute(queries["other_permissions"], said).fetchone()
+        if others is not None:  # else nobody need wait
             touched += connection.execute(queries["record_permissions"], said).rowcount
+            record_change(connection, f"{source.location} in {name}", others[0], seen_by, actor or account())
         places[row["kind"]].append(source.location)
     kept = {"folders": places["files"], "sites": places["site"], "collections": places["collection"]}
     touched += connection.execute(queries["remove_sources"], {"collection": name, **kept}).rowcount
@@ -222,14 +232,13 @@ def _source_row(source: _Source, *, anonymous: bool) -> dict[str, Any]:
     return {"kind": kind, "location": source.location, "max_bytes": limit, "settings": Jsonb(kept), **lists}
 
 
-def _permissions(source: _Source) -> Jsonb | None:
+def _permissions(source: _Source) -> dict[str, Any] | None:
     """Return who may see the items of a source; copies are seen by those who see their originals."""
     match source:
         case TakenDocuments():
             return None
         case SiteSource():
-            said = source.permissions("https?://[^/]+", r"(?:\?.*)?")
+            return source.permissions("https?://[^/]+", r"(?:\?.*)?")
         case _:
             location = source.location if "://" in source.location else file_uri(source.location)
-            said = source.permissions(re.escape(location.rstrip("/")))
-    return None if said is None else Jsonb(said)
+            return source.permissions(re.escape(location.rstrip("/")))

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
 
 from sourcebook.contract.fields import checked_names
+from sourcebook.operations.audited import AskedReading
 from sourcebook.operations.contents import show
 from sourcebook.operations.principals import for_principals
 from sourcebook.operations.searching import search
@@ -106,7 +107,9 @@ def ask_stream(
         if request.session is not None:
             kept = KeptSession.of(owner or account(), request.session, asked)
             history = kept.history(connection)
-    searched, shown = for_model(partial(search, knowledge)), for_model(partial(show, knowledge))
+    reading = AskedReading(knowledge, question, asked.names)
+    searched = for_model(reading.noting(partial(search, knowledge)))
+    shown = for_model(reading.noting(partial(show, knowledge)))
     task = Task(
         request.instructions,
         None if named is None else document_of(shown, named, asked.names),
@@ -119,9 +122,10 @@ def ask_stream(
     usage = knowledge._ready().usage
     session = session_of(question, asked, reach, knowledge._books.connection, usage, task)
     if kept is None:
-        return AskEvents(session.events(), session.leave)
+        return AskEvents(reading.recorded(session.events()), session.leave)
     session.id = kept.name
-    return AskEvents(kept.kept(session.events(), session.sent_question, knowledge._books.connection), session.leave)
+    events = kept.kept(session.events(), session.sent_question, knowledge._books.connection)
+    return AskEvents(reading.recorded(events), session.leave)
 
 
 def tool_schemas(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from sourcebook.errors import QueryError
+from sourcebook.operations.audited import record_reading
 from sourcebook.operations.contents import show
 from sourcebook.operations.principals import for_principals
 
@@ -281,6 +282,7 @@ def transcript(
     with knowledge.database.connection() as connection:
         segments = transcript_of(connection, item.document_id) if item.document_id is not None else None
         if segments is not None:
+            record_reading(knowledge, "transcript", item)
             return segments if unredacted else redact_segments(connection, item.collection, segments)
     if item.kind != "recording":
         raise QueryError(f"{item.uri} is not a recording: only recordings have subtitles")

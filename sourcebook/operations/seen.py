@@ -5,6 +5,7 @@ from functools import wraps
 from typing import Any, Final
 
 from sourcebook.errors import AccessError
+from sourcebook.operations.audited import audited
 from sourcebook.operations.principals import KEYWORD
 from sourcebook.operations.table import OPERATIONS, Operation
 
@@ -12,10 +13,15 @@ OPEN: Final = frozenset(name for name, each in OPERATIONS.items() if KEYWORD in 
 """Operations that principals may ask for: each reads documents alone. All others are for who looks after the base."""
 
 
+def recorded_function(operation: Operation[Any, Any]) -> Callable[..., Any]:
+    """Return the function of an operation, recorded where it shows documents; `ask` records what its model reads."""
+    return audited(operation.function) if operation.name in OPEN - {"ask"} else operation.function
+
+
 def open_function(operation: Operation[Any, Any]) -> Callable[..., Any]:
     """Return the function of an operation where principals may ask for it, otherwise one that refuses."""
     if operation.name in OPEN:
-        return operation.function
+        return recorded_function(operation)
 
     @wraps(operation.function)
     def refused(*_: Any, **__: Any) -> Any:

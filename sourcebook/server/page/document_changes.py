@@ -14,7 +14,7 @@ from sourcebook.server.page.forms import Form, WriterForm, redirect_to
 from sourcebook.server.page.visitors import Knowledge
 from sourcebook.server.routes import document_changes
 from sourcebook.server.routes.plain import answer_for
-from sourcebook.server.visibility import visible_document
+from sourcebook.server.visibility import visible_number
 
 router = APIRouter(include_in_schema=False)
 
@@ -53,7 +53,7 @@ def restore_document(document: DocumentNumber, knowledge: Knowledge, form: Write
 
 def _changed(knowledge: KnowledgeBase, form: Form, document: int, labels: Callable[[Document], Labels]) -> Response:
     """Change what was given to a document by hand, though somebody else changes it at the same time."""
-    number = visible_document(knowledge, form.visitor, document).item.document_id or 0
+    number = visible_number(knowledge, form.visitor, document)
     relabel(knowledge, number, labels, actor=form.visitor.actor)
     return redirect_to(f"/documents/{document}#about")
 

@@ -67,7 +67,7 @@ def forget_judgment(
 
 
 def _judge(knowledge: KnowledgeBase, grant: Grant, sent: JudgmentSent) -> None:
-    item = visible_document(knowledge, grant, sent.document, sent.collection).item
+    item = visible_document(knowledge, grant, sent.document, sent.collection, reading=None).item
     document = item.uri if item.document_id is None else item.document_id
     try:
         knowledge.judge(sent.query, document, sent.grade, collection=item.collection, actor=grant.actor)
