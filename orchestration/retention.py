@@ -12,6 +12,7 @@ from orchestration.schedules import TIME_ZONE, moment_of
 from resources.knowledge import Knowledge
 from resources.partition import COLLECTIONS
 from sourcebook.admin.idempotent_answers import delete_old_answers
+from sourcebook.admin.readings import delete_old_readings
 from sourcebook.admin.retention import forget_removed
 from sourcebook.admin.work_requests import forget_work
 from sourcebook.answering.kept_sessions import delete_old_turns
@@ -59,6 +60,7 @@ def delete_removed_rows(context: dg.OpExecutionContext, config: RetentionConfig,
             forget_runless_events(knowledge.database, config.run_days)
         forget_stage_runs(connection)
         delete_old_queries(connection)
+        delete_old_readings(connection)
         delete_old_calls(connection)
         delete_old_turns(connection)
         forget_work(connection, timedelta(days=REQUEST_DAYS))

@@ -11,6 +11,7 @@ from sourcebook.operations.opened import Opened
 from sourcebook.operations.table import Operation, Operations
 
 if TYPE_CHECKING:
+    from sourcebook.admin.readings import ReadingAudit
     from sourcebook.context.context_cache import ContextCache
     from sourcebook.contract.ask_sessions import AskTurn
     from sourcebook.database.database import Database
@@ -58,7 +59,9 @@ class KnowledgeBase(Opened, Operations):
     @staticmethod
     def _method_of(operation: Operation[Any, Any]) -> Callable[..., Any]:
         """Return the function of an operation, which works on this knowledge base."""
-        return operation.function
+        from sourcebook.operations.seen import recorded_function
+
+        return recorded_function(operation)
 
 
 class SeenKnowledge(KnowledgeBase):
@@ -105,6 +108,11 @@ class SeenKnowledge(KnowledgeBase):
 
     def release(self) -> None:
         """Leave the models to the knowledge base that this one is of."""
+
+    @property
+    def audit(self) -> ReadingAudit:
+        """That of the whole knowledge base."""
+        return self._whole.audit
 
     @property
     def _books(self) -> Database:

@@ -82,7 +82,7 @@ def record_new(
     _check_givers(connection, name, settings)
     if connection.execute(queries["create_collection"], {"name": name}).fetchone() is None:
         raise ConflictError("there is a collection of this name already: change it, or choose another name")
-    record_collection(connection, name, settings, written=written)
+    record_collection(connection, name, settings, written=written, actor=actor)
     record_event(connection, actor, "collection.create", f"collection {name}", {"settings": sorted(written)})
 
 
@@ -179,7 +179,7 @@ def _rewrite(
     _check_givers(connection, name, settings)
     if not rebuild:
         _check_fixed(connection, name, known, settings)
-    record_collection(connection, name, settings, written=after)
+    record_collection(connection, name, settings, written=after, actor=actor)
     changed = sorted(key for key in {*before, *after} if before.get(key) != after.get(key))
     record_event(connection, actor, action, f"collection {name}", {"settings": changed})
     return find_declaration(connection, name)

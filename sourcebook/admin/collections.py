@@ -9,7 +9,8 @@ from typing import Any, Final
 from psycopg import Connection
 from psycopg.types.json import Jsonb
 
-from sourcebook.admin.permissions import record_groups
+from sourcebook.admin.audit import account
+from sourcebook.admin.permissions import record_change, record_groups
 from sourcebook.config.collection import CollectionSettings, FilesSource
 from sourcebook.config.field_types import Settings
 from sourcebook.config.loading import Configuration
@@ -131,13 +132,18 @@ _LATER_PARTS: Final = (
 _LATER: Final = {
     "chunking": ("context",),
     "embedding": ("dimensions", "device"),
-    "retention": ("queries",),
+    "retention": ("queries", "audit"),
 }
 """Settings that came later; they are left out where they have their default: a new version is no change of settings."""
 
 
 def record_collection(
-    connection: Connection, name: str, settings: CollectionSettings, *, written: Mapping[str, Any] | None = None
+    connection: Connection,
+    name: str,
+    settings: CollectionSettings,
+    *,
+    written: Mapping[str, Any] | None = None,
+    actor: str | None = None,
 ) -> bool:
     """Record one collection with its sources, and return whether anything changed.
 
@@ -148,6 +154,7 @@ def record_collection(
         name: of the collection.
         settings: the settings.
         written: of a collection of the API, its settings as they were written; None for one of the configuration file.
+        actor: who changes it, for the audit; the account of this process by default.
     """
     unset: dict[str, Any] = {name: True for name in _LATER_PARTS if getattr(settings, name) == _default(settings, name)}
     for part, names in _LATER.items():
@@ -182,11 +189,12 @@ def record_collection(
     for source in sources:
         row = _source_row(source, anonymous=written is not None)
         touched += connection.execute(queries["record_source"], {"collection": name, **row}).rowcount
-        touched += _permit(connection, name, row["kind"], source.location, _permissions(source, settings))
+        said = _permissions(source, settings)
+        touched += _permit(connection, name, row["kind"], source.location, said, actor)
         places[row["kind"]].append(source.location)
     uploads = connection.execute(queries["uploads_location"], {"collection": name}).fetchone()
     if uploads is not None:
-        touched += _permit(connection, name, "uploads", *uploads, settings.permissions(re.escape(*uploads)))
+        touched += _permit(connection, name, "uploads", *uploads, settings.permissions(re.escape(*uploads)), actor)
     kept = {"folders": places["files"], "sites": places["site"], "collections": places["collection"]}
     touched += connection.execute(queries["remove_sources"], {"collection": name, **kept}).rowcount
     return touched > 0
@@ -228,12 +236,21 @@ def _source_row(source: _Source, *, anonymous: bool) -> dict[str, Any]:
     return {"kind": kind, "location": source.location, "max_bytes": limit, "settings": Jsonb(kept), **lists}
 
 
-def _permit(connection: Connection, collection: str, kind: str, location: str, said: dict[str, Any] | None) -> int:
+def _permit(
+    connection: Connection,
+    collection: str,
+    kind: str,
+    location: str,
+    said: dict[str, Any] | None,
+    actor: str | None,
+) -> int:
     """Record who may see the items of a source, and return 1 where these were others."""
     row = {"collection": collection, "kind": kind, "location": location}
     values = {**row, "permissions": None if said is None else Jsonb(said)}
-    if connection.execute(queries["are_other_permissions"], values).fetchone() is None:
+    others = connection.execute(queries["other_permissions"], values).fetchone()
+    if others is None:
         return 0  # so that nobody waits
+    record_change(connection, f"{location} in {collection}", others[0], said, actor or account())
     return connection.execute(queries["record_permissions"], values).rowcount
 
 

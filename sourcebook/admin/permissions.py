@@ -1,12 +1,14 @@
 """Permissions: who may see which documents, and why; and the groups of the settings."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from psycopg import Connection
 from psycopg.rows import dict_row
 
+from sourcebook.admin.audit import account, record_event
 from sourcebook.config.permissions import Groups, memberships
 from sourcebook.config.principals import EVERYONE, principal_set
 from sourcebook.contract.permissions import Permission, PermissionAnswer, PermissionReason
@@ -20,7 +22,27 @@ def record_groups(connection: Connection, groups: Groups) -> tuple[str, ...]:
     """Keep the members of groups equal to the settings; return the groups that got other members."""
     pairs = memberships(groups)
     given = {"members": [member for member, _ in pairs], "groups": [group for _, group in pairs]}
-    return tuple(group for (group,) in connection.execute(queries["record_groups"], given))
+    changed = connection.execute(queries["record_groups"], given).fetchall()
+    if changed:
+        told = {group: {"added": added, "removed": removed} for group, added, removed in changed}
+        record_event(connection, account(), "groups.change", "groups", told)
+    return tuple(group for group, _, _ in changed)
+
+
+def record_change(
+    connection: Connection, subject: str, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None, actor: str
+) -> None:
+    """Record in the audit that other principals see the items of a source."""
+    details = {"before": _told(before), "after": _told(after)}
+    record_event(connection, actor, "permissions.change", subject, details)
+
+
+def _told(permissions: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """Return permissions as the settings have them; None where everyone sees everything."""
+    if permissions is None:
+        return None
+    rest = {name: value for name, value in permissions.items() if name != "rules" and value}
+    return {"allowed": {each.get("pattern") or "**": each["allowed"] for each in permissions["rules"]}, **rest}
 
 
 def permissions(

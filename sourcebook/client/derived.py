@@ -17,6 +17,7 @@ from sourcebook.client.server_connection import MISSING, ServerConnection, segme
 from sourcebook.contract.fields import listed_names
 from sourcebook.contract.search import MOST_RESULTS
 from sourcebook.errors import QueryError
+from sourcebook.operations.principals import KEYWORD
 from sourcebook.operations.table import OPERATIONS
 
 if TYPE_CHECKING:
@@ -71,8 +72,11 @@ def sent(
             raise QueryError("a server records the name of the key as the actor: leave actor out")
         if named.pop("owner", None) is not None:
             raise QueryError("a conversation behind a server belongs to the key: leave owner out")
+        principals, server = named.pop(KEYWORD, None), knowledge.server
+        if principals is not None:
+            server = server.on_behalf_of(principals)
         named = {name: value for name, value in named.items() if value is not None or name not in absent}
-        answer: Answer = way(knowledge.server, named)
+        answer: Answer = way(server, named)
         return answer
 
     update_wrapper(ask, operation)

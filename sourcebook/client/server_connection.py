@@ -6,14 +6,22 @@ import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from copy import copy
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, urlsplit
 from uuid import uuid4
 
 from sourcebook.client.problems import error_of, pause_before_retry
 from sourcebook.client.server_version import ServerVersion
+from sourcebook.config.principals import PRINCIPALS_HEADER, as_header
 from sourcebook.contract.faces import FACE_HEADER, asking_face
-from sourcebook.errors import ConfigurationError, DatabaseUnavailableError, MissingDependencyError, QueryError
+from sourcebook.errors import (
+    AccessError,
+    ConfigurationError,
+    DatabaseUnavailableError,
+    MissingDependencyError,
+    QueryError,
+)
 from sourcebook.installation import install_command
 
 if TYPE_CHECKING:
@@ -67,6 +75,7 @@ class ServerConnection:
         if sent:
             headers["Authorization"] = f"Bearer {sent}"
         self.version = ServerVersion(self.url)
+        self._asking: Mapping[str, str] = {}
         self._client = httpx2.Client(
             base_url=self.url,
             headers=headers,
@@ -74,6 +83,19 @@ class ServerConnection:
             follow_redirects=False,  # another server must not be sent the key
             event_hooks={"response": [lambda response: self.version.note(response.headers)]},
         )
+
+    def on_behalf_of(self, principals: Iterable[str]) -> ServerConnection:
+        """Return this connection for requests on behalf of principals, which the key must allow.
+
+        Raises:
+            AccessError: a text is no principal.
+        """
+        other = copy(self)
+        try:
+            other._asking = {PRINCIPALS_HEADER: as_header(principals)}  # noqa: SLF001 - of its own class
+        except ValueError as error:
+            raise AccessError(str(error)) from error
+        return other
 
     def get(self, path: str, parameters: Mapping[str, object] | None = None) -> bytes:
         """Return the body that a path answers with.
@@ -169,6 +191,7 @@ class ServerConnection:
         import stamina
 
         sent = {name: value for name, value in (parameters or {}).items() if value not in (None, [], ())}
+        said = {**(headers or {}), **self._asking}
         for attempt in stamina.retry_context(
             on=pause_before_retry,
             attempts=ATTEMPTS if repeatable else 1,
@@ -177,7 +200,7 @@ class ServerConnection:
             wait_jitter=_FIRST_PAUSE,
         ):
             with attempt:
-                response = self._attempt(method, path, params=_texts(sent), json=body, content=content, headers=headers)
+                response = self._attempt(method, path, params=_texts(sent), json=body, content=content, headers=said)
                 if response.is_success or (may_be_missing and response.status_code == MISSING):
                     return response
                 raise error_of(self.url, response.status_code, response.headers, response.content)
@@ -191,7 +214,7 @@ class ServerConnection:
             DatabaseUnavailableError: the server does not answer, or stops in the middle.
             SourcebookError: it refuses; see `problems.error_of`.
         """
-        with self._named_failures(), self._client.stream("GET", path) as response:
+        with self._named_failures(), self._client.stream("GET", path, headers=dict(self._asking)) as response:
             if not response.is_success:
                 raise error_of(self.url, response.status_code, response.headers, response.read())
             yield response
@@ -213,7 +236,7 @@ class ServerConnection:
         """
         import httpx2
 
-        headers = {"Last-Event-ID": str(after)} if after else {}
+        headers = {**({"Last-Event-ID": str(after)} if after else {}), **self._asking}
         timeout = httpx2.Timeout(max(self._timeout, _SILENCE), connect=min(CONNECT_SECONDS, self._timeout))
         method = "GET" if body is None else "POST"
         opened = self._client.sse(

@@ -71,10 +71,11 @@ class RemovalSettings(Settings):
 
 
 class RetentionSettings(Settings):
-    """How long removed rows and asked queries are kept."""
+    """How long removed rows, asked queries and the audit are kept."""
 
     removed: Duration | None = Field(default=None, description="a duration such as 12h, 30d or 8w")
     queries: Duration | None = Field(default=None, description="a duration such as 30d; unset, no query is logged")
+    audit: Duration | None = Field(default=None, description="a duration such as 365d; unset, no reading is recorded")
 
 
 POSIX: Final = "posix"

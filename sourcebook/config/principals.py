@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from typing import Final
+from urllib.parse import quote
 
 EVERYONE: Final = "everyone"
 USER: Final = "user"
@@ -15,6 +16,8 @@ LONGEST: Final = 512
 """Characters of a principal, at most."""
 MOST: Final = 20_000
 """Principals of one caller, at most: nested groups of a large directory included."""
+PRINCIPALS_HEADER: Final = "X-Sourcebook-Principals"
+"""Header of requests on behalf of others: principals between commas, each as UTF-8 with percent-encoding."""
 _QUOTED: Final = 60
 """Characters of a text that an error repeats."""
 _FORBIDDEN: Final = re.compile("[\0-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
@@ -59,6 +62,15 @@ def named_principals(texts: Iterable[str]) -> tuple[str, ...]:
     if not 0 < len(found) <= MOST:
         raise ValueError(f"name 1 to {MOST:,} principals")
     return tuple(sorted(found))
+
+
+def as_header(principals: Iterable[str]) -> str:
+    """Return principals as a request on behalf of them names them.
+
+    Raises:
+        ValueError: a text is no principal, or there are more than 20,000.
+    """
+    return ", ".join(quote(each, safe=":@") for each in sorted(principal_set(principals)))
 
 
 def principal_set(texts: Iterable[str]) -> frozenset[str]:

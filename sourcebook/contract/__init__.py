@@ -24,6 +24,7 @@ other_documents LinkedDocument
 permissions Permission
 plans CollectionPlan PlannedItem
 query_log LoggedQuery
+readings Reading
 relations RelatedDocument
 reranking Reranking
 search ContextRequest SearchRequest

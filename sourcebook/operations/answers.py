@@ -8,7 +8,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
 
 from sourcebook.contract.fields import checked_names
+from sourcebook.operations.audited import AskedReading
 from sourcebook.operations.contents import show
+from sourcebook.operations.principals import for_principals
 from sourcebook.operations.searching import search
 
 if TYPE_CHECKING:
@@ -19,8 +21,10 @@ if TYPE_CHECKING:
     from sourcebook.contract.asking import AskOptions, ToolOption
     from sourcebook.contract.llm_log import CallStatistics, LoggedCall
     from sourcebook.operations.opened import Opened
+    from sourcebook.operations.principals import AsPrincipals
 
 
+@for_principals
 def ask(
     knowledge: Opened,
     question: str,
@@ -28,6 +32,7 @@ def ask(
     *,
     answering: AnsweringSettings | Mapping[str, Any] | None = None,
     owner: str | None = None,
+    as_principals: AsPrincipals | None = None,
     **options: Unpack[AskOptions],
 ) -> Answer:
     """Return the answer of a language model from the passages that are found, with citations that were checked.
@@ -42,6 +47,7 @@ def ask(
         answering: settings of answering in place of those of the collections, such as
             `{"base_url": "http://127.0.0.1:8080/v1", "model": "smollm2"}`.
         owner: whose conversation `session` names; the account of this process by default.
+        as_principals: see `search`.
         options: see `AskRequest`, such as `instructions`, `document`, `answer_schema`, `history` and `filters`.
 
     Raises:
@@ -65,6 +71,7 @@ def answering_collections(knowledge: Opened) -> dict[str, bool]:
         return answering_names(connection)
 
 
+@for_principals
 def ask_stream(
     knowledge: Opened,
     question: str,
@@ -72,6 +79,7 @@ def ask_stream(
     *,
     answering: AnsweringSettings | Mapping[str, Any] | None = None,
     owner: str | None = None,
+    as_principals: AsPrincipals | None = None,
     **options: Unpack[AskOptions],
 ) -> AskEvents:
     """Yield what happens on the way to an answer, its text sentence by sentence as it is checked, and the answer.
@@ -99,7 +107,9 @@ def ask_stream(
             kept = KeptSession.of(owner or knowledge._account, request.session, asked)
     if kept is not None:
         history = kept.history(knowledge._turns_of(kept.owner, kept.name))
-    searched, shown = for_model(partial(search, knowledge)), for_model(partial(show, knowledge))
+    reading = AskedReading(knowledge, question, asked.names)
+    searched = for_model(reading.noting(partial(search, knowledge)))
+    shown = for_model(reading.noting(partial(show, knowledge)))
     task = Task(
         request.instructions,
         None if named is None else document_of(shown, named, asked.names),
@@ -112,9 +122,10 @@ def ask_stream(
     usage = knowledge._ready().usage
     session = session_of(question, asked, reach, knowledge._books.connection, usage, task)
     if kept is None:
-        return AskEvents(session.events(), session.leave)
+        return AskEvents(reading.recorded(session.events()), session.leave)
     session.id = kept.name
-    return AskEvents(kept.kept(session.events(), session.sent_question, knowledge._books.connection), session.leave)
+    events = kept.kept(session.events(), session.sent_question, knowledge._books.connection)
+    return AskEvents(reading.recorded(events), session.leave)
 
 
 def tool_schemas(

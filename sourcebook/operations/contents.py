@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Unpack
 from sourcebook.contract.fields import listed_names
 from sourcebook.errors import QueryError
 from sourcebook.installation import needing_extra
+from sourcebook.operations.principals import for_principals
 
 if TYPE_CHECKING:
     from sourcebook.contract.collections import CollectionSources, CollectionStatistics, CollectionSummary
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from sourcebook.contract.plans import CollectionPlan
     from sourcebook.contract.status import CollectionStatus
     from sourcebook.operations.opened import Opened
+    from sourcebook.operations.principals import AsPrincipals
 
 
 def collections(
@@ -75,6 +77,7 @@ def statistics(knowledge: Opened, collections: Sequence[str] | str | None = None
         return collection_statistics(connection, listed_names(collections))
 
 
+@for_principals
 def documents(
     knowledge: Opened,
     collections: Sequence[str] | str | None = None,
@@ -93,6 +96,7 @@ def documents(
     types: Sequence[str] = (),
     tags: Sequence[str] = (),
     sort: ItemOrder = "uri",
+    as_principals: AsPrincipals | None = None,
 ) -> list[Item]:
     """Return documents with their states, and files and pages that are no documents, by collection and URI.
 
@@ -114,6 +118,7 @@ def documents(
         tags: only documents with one of these tags.
         sort: `uri` for the order by collection and URI, or `title`, `created`, `updated`, `indexed` or `size` for one
             across collections; with `-` in front the other way round. What has no such value comes last.
+        as_principals: see `search`.
 
     Raises:
         QueryError: an argument is not allowed, or a collection does not exist.
@@ -142,13 +147,19 @@ def documents(
         return list_items(connection, request, after)
 
 
+@for_principals
 def count_documents(
-    knowledge: Opened, collections: Sequence[str] | str | None = None, **options: Unpack[DocumentsOptions]
+    knowledge: Opened,
+    collections: Sequence[str] | str | None = None,
+    *,
+    as_principals: AsPrincipals | None = None,
+    **options: Unpack[DocumentsOptions],
 ) -> int:
     """Return the number of items that `documents` lists without a limit.
 
     Args:
         collections: names, or one name; every collection where None.
+        as_principals: see `search`.
         options: conditions of the list: `states`, `kinds`, `types`, `tags`, `text`, `failed`, `removed`, `curated`,
             `failure`, `processing`.
 
@@ -176,8 +187,14 @@ def collection_of(knowledge: Opened, document: int) -> str | None:
     return None if row is None else str(row[0])
 
 
+@for_principals
 def show(
-    knowledge: Opened, document: str | int | Path, collection: str | None = None, *, unredacted: bool = False
+    knowledge: Opened,
+    document: str | int | Path,
+    collection: str | None = None,
+    *,
+    unredacted: bool = False,
+    as_principals: AsPrincipals | None = None,
 ) -> Document:
     """Return one document with its text as Markdown, its metadata, its tags and its passages.
 
@@ -185,6 +202,7 @@ def show(
         document: its id, its URI, or the path of its file.
         collection: name of its collection, where several have it.
         unredacted: whether personal data and secrets are shown also of a collection that redacts them.
+        as_principals: see `search`.
 
     Raises:
         UnknownDocumentError: there is no such document, or several collections have it and none is named.

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from sourcebook.errors import QueryError
+from sourcebook.operations.audited import record_reading
 from sourcebook.operations.contents import show
+from sourcebook.operations.principals import for_principals
 
 if TYPE_CHECKING:
     from sourcebook.contract.differences import DocumentDifferences
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from sourcebook.model.page_picture import PagePicture
     from sourcebook.model.transcript import Segment
     from sourcebook.operations.opened import Opened
+    from sourcebook.operations.principals import AsPrincipals
 
 Labels = tuple[Sequence[str] | None, Mapping[str, Any] | None]
 """Tags in place of those given by hand, and changes of the metadata given by hand; None leaves them."""
@@ -209,6 +212,7 @@ def title_file(knowledge: Opened, collection: str, path: str, title: str) -> int
         return announce_document(connection, collection, found, file_uri(str(place)), title=title)
 
 
+@for_principals
 def related(
     knowledge: Opened,
     document: str | int | Path,
@@ -218,6 +222,7 @@ def related(
     direction: Literal["both", "out", "in"] = "both",
     dangling: bool = False,
     limit: int = 100,
+    as_principals: AsPrincipals | None = None,
 ) -> list[RelatedDocument]:
     """Return what a document is related to: what supersedes or requires what first, references last.
 
@@ -229,6 +234,7 @@ def related(
         direction: `out` for what the document says of others, `in` for what others say of it, `both`.
         dangling: whether relations are returned, too, whose document is not there.
         limit: number of relations, 1 to 1,000.
+        as_principals: see `search`.
 
     Raises:
         UnknownDocumentError: there is no such document, or several collections have it and none is named.
@@ -256,6 +262,7 @@ def related(
         )
 
 
+@for_principals
 def diff(
     knowledge: Opened,
     first: str | int | Path,
@@ -263,6 +270,7 @@ def diff(
     collection: str | None = None,
     *,
     unredacted: bool = False,
+    as_principals: AsPrincipals | None = None,
 ) -> DocumentDifferences:
     """Return what changed from one document to another, section by section, each with its place in both.
 
@@ -271,6 +279,7 @@ def diff(
         second: the later one.
         collection: name of the collection of both, where several have them.
         unredacted: whether personal data and secrets are shown also of collections that redact them.
+        as_principals: see `search`.
 
     Raises:
         UnknownDocumentError: there is no such document, or several collections have it and none is named.
@@ -307,14 +316,21 @@ def transcript(
     with knowledge.database.connection() as connection:
         segments = transcript_of(connection, item.document_id) if item.document_id is not None else None
         if segments is not None:
+            record_reading(knowledge, "transcript", item)
             return segments if unredacted else redact_segments(connection, item.collection, segments)
     if item.kind != "recording":
         raise QueryError(f"{item.uri} is not a recording: only recordings have subtitles")
     raise QueryError(f"{item.uri} has no transcript: {item.error or 'run  sourcebook ingest  to bring it up to date'}")
 
 
+@for_principals
 def original(
-    knowledge: Opened, document: str | int | Path, collection: str | None = None, *, unredacted: bool = False
+    knowledge: Opened,
+    document: str | int | Path,
+    collection: str | None = None,
+    *,
+    unredacted: bool = False,
+    as_principals: AsPrincipals | None = None,
 ) -> Original:
     """Open the bytes that a document was made from, read again from its source and compared with the ledger.
 
@@ -322,6 +338,7 @@ def original(
         document: its id, its URI, or the path of its file.
         collection: name of its collection, where several have it.
         unredacted: whether they are given out also where the collection redacts what is in them.
+        as_principals: see `search`.
 
     Returns:
         The bytes with name and media type, to be used in a `with` block, which closes them.
@@ -346,6 +363,7 @@ def original(
         return open_original(connection, item.document_id or 0, knowledge._reading_child().member)
 
 
+@for_principals
 def page_image(
     knowledge: Opened,
     document: str | int | Path,
@@ -355,6 +373,7 @@ def page_image(
     scale: float | None = 1.5,
     passage: int | None = None,
     unredacted: bool = False,
+    as_principals: AsPrincipals | None = None,
 ) -> PagePicture:
     """Return a page of a PDF as a picture of at most 2,000 pixels a side, drawn in a process of its own.
 
@@ -365,6 +384,7 @@ def page_image(
         scale: pixels a point (1/72 inch), up to 10; None for no picture, only the size and the places.
         passage: place of a passage within the document, counted from 0, that is marked; none where None.
         unredacted: see `original`.
+        as_principals: see `search`.
 
     Raises:
         UnknownDocumentError: there is no such document, or several collections have it and none is named.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -12,6 +13,9 @@ from sourcebook.database.location import DatabaseLocation
 from sourcebook.model.closing import Closing
 
 if TYPE_CHECKING:
+    from psycopg import Connection
+
+    from sourcebook.admin.readings import ReadingAudit
     from sourcebook.context.context_cache import ContextCache
     from sourcebook.contract.ask_sessions import AskTurn
     from sourcebook.database.database import Database
@@ -33,6 +37,8 @@ class Opened(Closing):
     """Folders of this machine that collections of the API may read; those of SOURCEBOOK_FOLDERS where None."""
     is_owners: bool = False
     """Whether who runs this process asks: without such folders, collections of the API may read any of theirs."""
+    principals: frozenset[str] | None = None
+    """For whom it is asked; None for everything."""
     private_hosts: bool = False
     """Whether collections of the API may have sites of this machine and of its network."""
 
@@ -52,6 +58,7 @@ class Opened(Closing):
         self._writer: MeasurementWriter | None = None
         self._child: ReadingChild | None = None
         self._contexts: ContextCache | None = None
+        self._audit: ReadingAudit | None = None
         self.replica: Replica | None = None
         """Replica that searches are sent to, known after the first one."""
 
@@ -94,9 +101,27 @@ class Opened(Closing):
         return self._database
 
     @property
+    def audit(self) -> ReadingAudit:
+        """What records answers of collections that keep an audit."""
+        with self._lock:
+            if self._audit is None:
+                from sourcebook.admin.readings import ReadingAudit
+
+                self._audit = ReadingAudit(self._writing)
+            return self._audit
+
+    def _writing(self) -> AbstractContextManager[Connection]:
+        """Lend a connection of the primary: a searching process has one already."""
+        return (self._pool or self._database.pool).connection()
+
+    @property
     def _books(self) -> Database:
         """The database that what the library keeps of its own is written to, such as calls of models."""
         return self._database
+
+    def seen_by(self, principals: Iterable[str]) -> Opened:
+        """Return this knowledge base as some principals see it; see `KnowledgeBase.seen_by`."""
+        raise NotImplementedError
 
     @property
     def _account(self) -> str:

@@ -1,4 +1,4 @@
-"""Judgments, the query log, the use of models, and permissions."""
+"""Judgments, the query log, the audit of reading, the use of models, and permissions."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from sourcebook.contract.judgments import RecordedJudgment
     from sourcebook.contract.permissions import Permission
     from sourcebook.contract.query_log import LoggedQuery
+    from sourcebook.contract.readings import Reading
     from sourcebook.contract.usage import Usage
     from sourcebook.operations.opened import Opened
 
@@ -114,6 +115,65 @@ def forget_logged_queries(
 
     with knowledge.database.connection() as connection:
         return forget_logged_queries(connection, listed_names(collections), actor=actor or account())
+
+
+def readings(
+    knowledge: Opened,
+    collections: Sequence[str] | str | None = None,
+    *,
+    principal: str | None = None,
+    document: str | int | None = None,
+    since: timedelta | None = None,
+    before: int | None = None,
+    limit: int = 50,
+) -> list[Reading]:
+    """Return who asked for what and which documents the answers showed, the newest first.
+
+    Args:
+        collections: names, or one name; every collection where None.
+        principal: only what was asked for this principal, or by this actor, such as `user:anna@example.org` or
+            `key portal`.
+        document: only answers that showed this document: its id, its URI or the end of it, also of one that is gone.
+        since: only answers of this last time, such as `timedelta(days=7)`.
+        before: only readings with a lower id, such as the last of the page before.
+        limit: the most readings, 1 to 10,000.
+
+    Raises:
+        QueryError: a collection does not exist, or the limit is not allowed.
+        DatabaseError: the database is out of reach.
+    """
+    from sourcebook.admin.readings import readings
+
+    with knowledge.database.connection() as connection:
+        return readings(
+            connection,
+            listed_names(collections),
+            principal=principal,
+            document=document,
+            age=since,
+            before=before,
+            limit=limit,
+        )
+
+
+def forget_readings(
+    knowledge: Opened, collections: Sequence[str] | str | None = None, *, actor: str | None = None
+) -> int:
+    """Delete the audit of reading; return the number of readings that it held.
+
+    Args:
+        collections: names, or one name; every collection where None.
+        actor: who asks, for the audit; the account of this process by default.
+
+    Raises:
+        QueryError: a collection does not exist.
+        DatabaseError: the database is out of reach.
+    """
+    from sourcebook.admin.audit import account
+    from sourcebook.admin.readings import forget_readings
+
+    with knowledge.database.connection() as connection:
+        return forget_readings(connection, listed_names(collections), actor=actor or account())
 
 
 def usage(

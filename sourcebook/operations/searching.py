@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from sourcebook.contract.fields import checked_names
 from sourcebook.errors import QueryError
 from sourcebook.operations.contents import show
+from sourcebook.operations.principals import for_principals
 
 if TYPE_CHECKING:
     from sourcebook.contract.context_results import ContextResult
@@ -19,14 +20,18 @@ if TYPE_CHECKING:
     from sourcebook.contract.search_results import SearchResults
     from sourcebook.contract.text_vectors import TextVectors
     from sourcebook.operations.opened import Opened
+    from sourcebook.operations.principals import AsPrincipals
 
 
+@for_principals
 def search(
     knowledge: Opened,
     query: str,
     collections: Sequence[str] | str | None = None,
     limit: int = 5,
     mode: Mode = "hybrid",
+    *,
+    as_principals: AsPrincipals | None = None,
     **options: Unpack[SearchOptions],
 ) -> SearchResults:
     """Return the passages that answer a query, best first.
@@ -37,6 +42,8 @@ def search(
         collections: names, or one name; where None, every collection but those that only take documents of others.
         limit: number of passages, 1 to 1,000.
         mode: `hybrid` fuses vector search and keyword search; `vector` and `keyword` use one of them alone.
+        as_principals: for whom is asked, such as `["user:anna@example.org", "group:board"]`: the answer is as if
+            documents that these may not see were not there; everything where None.
         options: `SearchOptions`; the fields of `SearchRequest` say what they mean, their bounds and their defaults.
 
     Raises:
@@ -55,6 +62,7 @@ def search(
     return search_results(knowledge._ready(), knowledge.replica, lambda resources: run_search(resources, request))
 
 
+@for_principals
 def similar(
     knowledge: Opened,
     document: str | int | Path,
@@ -65,6 +73,7 @@ def similar(
     limit: int = 5,
     filters: Filters | Mapping[str, Any] | None = None,
     unredacted: bool = False,
+    as_principals: AsPrincipals | None = None,
 ) -> SearchResults:
     """Return the documents most similar to one, or to one of its passages, best first.
 
@@ -78,6 +87,7 @@ def similar(
         limit: number of documents, 1 to 1,000.
         filters: conditions on the documents found; see `search`.
         unredacted: whether personal data and secrets are shown also of collections that redact them.
+        as_principals: see `search`.
 
     Raises:
         UnknownDocumentError: there is no such document, or several collections have it and none is named.
@@ -158,12 +168,15 @@ def forget_queries(knowledge: Opened) -> None:
     knowledge._ready().vectors.forget()
 
 
+@for_principals
 def context(
     knowledge: Opened,
     question: str,
     collections: Sequence[str] | str | None = None,
     max_tokens: int = 4_000,
     format: ContextFormat = "markdown",  # noqa: A002 - the name of the option in every face
+    *,
+    as_principals: AsPrincipals | None = None,
     **options: Unpack[ContextOptions],
 ) -> ContextResult:
     """Return the passages that answer a question as a context for a language model, within a budget of tokens.
@@ -178,6 +191,7 @@ def context(
         max_tokens: tokens of the context, at most: 1 to 1,000,000.
         format: `markdown` or `xml` for a text; `messages` for the messages of a chat, `anthropic` for content
             blocks with search results, `openai` for input items, each with the question.
+        as_principals: see `search`.
         options: `ContextOptions`; the fields of `ContextRequest` and `SearchRequest` say what they mean. `tokenizer` is
             `bound`, an encoding or a model that `bpe-openai` knows, or the folder or the Hugging Face name of a model
             with a tokenizer.json on this machine; where None, `o200k_base` where `bpe-openai` is installed, else

@@ -5,20 +5,26 @@ from functools import wraps
 from typing import Any, Final
 
 from sourcebook.errors import AccessError
-from sourcebook.operations.table import Operation
+from sourcebook.operations.audited import audited
+from sourcebook.operations.principals import KEYWORD
+from sourcebook.operations.table import OPERATIONS, Operation
 
-OPEN: Final = frozenset(
-    {"search", "similar", "context", "ask", "documents", "count_documents", "show", "related", "diff", "original"}
-    | {"page_image", "ask_sessions", "ask_session", "forget_ask_session"}
-)
-"""Operations that principals may ask for: each reads documents, or conversations of their own. All others are for who
-looks after the base."""
+READING: Final = frozenset(name for name, each in OPERATIONS.items() if KEYWORD in each.arguments)
+"""Operations that read documents alone, for principals where they are named."""
+OPEN: Final = READING | {"ask_sessions", "ask_session", "forget_ask_session"}
+"""Operations that principals may ask for: those, and conversations of their own. All others are for who looks after the
+base."""
+
+
+def recorded_function(operation: Operation[Any, Any]) -> Callable[..., Any]:
+    """Return the function of an operation, recorded where it shows documents; `ask` records what its model reads."""
+    return audited(operation.function) if operation.name in READING - {"ask"} else operation.function
 
 
 def open_function(operation: Operation[Any, Any]) -> Callable[..., Any]:
     """Return the function of an operation where principals may ask for it, otherwise one that refuses."""
     if operation.name in OPEN:
-        return operation.function
+        return recorded_function(operation)
 
     @wraps(operation.function)
     def refused(*_: Any, **__: Any) -> Any:

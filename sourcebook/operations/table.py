@@ -141,6 +141,8 @@ class Operations:
     judgments = Operation(reports.judgments, "read", "GET /v1/judgments", "judgments")
     queries = Operation(reports.queries, "admin", "GET /v1/queries", "queries")
     forget_logged_queries = Operation(reports.forget_logged_queries, "admin", "DELETE /v1/queries", "searches")
+    readings = Operation(reports.readings, "admin", "GET /v1/audit/readings", "readings")
+    forget_readings = Operation(reports.forget_readings, "admin", "DELETE /v1/audit/readings", "readings")
     usage = Operation(reports.usage, "read", "GET /v1/usage", "usage")
     permissions = Operation(reports.permissions, "admin", "GET /v1/permissions", "permissions")
 

@@ -17,6 +17,7 @@ from starlette.concurrency import run_in_threadpool
 from sourcebook.admin.access_keys import PREFIX
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant, Scope
+from sourcebook.model.acting import act_as
 from sourcebook.operations.access_keys import valid_key
 from sourcebook.server.identity.askers import knowledge_of_route
 from sourcebook.server.identity.on_behalf import refuse_header, spoken_grant
@@ -112,6 +113,7 @@ async def _whole_knowledge(request: Request) -> KnowledgeBase:
 
 
 async def _knowledge(request: Request, grant: Caller) -> KnowledgeBase:
+    act_as(grant.actor)
     return knowledge_of_route(request, grant.asker, knowledge_of(request))
 
 

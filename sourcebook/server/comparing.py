@@ -5,7 +5,7 @@ from dataclasses import replace
 from sourcebook.contract.differences import DocumentDifferences
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
-from sourcebook.server.visibility import shown_items, visible_document
+from sourcebook.server.visibility import shown_items, visible_number
 
 
 def differences_for(
@@ -25,8 +25,7 @@ def differences_for(
         QueryError: one of them has no text.
     """
     earlier, later = (
-        visible_document(knowledge, grant, name, collection, unredacted=unredacted).item.document_id or 0
-        for name in (first, second)
+        visible_number(knowledge, grant, name, collection, unredacted=unredacted) for name in (first, second)
     )
     found = knowledge.diff(earlier, later, unredacted=unredacted)
     one, other = shown_items(grant, (found.first, found.second))

@@ -12,7 +12,8 @@ from sourcebook.contract.status import CollectionStatus, SourceStatus
 from sourcebook.errors import AmbiguousDocumentError, QueryError, SourcebookError, UnknownDocumentError, WithheldError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
-from sourcebook.operations.contents import collection_of
+from sourcebook.operations.audited import record_reading
+from sourcebook.operations.contents import collection_of, show
 from sourcebook.operations.overviews import collection_names, seen_collection_names
 from sourcebook.server.request_notes import note_collections
 
@@ -100,6 +101,7 @@ def visible_document(
     collection: str | None = None,
     *,
     unredacted: bool = False,
+    reading: str | None = "show",
 ) -> Document:
     """Return a document that exists for a caller, as the caller may see it; see `existing_document`.
 
@@ -108,7 +110,26 @@ def visible_document(
         SourcebookError: it does not exist, or it is not said which one is meant.
     """
     check_unredacted(grant, unredacted)
-    return shown_document(grant, existing_document(knowledge, grant, document, collection, unredacted=unredacted))
+    found = existing_document(knowledge, grant, document, collection, unredacted=unredacted, reading=reading)
+    return shown_document(grant, found)
+
+
+def visible_number(
+    knowledge: KnowledgeBase,
+    grant: Grant,
+    document: str | int,
+    collection: str | None = None,
+    *,
+    unredacted: bool = False,
+) -> int:
+    """Return the id of a document that exists for a caller, for the operation that shows it; 0 for what is none yet.
+
+    Raises:
+        WithheldError: the caller may not lift redaction.
+        SourcebookError: see `visible_document`.
+    """
+    found = visible_document(knowledge, grant, document, collection, unredacted=unredacted, reading=None)
+    return found.item.document_id or 0
 
 
 def shown(grant: Grant, found: Any) -> Any:
@@ -170,7 +191,7 @@ def own_document(knowledge: KnowledgeBase, grant: Grant, document: int) -> Docum
         NotFoundError: it does not exist.
         QueryError: it is another collection's.
     """
-    found = existing_document(knowledge, grant, document)
+    found = existing_document(knowledge, grant, document, reading=None)
     if _is_of_unseen(grant, found.item):
         raise QueryError("the document is taken from another collection and follows it")
     return found
@@ -183,6 +204,7 @@ def existing_document(
     collection: str | None = None,
     *,
     unredacted: bool = False,
+    reading: str | None = "show",
 ) -> Document:
     """Return a document that exists for a caller, whole: what is shown of it is `shown_document`.
 
@@ -192,6 +214,7 @@ def existing_document(
         document: id, URI or end of the path.
         collection: name of its collection, where several have it.
         unredacted: whether what its collection redacts is shown.
+        reading: operation by which the audit records it; None where another one shows it, or none does.
 
     Raises:
         NoDocumentError: it does not.
@@ -203,17 +226,17 @@ def existing_document(
     if re.fullmatch(r"-?\d+", str(document)) and abs(int(document)) >= _IDS:
         raise NoDocumentError(_NO_DOCUMENT)
     if collections is None:
-        return _noted(knowledge.show(document, unredacted=unredacted))
+        return _noted(knowledge, show(knowledge, document, unredacted=unredacted), reading)
     if isinstance(
         document, int
     ):  # it is one document, wherever it is; a hidden one is not read: that would take longer
         if collection_of(knowledge, document) not in collections:
             raise NoDocumentError(_NO_DOCUMENT)
-        return _noted(knowledge.show(document, unredacted=unredacted))
+        return _noted(knowledge, show(knowledge, document, unredacted=unredacted), reading)
     found = []
     for name in collections:
         try:
-            found.append(knowledge.show(document, name, unredacted=unredacted))
+            found.append(show(knowledge, document, name, unredacted=unredacted))
         except AmbiguousDocumentError:
             raise
         except UnknownDocumentError:
@@ -222,11 +245,13 @@ def existing_document(
         raise AmbiguousDocumentError("several collections have this document: name one of them as `collection`")
     if not found:
         raise NoDocumentError(_NO_DOCUMENT)
-    return _noted(found[0])
+    return _noted(knowledge, found[0], reading)
 
 
-def _noted(document: Document) -> Document:
+def _noted(knowledge: KnowledgeBase, document: Document, reading: str | None) -> Document:
     note_collections([document.item.collection])
+    if reading is not None:
+        record_reading(knowledge, reading, document)
     return document
 
 

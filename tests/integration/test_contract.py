@@ -225,6 +225,8 @@ ORDER = [
     "delete_collection",
     "list_queries",
     "forget_queries",
+    "list_readings",
+    "forget_readings",
     "record_llm_call",
     "list_llm_calls",
     "llm_statistics",

@@ -12,11 +12,11 @@ from mcp.client.auth.utils import (
 from mcp.shared.auth import ProtectedResourceMetadata
 
 from sourcebook.admin.access_keys import create_key
+from sourcebook.config.principals import PRINCIPALS_HEADER
 from sourcebook.errors import QueryError
 from sourcebook.server import page, routes
 from sourcebook.server.adapters import chat, dify, open_webui
 from sourcebook.server.app import create_app, routers
-from sourcebook.server.identity.on_behalf import PRINCIPALS_HEADER
 from sourcebook.server.identity.open_operations import OPEN
 from sourcebook.server.mcp.catalogue import CHATGPT_TOOLS, TOOLS
 from sourcebook.server.rate_limits import RateLimits

@@ -22,6 +22,8 @@ def _local(knowledge: KnowledgeBase) -> tuple[SearchResults, list[RemovedItem]]:
     knowledge.search("tide", min_relevance="high")  # type: ignore[arg-type]
     knowledge.context("tide", offset=3)  # type: ignore[call-arg]
     knowledge.status(["handbook"], deep=True)  # type: ignore[call-arg]
+    knowledge.search("tide", as_principals="group:board")  # type: ignore[arg-type]
+    knowledge.status(as_principals=["group:board"])  # type: ignore[call-arg]
     return knowledge.search("tide", limit=3, typos=True), knowledge.remove_document("tides.md")
 
 
@@ -31,6 +33,8 @@ def _remote(knowledge: RemoteKnowledgeBase) -> tuple[SearchResults, list[Removed
     knowledge.search("tide", min_relevance="high")  # type: ignore[arg-type]
     knowledge.context("tide", offset=3)  # type: ignore[call-arg]
     knowledge.status(["handbook"], deep=True)  # type: ignore[call-arg]
+    knowledge.search("tide", as_principals="group:board")  # type: ignore[arg-type]
+    knowledge.status(as_principals=["group:board"])  # type: ignore[call-arg]
     return knowledge.search("tide", limit=3, typos=True), knowledge.remove_document("tides.md")
 
 
@@ -40,6 +44,8 @@ async def _awaited(knowledge: AsyncKnowledgeBase) -> tuple[SearchResults, list[R
     await knowledge.search("tide", min_relevance="high")  # type: ignore[arg-type]
     await knowledge.context("tide", offset=3)  # type: ignore[call-arg]
     await knowledge.status(["handbook"], deep=True)  # type: ignore[call-arg]
+    await knowledge.search("tide", as_principals="group:board")  # type: ignore[arg-type]
+    await knowledge.status(as_principals=["group:board"])  # type: ignore[call-arg]
     return await knowledge.search("tide", limit=3, typos=True), await knowledge.remove_document("tides.md")
 
 

@@ -25,9 +25,9 @@ ON CONFLICT (collection, kind, location) DO UPDATE SET
         IS DISTINCT FROM
         (excluded.include, excluded.exclude, excluded.tags, excluded.max_bytes, excluded.settings, NULL);
 
--- name: are_other_permissions
--- Return a row where a source is seen by others than those who are to see its items.
-SELECT true FROM source
+-- name: other_permissions
+-- Return the permissions of a source, where it is seen by others than those who are to see its items.
+SELECT permissions FROM source
 WHERE collection = %(collection)s AND kind = %(kind)s AND location = %(location)s
   AND permissions IS DISTINCT FROM %(permissions)s;
 

@@ -32,19 +32,22 @@ SELECT DISTINCT uri FROM document
 WHERE uri = ANY(%(uris)s) AND collection = ANY(%(collections)s) AND removed_at IS NULL;
 
 -- name: record_groups
--- Keep the members of groups equal to those that are given; return the groups that got other members.
+-- Keep the members of groups equal to those that are given; return the groups that got other members, with these.
 WITH given AS (
     SELECT member, principal FROM unnest(%(members)s::text[], %(groups)s::text[]) AS given (member, principal)
 ), gone AS (
     DELETE FROM group_member held
     WHERE NOT EXISTS (SELECT FROM given WHERE given.member = held.member AND given.principal = held.principal)
-    RETURNING principal
+    RETURNING member, principal
 ), added AS (
     INSERT INTO group_member (member, principal) SELECT member, principal FROM given
     ON CONFLICT DO NOTHING
-    RETURNING principal
+    RETURNING member, principal
 )
-SELECT principal FROM gone UNION SELECT principal FROM added ORDER BY principal;
+SELECT principal, coalesce(array_agg(member ORDER BY member) FILTER (WHERE is_new), '{}') AS added,
+       coalesce(array_agg(member ORDER BY member) FILTER (WHERE NOT is_new), '{}') AS removed
+FROM (SELECT member, principal, false AS is_new FROM gone UNION ALL SELECT member, principal, true FROM added) changed
+GROUP BY principal ORDER BY principal;
 
 -- name: memberships
 -- Return the memberships of some principals, and of the groups that these belong to.

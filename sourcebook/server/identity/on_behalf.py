@@ -9,14 +9,12 @@ from urllib.parse import unquote_to_bytes
 
 from starlette.datastructures import Headers
 
-from sourcebook.config.principals import parse_principal, principal_set
+from sourcebook.config.principals import PRINCIPALS_HEADER, parse_principal, principal_set
 from sourcebook.contract.access import AccessKey
 from sourcebook.errors import QueryError
 from sourcebook.model.access import Asker, Grant, asker_for
 from sourcebook.server.problems import ForbiddenError
 
-PRINCIPALS_HEADER: Final = "X-Sourcebook-Principals"
-"""Principals between commas, each as UTF-8 with percent-encoding: `user:anna@example.org, group:board`."""
 _EXAMPLE: Final = f"{PRINCIPALS_HEADER}: user:anna@example.org, group:board"
 _HALF_ESCAPE: Final = re.compile("%(?![0-9A-Fa-f]{2})")
 

@@ -17,6 +17,7 @@ from sourcebook.contract.faces import asked_by
 from sourcebook.errors import QueryError, UnknownDocumentError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
+from sourcebook.model.acting import acting_as
 from sourcebook.redaction.for_models import for_model, read_by_model
 from sourcebook.server.identity.open_operations import is_open
 from sourcebook.server.mcp import resources
@@ -96,18 +97,19 @@ def make_server(
     async def list_resources(context: Context, asked: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
         cursor = None if asked is None else asked.cursor
         caller = grant(context)
-        return await read(lambda: resources.list_documents(knowledge(caller), caller, cursor))
+        return await read(caller, lambda: resources.list_documents(knowledge(caller), caller, cursor))
 
     async def list_templates(_: Context, __: types.PaginatedRequestParams | None) -> types.ListResourceTemplatesResult:
         return types.ListResourceTemplatesResult(resource_templates=[resources.TEMPLATE])
 
     async def read_resource(context: Context, asked: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         caller = grant(context)
-        return await read(lambda: resources.read_document(knowledge(caller), caller, asked.uri))
+        return await read(caller, lambda: resources.read_document(knowledge(caller), caller, asked.uri))
 
-    async def read(work: Callable[[], Result]) -> Result:
+    async def read(caller: Grant, work: Callable[[], Result]) -> Result:
         try:
-            return await anyio.to_thread.run_sync(for_model(work))
+            with acting_as(caller.actor):
+                return await anyio.to_thread.run_sync(for_model(work))
         except Exception as error:
             wrong = isinstance(error, QueryError | NotFoundError | UnknownDocumentError)
             said = sentence(error, is_local=is_local)
@@ -160,7 +162,7 @@ def _answer(
     except ValidationError as error:
         return _failed(refusal(tool, error, arguments))
     try:
-        with asked_by("tool"), read_by_model():
+        with asked_by("tool"), read_by_model(), acting_as(grant.actor):
             answer = fenced(plain(tool.run(knowledge(grant), grant, asked, **options)), tool.harmless)
     except Exception as error:  # noqa: BLE001 - whatever went wrong, the model is told a sentence
         return _failed(sentence(error, is_local=is_local))

@@ -40,14 +40,14 @@ def lead_to_passage(
 def _document(knowledge: KnowledgeBase, visitor: Grant, named: str, collection: str | None) -> Document:
     """Return a document by its id, or by an address that may lead to a place in it."""
     if named.isascii() and named.isdigit():
-        return existing_document(knowledge, visitor, int(named))
+        return existing_document(knowledge, visitor, int(named), reading=None)
     try:
-        return existing_document(knowledge, visitor, named, collection)
+        return existing_document(knowledge, visitor, named, collection, reading=None)
     except UnknownDocumentError:
         bare = named.rpartition("?id=" if "#/" in named or "#!" in named else "#")[0]
         if not bare:
             raise
-        return existing_document(knowledge, visitor, bare, collection)
+        return existing_document(knowledge, visitor, bare, collection, reading=None)
 
 
 def _at(document: Document, at: int) -> Passage | None:

@@ -15,7 +15,7 @@ from sourcebook.server.page.forms import Form, WriterForm, redirect_to
 from sourcebook.server.page.visitors import Knowledge
 from sourcebook.server.routes import document_changes
 from sourcebook.server.routes.plain import answer_for
-from sourcebook.server.visibility import visible_document
+from sourcebook.server.visibility import visible_number
 
 router = APIRouter(include_in_schema=False)
 BOOSTS: Final = {"0": 0.0, "4": 4.0, "2": 2.0, "1": 1.0, "0.5": 0.5, "0.25": 0.25}
@@ -66,7 +66,7 @@ def curate_document(document: DocumentNumber, knowledge: Knowledge, form: Writer
 
 def _changed(knowledge: KnowledgeBase, form: Form, document: int, labels: Callable[[Document], Labels]) -> Response:
     """Change what was given to a document by hand, though somebody else changes it at the same time."""
-    number = visible_document(knowledge, form.visitor, document).item.document_id or 0
+    number = visible_number(knowledge, form.visitor, document)
     relabel(knowledge, number, labels, actor=form.visitor.actor)
     return redirect_to(f"/documents/{document}#about")
 

@@ -16,6 +16,7 @@ from starlette.responses import Response
 from sourcebook.errors import QueryError, SourcebookError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
+from sourcebook.model.acting import act_as
 from sourcebook.operations.access_keys import key_of_session, person_of_session
 from sourcebook.server.access import grant_of, knowledge_of
 from sourcebook.server.identity.askers import knowledge_of_route
@@ -81,6 +82,7 @@ Visitor = Annotated[Grant, Depends(visitor_of)]
 
 
 async def _knowledge(request: Request, visitor: Visitor) -> KnowledgeBase:
+    act_as(visitor.actor)
     return knowledge_of_route(request, visitor.asker, knowledge_of(request))
 
 

@@ -55,7 +55,7 @@ def retry_documents(asked: RetryRequest, request: Request, knowledge: Knowledge,
                 raise QueryError("a URI may stand for items of several collections: name its `collection`")
             wanted[asked.collection].append(document.replace("\0", " "))
             continue
-        item = visible_document(knowledge, grant, document, asked.collection).item
+        item = visible_document(knowledge, grant, document, asked.collection, reading=None).item
         if asked.collection not in {None, item.collection}:
             raise NotFoundError("there is no such document")
         wanted[item.collection].append(item.uri)

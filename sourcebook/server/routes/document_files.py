@@ -16,7 +16,7 @@ from sourcebook.server.document_types import DocumentNumber, ExportRequest, Page
 from sourcebook.server.downloads import file_answer, file_headers, stream_answer
 from sourcebook.server.problems import bytes_answer, failures
 from sourcebook.server.routes.documents import names_tag
-from sourcebook.server.visibility import check_unredacted, existing_document, visible_document
+from sourcebook.server.visibility import check_unredacted, existing_document, visible_number
 
 router = APIRouter(prefix="/documents", tags=["documents"])
 
@@ -57,7 +57,7 @@ def get_original(
 
     410 where the source has other bytes by now, or none, or where only the text of a web page was kept.
     """
-    number = visible_document(knowledge, grant, document, unredacted=unredacted).item.document_id or 0
+    number = visible_number(knowledge, grant, document, unredacted=unredacted)
     original = knowledge.original(number, unredacted=unredacted)
     tag = f'"{original.sha256}"'
     if names_tag(if_none_match, tag):
@@ -83,7 +83,7 @@ def get_page_image(
     if_none_match: IfNoneMatch = None,
 ) -> Response:
     """Return a page of a PDF as a picture of at most 2,000 pixels a side, with a passage marked."""
-    number = visible_document(knowledge, grant, document, unredacted=unredacted).item.document_id or 0
+    number = visible_number(knowledge, grant, document, unredacted=unredacted)
     picture = knowledge.page_image(number, page, scale=scale, passage=passage, unredacted=unredacted)
     tag = f'"{hashlib.sha256(picture.png).hexdigest()[:32]}"'
     headers = {"ETag": tag, "Cache-Control": "private, max-age=300", "X-Content-Type-Options": "nosniff"}
@@ -102,7 +102,7 @@ def get_page(
     unredacted: Unredacted = False,
 ) -> PagePlaces:
     """Return the size of a page of a PDF, and where a passage stands on it."""
-    number = visible_document(knowledge, grant, document, unredacted=unredacted).item.document_id or 0
+    number = visible_number(knowledge, grant, document, unredacted=unredacted)
     found = knowledge.page_image(number, page, scale=None, passage=passage, unredacted=unredacted)
     return PagePlaces(page=found.page, pages=found.pages, width=found.width, height=found.height, boxes=found.boxes)
 
@@ -146,7 +146,7 @@ def _exported(knowledge: KnowledgeBase, grant: Grant, document: int, *, unredact
     from sourcebook.transfer.file_names import safe_name  # not with the server: the others read sources
 
     check_unredacted(grant, unredacted)
-    item = existing_document(knowledge, grant, document).item
+    item = existing_document(knowledge, grant, document, reading="export").item
     is_own = item.taken_from is None or grant.sees(item.taken_from)
     name, text = document_markdown(knowledge, item.document_id or 0, with_source=is_own, unredacted=unredacted)
     return safe_name(item.collection), name, text.encode(errors="replace")

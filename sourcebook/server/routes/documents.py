@@ -148,7 +148,7 @@ def get_related(
     limit: Annotated[int, Query(ge=1, le=MOST)] = 100,
 ) -> RelatedAnswer:
     """Return what a document refers to, requires, supersedes or is part of, and what does so with it."""
-    existing_document(knowledge, grant, document)
+    existing_document(knowledge, grant, document, reading=None)
     return RelatedAnswer(
         related=knowledge.related(document, kinds=kind or (), direction=direction, dangling=dangling, limit=limit)
     )

@@ -72,7 +72,7 @@ def judged(knowledge: KnowledgeBase, grant: Grant, sent: JudgmentSent) -> None:
     Raises:
         NotFoundError: there is no such document or judgment.
     """
-    item = visible_document(knowledge, grant, sent.document, sent.collection).item
+    item = visible_document(knowledge, grant, sent.document, sent.collection, reading=None).item
     document = item.uri if item.document_id is None else item.document_id
     try:
         knowledge.judge(sent.query, document, sent.grade, collection=item.collection, actor=grant.actor)

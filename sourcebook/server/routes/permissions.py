@@ -42,7 +42,7 @@ def permissions(
     found: list[Permission] = []
     of_these: list[str | None] = [*names] if names else [None]
     for name in of_these:
-        number = existing_document(knowledge, grant, document, name).item.document_id
+        number = existing_document(knowledge, grant, document, name, reading=None).item.document_id
         found += knowledge.permissions(number or document, principals=principals)
     return PermissionList(
         permissions=[replace(each, reasons=tuple(_shown(grant, reason) for reason in each.reasons)) for each in found]

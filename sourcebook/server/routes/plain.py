@@ -48,6 +48,7 @@ _TAGS: Final = {
     "judgments": "judgments",
     "queries": "queries",
     "llm-calls": "queries",
+    "audit": "queries",
 }
 """Groups of the description by the beginning of the path; `collections` for others."""
 

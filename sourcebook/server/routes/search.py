@@ -35,7 +35,7 @@ def similar(asked: SimilarQuery, request: Request, knowledge: Knowledge, grant: 
     """Return the documents most similar to one, or to one of its passages, best first."""
     request.state.sent = [asked.document, asked.collection, asked.collections, asked.filters]
     check_unredacted(grant, asked.unredacted)
-    document = visible_document(knowledge, grant, asked.document, asked.collection)
+    document = visible_document(knowledge, grant, asked.document, asked.collection, reading=None)
     known = {
         "document": document.item.document_id or 0,
         "collection": document.item.collection,

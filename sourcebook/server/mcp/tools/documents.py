@@ -102,7 +102,7 @@ def remove_document(knowledge: KnowledgeBase, grant: Grant, asked: RemoveDocumen
         NotFoundError: it does not exist for the caller.
         QueryError: several collections have it, or it follows another document.
     """
-    item = existing_document(knowledge, grant, asked.document, asked.collection).item
+    item = existing_document(knowledge, grant, asked.document, asked.collection, reading=None).item
     document = own_document(knowledge, grant, int(item.document_id or 0)).item
     removed = knowledge.remove_document(str(document.document_id), document.collection, actor=grant.actor)
     return RemovedAnswer(

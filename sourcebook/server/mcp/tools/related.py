@@ -37,7 +37,7 @@ def find_related(knowledge: KnowledgeBase, grant: Grant, asked: RelatedArguments
         NotFoundError: it does not exist for the caller.
         QueryError: several collections have it, and none is named.
     """
-    found = existing_document(knowledge, grant, asked.document, asked.collection).item
+    found = existing_document(knowledge, grant, asked.document, asked.collection, reading=None).item
     if found.document_id is None:
         return RelatedAnswer(related=[])
     entries = [

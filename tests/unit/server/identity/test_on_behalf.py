@@ -7,9 +7,10 @@ from urllib.parse import quote
 import pytest
 from starlette.datastructures import Headers
 
+from sourcebook.config.principals import PRINCIPALS_HEADER
 from sourcebook.contract.access import AccessKey
 from sourcebook.errors import QueryError
-from sourcebook.server.identity.on_behalf import PRINCIPALS_HEADER, refuse_header, spoken_grant
+from sourcebook.server.identity.on_behalf import refuse_header, spoken_grant
 from sourcebook.server.problems import ForbiddenError
 
 
