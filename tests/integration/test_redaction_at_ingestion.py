@@ -1,6 +1,7 @@
 """Redaction at ingestion: a canary of each category is stored nowhere, and changed rules make the documents anew."""
 
 import json
+from typing import Any
 
 import pytest
 
@@ -106,7 +107,7 @@ def test_no_word_stays_where_words_of_audiences_are_counted(stages: Stages) -> N
     (stages.root.parent / "patterns.yaml").write_text("EMPLOYEE: 'keeperin'\n")
     stages.write("own.md", "# Staff\n\nThe staff is the keeperin.")
     for at in ("output", "ingest"):
-        redaction = {"at": at, "categories": [], "patterns": "./patterns.yaml"}
+        redaction: dict[str, Any] = {"at": at, "categories": [], "patterns": "./patterns.yaml"}
         folder = {"root": f"./{stages.root.name}", "allowed": ["group:board"]}
         stages.configure(json.dumps({"collections": {stages.collection: {"files": [folder], "redaction": redaction}}}))
         stages.run()

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -52,14 +53,11 @@ def tell_times(stages: Stages, port: int, trials: int, seed: int) -> Iterator[tu
 def _pairs(stages: Stages, client: Client) -> Iterator[tuple[str, Callable[[], Any], Callable[[], Any]]]:
     seen = stages.knowledge.seen_by(["user:anna"])
     there, none = stages.document("hidden/one.md")["id"], 10**6
-    yield "none against none", lambda: seen.show(none), lambda: seen.show(none)
-    yield "show", lambda: seen.show(there), lambda: seen.show(none)
+    yield "none against none", partial(seen.show, none), partial(seen.show, none)
+    yield "show", partial(seen.show, there), partial(seen.show, none)
     for path in ("/v1/documents/{}", "/v1/documents/{}/original", "/documents/{}"):
-        there_path, none_path = path.format(there), path.format(none)
-        yield path, lambda one=there_path: client.get(one), lambda one=none_path: client.get(one)
-    for mode in ("keyword", "hybrid"):
-        yield (
-            f"{mode} search",
-            lambda mode=mode: seen.search(_WORD, mode=mode, literal=True),
-            lambda mode=mode: seen.search(_NO_WORD, mode=mode, literal=True),
-        )
+        yield path, partial(client.get, path.format(there)), partial(client.get, path.format(none))
+    modes: tuple[Any, ...] = ("keyword", "hybrid")
+    for mode in modes:
+        search = partial(seen.search, mode=mode, literal=True)
+        yield f"{mode} search", partial(search, _WORD), partial(search, _NO_WORD)
