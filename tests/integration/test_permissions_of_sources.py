@@ -4,6 +4,7 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import pytest
 from psycopg import sql
 
 from sourcebook.config.permissions import PERMISSION_FIELDS
@@ -140,6 +141,31 @@ def test_settings_without_a_change_wait_for_nobody(stages: Stages) -> None:
     configure(stages, allowed=["group:board"])
     (kept,) = stages.rows("SELECT settings -> 'files' -> 0 AS folder FROM collection")
     assert kept["folder"]["allowed"] == ["group:board"]
+
+
+def test_a_record_changes_who_sees_it_while_nobody_writes_documents(records: RecordStages) -> None:
+    """A document that is being inserted would keep what the record said before; other changes of records go on."""
+    stages = records.stages
+    records.note(0, "The barnacle marks high water.")
+    records.do("ALTER TABLE notes ADD COLUMN readers TEXT")
+    records.configure(allowed="readers")
+    records.run()
+    said = "UPDATE source_record SET allowed = %s"
+
+    def change(allowed: list[str]) -> None:
+        with stages.connection() as connection:
+            connection.execute(said, [allowed])
+
+    with ThreadPoolExecutor(2) as threads:
+        with stages.connection() as writer, writer.transaction():
+            writer.execute("UPDATE document SET title = title")
+            before = stages.rows("SELECT allowed FROM source_record")[0]["allowed"]
+            threads.submit(change, before).result(timeout=60)
+            waiting = threads.submit(change, ["user:anna"])
+            with pytest.raises(TimeoutError):
+                waiting.result(timeout=1)  # as it waits for the writer
+        waiting.result(timeout=60)
+    assert len(stages.knowledge.documents(as_principals=["user:anna"])) == 1
 
 
 def test_processes_that_begin_at_once_prepare_the_reader(stages: Stages) -> None:

@@ -58,7 +58,7 @@ SELECT audience_of('{everyone}', '{}');
 SELECT audience_of('{}', '{}');
 
 -- Collections in which principals see a document.
-CREATE INDEX document_audience ON document (collection, audience_id) WHERE removed_at IS NULL;
+CREATE INDEX document_collection_audience ON document (collection, audience_id) WHERE removed_at IS NULL;
 
 -- Return the audiences that some principals belong to, with the groups that these are members of; also to the reader.
 CREATE FUNCTION audiences_of(principals text[]) RETURNS integer[]
@@ -157,7 +157,7 @@ BEGIN
     ELSE
         PERFORM pg_advisory_xact_lock_shared(key);
     END IF;
-    RETURN NULL;
+    RETURN NEW;  -- no row where it is asked once per statement
 END
 $$;
 CREATE TRIGGER documents_hold_permissions BEFORE INSERT OR UPDATE OR DELETE ON document
@@ -166,6 +166,8 @@ CREATE TRIGGER entries_hold_permissions BEFORE INSERT OR UPDATE OR DELETE ON sea
     FOR EACH STATEMENT EXECUTE FUNCTION hold_permissions('read');
 CREATE TRIGGER permissions_hold BEFORE UPDATE OF permissions ON source
     FOR EACH STATEMENT EXECUTE FUNCTION hold_permissions('change');
+CREATE TRIGGER record_permissions_hold BEFORE UPDATE OF allowed ON source_record
+    FOR EACH ROW WHEN (OLD.allowed IS DISTINCT FROM NEW.allowed) EXECUTE FUNCTION hold_permissions('change');
 CREATE TRIGGER item_permissions_hold BEFORE INSERT OR UPDATE ON item_permission
     FOR EACH STATEMENT EXECUTE FUNCTION hold_permissions('change');
 
