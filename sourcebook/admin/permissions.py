@@ -29,16 +29,6 @@ def record_groups(connection: Connection, groups: Groups) -> tuple[str, ...]:
     return tuple(group for group, _, _ in changed)
 
 
-def add_groups(connection: Connection, groups: Mapping[str, Sequence[str]]) -> None:
-    """Add members to groups, by the names of principals; the next settings that are applied decide on them."""
-    pairs = [(member, group) for group, members in groups.items() for member in members]
-    if pairs:
-        members, names = zip(*pairs, strict=True)
-        connection.execute(queries["add_groups"], {"members": list(members), "groups": list(names)})
-        told = {group: {"added": list(each), "removed": []} for group, each in groups.items()}
-        record_event(connection, account(), "groups.change", "groups", told)
-
-
 def record_change(
     connection: Connection, subject: str, before: Mapping[str, Any] | None, after: Mapping[str, Any] | None, actor: str
 ) -> None:

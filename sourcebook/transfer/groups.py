@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 
 from psycopg import Connection
+from psycopg.types.json import Jsonb
 
-from sourcebook.admin.permissions import add_groups
 from sourcebook.config.principals import GROUP, parse_principal
 from sourcebook.database.queries import queries
 from sourcebook.errors import TransferError
+from sourcebook.model.acting import account
 from sourcebook.transfer.manifest import Manifest
 
 
@@ -31,7 +32,13 @@ def known_groups(connection: Connection, manifest: Manifest) -> frozenset[str]:
 def load_groups(connection: Connection, manifest: Manifest, known: frozenset[str]) -> tuple[str, ...]:
     """Add the groups that this base did not know, and return their names."""
     new = {group: members for group, members in sorted(manifest.groups.items()) if group not in known}
-    add_groups(connection, new)
+    pairs = [(member, group) for group, members in new.items() for member in members]
+    if pairs:
+        members, groups = (list(column) for column in zip(*pairs, strict=True))
+        connection.execute(queries["add_groups"], {"members": members, "groups": groups})
+        told = {group: {"added": members, "removed": []} for group, members in new.items()}
+        event = {"actor": account(), "action": "groups.change", "subject": "groups", "details": Jsonb(told)}
+        connection.execute(queries["record_audit_event"], event)
     return tuple(new)
 
 

@@ -11,7 +11,7 @@ pytest.importorskip("pyarrow")
 import pyarrow.parquet as pq
 
 from sourcebook.admin.audit import audit_events
-from sourcebook.admin.permissions import add_groups
+from sourcebook.admin.permissions import record_groups
 from sourcebook.database.database import Database
 from sourcebook.database.location import DatabaseLocation
 from sourcebook.errors import TransferError
@@ -87,7 +87,7 @@ def test_persons_see_the_same_documents_in_another_base(base: Stages, other: Sta
 def test_a_group_that_is_known_gets_no_further_members(base: Stages, other: Stages, tmp_path: Path) -> None:
     """They would see documents of this base that nobody has allowed to them."""
     with other.connection() as connection:
-        add_groups(connection, {"group:board": ["user:ben"]})
+        record_groups(connection, {"board": ("user:ben",)})
     imported = import_collections(other.database, export(base, tmp_path / "export"))
     assert imported.known_groups == ("group:board",)
     found = seen(other)
