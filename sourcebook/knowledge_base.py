@@ -110,9 +110,9 @@ class SeenKnowledge(KnowledgeBase):
         """Leave the models to the knowledge base that this one is of."""
 
     @property
-    def audit(self) -> ReadingAudit:
-        """That of the whole knowledge base."""
-        return self._whole.audit
+    def _recording(self) -> ReadingAudit:
+        """Recorder of answers, of the whole knowledge base."""
+        return self._whole._recording  # noqa: SLF001 - of its own class
 
     @property
     def _books(self) -> Database:

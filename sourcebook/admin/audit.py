@@ -10,6 +10,7 @@ from psycopg.rows import class_row
 from psycopg.types.json import Jsonb
 
 from sourcebook.database.queries import queries
+from sourcebook.model.acting import account as account
 from sourcebook.model.plain_values import PlainValues
 
 
@@ -42,13 +43,3 @@ def audit_events(connection: Connection, limit: int = 100, *, before: int | None
     """Return what was done, the newest first."""
     with connection.cursor(row_factory=class_row(AuditEvent)) as cursor:
         return cursor.execute(queries["audit_events"], {"limit": limit, "before": before}).fetchall()
-
-
-def account() -> str:
-    """Return the account of the operating system that asks, for the audit."""
-    import getpass  # and the module of terminals with it, which every other command would import
-
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):  # the user id has no name, as in some containers
-        return "unknown account"

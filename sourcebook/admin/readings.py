@@ -11,12 +11,12 @@ from psycopg import Connection
 from psycopg.rows import class_row
 from psycopg.types.json import Jsonb
 
-from sourcebook.admin.audit import account, record_event
+from sourcebook.admin.audit import record_event
 from sourcebook.admin.collections import check_collections
 from sourcebook.contract.readings import Reading
 from sourcebook.database.queries import queries
 from sourcebook.errors import DatabaseError, QueryError
-from sourcebook.model.acting import present_actor
+from sourcebook.model.acting import account, present_actor
 from sourcebook.search.query_redaction import redacted
 
 FRESH: Final = 5.0

@@ -1,4 +1,4 @@
-"""The actor of a request, whom the audit names."""
+"""The actor of a request, whom the audit names, and the account of the process."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,3 +25,13 @@ def acting_as(actor: str) -> Iterator[None]:
         yield
     finally:
         _ACTOR.reset(before)
+
+
+def account() -> str:
+    """Return the account of the operating system that asks, for the audit."""
+    import getpass  # and the module of terminals with it, which every other command would import
+
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # the user id has no name, as in some containers
+        return "unknown account"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from sourcebook.contract.fields import listed_names
 from sourcebook.contract.originals import Original
-from sourcebook.model.acting import acting_as, present_actor
+from sourcebook.model.acting import account, acting_as, present_actor
 from sourcebook.model.page_picture import PagePicture
 from sourcebook.operations.contents import show
 from sourcebook.operations.principals import KEYWORD
@@ -34,7 +34,7 @@ def audited(
     @wraps(function)
     def asked(knowledge: Opened, /, *args: P.args, **options: P.kwargs) -> Answer:
         answer = function(knowledge, *args, **options)
-        if knowledge.audit.collections():
+        if knowledge._recording.collections():
             given = signature.bind(knowledge, *args, **options).arguments
             try:
                 _record(knowledge, function.__name__, answer, given)
@@ -51,7 +51,7 @@ def _record(knowledge: Opened, operation: str, answer: object, given: dict[str, 
     if isinstance(answer, Original | PagePicture):  # bytes that do not say of what they are
         answer = show(knowledge, given["document"], given.get("collection"), as_principals=given.get(KEYWORD))
     principals, collections = given.get(KEYWORD), given.get("collections") or given.get("collection")
-    knowledge.audit.record(
+    knowledge._recording.record(
         operation,
         documents_in(answer),
         question=given.get("query") or given.get("question"),
@@ -66,8 +66,8 @@ def record_reading(knowledge: Opened, operation: str, answer: object) -> None:
     Raises:
         DatabaseError: it cannot be recorded: it must not be shown.
     """
-    if knowledge.audit.collections():
-        knowledge.audit.record(operation, documents_in(answer), principals=knowledge.principals)
+    if knowledge._recording.collections():
+        knowledge._recording.record(operation, documents_in(answer), principals=knowledge.principals)
 
 
 def documents_in(answer: object) -> Iterator[ShownDocument]:
@@ -86,7 +86,7 @@ def documents_in(answer: object) -> Iterator[ShownDocument]:
 
 
 class AskedReading:
-    """What a language model reads for a question; it is recorded before a word of the answer is given.
+    """Documents that a language model reads for a question, recorded before a word of the answer is given.
 
     Args:
         knowledge: as the caller sees it.
@@ -96,7 +96,7 @@ class AskedReading:
 
     def __init__(self, knowledge: Opened, question: str, asked: Iterable[str]) -> None:
         self._knowledge, self._question, self._asked = knowledge, question, list(asked)
-        self._is_kept = bool(knowledge.audit.collections())
+        self._is_kept = bool(knowledge._recording.collections())
         self._actor = present_actor()
         self._waiting: list[ShownDocument] = []
         self._is_recorded = False
@@ -129,12 +129,6 @@ class AskedReading:
 
     def _record(self) -> None:
         shown, self._waiting, self._is_recorded = self._waiting, [], True
-        audit, principals = self._knowledge.audit, self._knowledge.principals
-        with acting_as(self._actor or _account()):
-            audit.record("ask", shown, question=self._question, principals=principals, asked=self._asked)
-
-
-def _account() -> str:
-    from sourcebook.admin.audit import account
-
-    return account()
+        recording, principals = self._knowledge._recording, self._knowledge.principals
+        with acting_as(self._actor or account()):
+            recording.record("ask", shown, question=self._question, principals=principals, asked=self._asked)

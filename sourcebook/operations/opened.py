@@ -101,8 +101,8 @@ class Opened(Closing):
         return self._database
 
     @property
-    def audit(self) -> ReadingAudit:
-        """What records answers of collections that keep an audit."""
+    def _recording(self) -> ReadingAudit:
+        """Recorder of answers, for collections that keep an audit."""
         with self._lock:
             if self._audit is None:
                 from sourcebook.admin.readings import ReadingAudit

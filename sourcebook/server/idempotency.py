@@ -27,11 +27,11 @@ from sourcebook.server.problems import answer_to, problem
 _METHODS: Final = frozenset({"POST", "PATCH", "DELETE"})
 _READING: Final = frozenset(
     {
-        *("/v1/search", "/v1/similar", "/v1/ask", "/v1/facets", "/v1/documents/export"),
+        *("/v1/search", "/v1/similar", "/v1/context", "/v1/diff", "/v1/ask", "/v1/facets", "/v1/documents/export"),
         *("/v1/embeddings", "/v1/chat/completions"),
     }
 )
-"""Routes that take a body and change nothing."""
+"""Routes that take a body and change nothing: a kept answer would show, unrecorded, what may be hidden by now."""
 _SECRET: Final = frozenset({"/v1/keys"})
 """Routes whose answers are kept nowhere."""
 LONGEST_KEY: Final = 200

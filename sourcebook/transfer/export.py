@@ -25,6 +25,7 @@ from sourcebook.transfer.documents import DocumentsWriter
 from sourcebook.transfer.export_files import ExportFiles
 from sourcebook.transfer.export_place import Place, export_place
 from sourcebook.transfer.file_names import safe_name
+from sourcebook.transfer.groups import exported_groups
 from sourcebook.transfer.judgments import JUDGMENTS, write_judgments
 from sourcebook.transfer.ledger_tables import TABLES, write_table
 from sourcebook.transfer.manifest import ExportedCollection, ExportedGeneration, Manifest, manifest_text
@@ -137,6 +138,7 @@ def _write(
         created_at=datetime.now(UTC).isoformat(),
         formats=list(formats),
         collections=exported,
+        groups=exported_groups(connection, names) if "parquet" in formats else {},
         checksums=digest,
     )
     text = manifest_text(manifest)

@@ -33,6 +33,7 @@ from sourcebook.stages.index_upkeep import maintain_index
 from sourcebook.stages.relations.update import update_relations
 from sourcebook.transfer.column_types import JSONB
 from sourcebook.transfer.fetched_export import opened_export
+from sourcebook.transfer.groups import known_groups, load_groups
 from sourcebook.transfer.judgments import JUDGMENTS, load_judgments
 from sourcebook.transfer.ledger_import import copy_columns, load_table
 from sourcebook.transfer.ledger_tables import TABLES
@@ -80,6 +81,10 @@ class Imported(PlainValues):
     collections: tuple[str, ...]
     documents: int
     passages: int
+    groups: tuple[str, ...] = ()
+    """Groups that came along with their members."""
+    known_groups: tuple[str, ...] = ()
+    """Groups of the export that this base knew before: they have the members that they had here."""
 
 
 def import_collections(
@@ -125,8 +130,12 @@ def _import_all(
             with connection.transaction():
                 connection.execute(queries["lock_passages"])
                 _check_free(connection, names)
+                known = known_groups(connection, manifest)
+                groups = load_groups(connection, manifest, known)
                 for collection in manifest.collections:
                     generations += _import(connection, folder, collection, progress)
+                while connection.execute(queries["follow_originals"], {"collections": names}).rowcount:
+                    pass
         except (psycopg.IntegrityError, psycopg.DataError) as error:
             raise TransferError(
                 f"{folder} contradicts itself: {error.diag.message_primary or error}; nothing was imported: "
@@ -141,6 +150,8 @@ def _import_all(
         tuple(names),
         sum(collection.documents for collection in manifest.collections),
         sum(collection.passages for collection in manifest.collections),
+        groups,
+        tuple(sorted(known)),
     )
 
 

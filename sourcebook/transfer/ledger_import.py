@@ -33,7 +33,8 @@ def load_table(connection: Connection, table: LedgerTable, path: Path, numbers: 
     if table.name not in REFERRING:
         known.pop("id", None)
     types = {name: parquet_type(oid, name) for name, oid in known.items() if is_exportable(oid)}
-    types.pop("generation_id", None)
+    for made_here in ("generation_id", "audience_id"):
+        types.pop(made_here, None)
     staging = sql.Identifier(f"imported_{table.name}")
     rows = 0
     for part in read_parts(path, types):

@@ -15,6 +15,8 @@ from sourcebook.transfer.column_types import JsonText, parquet_type
 from sourcebook.transfer.parquet_files import ParquetFile
 
 FOLDER: Final = "ledger"
+_OF_THIS_BASE: Final = "audience_id"
+"""Column that is not exported: who sees a document follows from its source, by other numbers in each base."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +76,14 @@ def write_table(
         cursor.adapters.register_loader("jsonb", JsonText)
         cursor.itersize = table.rows
         cursor.execute(queries[table.query], {"collection": collection, "generation": generation})
-        schema = pa.schema([(each.name, parquet_type(each.type_code, each.name)) for each in cursor.description or ()])
+        columns = [(each.name, each.type_code) for each in cursor.description or ()]
+        own = next((place for place, (name, _) in enumerate(columns) if name == _OF_THIS_BASE), len(columns))
+        del columns[own : own + 1]
+        schema = pa.schema([(name, parquet_type(kind, name)) for name, kind in columns])
         file = ParquetFile(target, schema)
         try:
             for row in cursor:
-                file.add(row)
+                file.add(row[:own] + row[own + 1 :])
             file.finish()
         finally:
             file.abandon()

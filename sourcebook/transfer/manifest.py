@@ -83,6 +83,8 @@ class Manifest(_Part):
     created_at: str
     formats: list[str]
     collections: list[ExportedCollection]
+    groups: dict[str, list[str]] = {}
+    """Members of the groups by which their documents are seen; none in exports that cannot be imported."""
     checksums: str
     """SHA-256 of SHA256SUMS, in hexadecimal digits."""
 

@@ -19,6 +19,7 @@ from sourcebook.client.remote_knowledge_base import RemoteKnowledgeBase
 from sourcebook.command.app import app
 from sourcebook.contract.readings import Reading
 from sourcebook.errors import AccessError, DatabaseError
+from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.operations.seen import OPEN
 from tests.chat_server import ChatServer
 from tests.checkout import EXAMPLES
@@ -31,11 +32,11 @@ BOARD = ["user:anna", "group:board"]
 FOR_BOARD = ["user:anna", "group:board", "everyone"]
 
 
-def configure(stages: Stages, retention: str = "{audit: 365d}") -> None:
+def configure(stages: Stages, retention: str = "{audit: 365d}", more: str = "") -> None:
     """Keep an audit of the collection of the stages."""
     folder = {"root": str(stages.root), "allowed": {"board*": ["group:board"], "**": ["everyone"]}}
     stages.configure(
-        f"collections:\n  {stages.collection}:\n    files: [{json.dumps(folder)}]\n    retention: {retention}\n"
+        f"collections:\n  {stages.collection}:\n    files: [{json.dumps(folder)}]\n    retention: {retention}\n{more}"
     )
 
 
@@ -69,6 +70,11 @@ def number(stages: Stages, uri: str) -> Any:
     return found
 
 
+def read(knowledge: KnowledgeBase) -> set[str]:
+    with knowledge.original("board.md") as original:
+        return {original.name}
+
+
 def one(stages: Stages) -> Reading:
     (found,) = stages.knowledge.readings()
     return found
@@ -76,7 +82,8 @@ def one(stages: Stages) -> Reading:
 
 def named(*answers: Any) -> set[str]:
     """Return the names of the documents of an answer."""
-    return {each.uri.rpartition("/")[2].partition("#")[0] for answer in answers for each in answer}
+    uris = (each["uri"] if isinstance(each, dict) else each.uri for answer in answers for each in answer)
+    return {uri.rpartition("/")[2].partition("#")[0] for uri in uris}
 
 
 def test_each_open_operation_records_the_documents_that_it_answered(base: Stages, chat: ChatServer) -> None:
@@ -92,7 +99,7 @@ def test_each_open_operation_records_the_documents_that_it_answered(base: Stages
         "show": lambda: named([board.show("board.md").item]),
         "related": lambda: named(each for each in board.related("open.md") if each.uri),
         "diff": lambda: named([(found := board.diff("open.md", "board.md")).first, found.second]),
-        "original": lambda: {board.original("board.md").__enter__().name},
+        "original": lambda: read(board),
         "page_image": lambda: {"report.pdf"} if board.page_image("report.pdf", 1).png else set(),
         "ask": lambda: {*named(board.ask("Where is the barnacle found?", answering=answering).sources)},
     }
@@ -132,6 +139,7 @@ def test_answers_in_asyncio_are_recorded(base: Stages) -> None:
 
 def test_every_face_records_by_its_key_and_for_its_principals(base: Stages, chat: ChatServer) -> None:
     """REST, the page, agents and downloads: one reading each, of exactly what was shown."""
+    configure(base, more=f"    answering: {{base_url: '{chat.url}', model: smollm2}}\n")
     base.knowledge.forget_readings()
     with base.connection() as connection:
         _, anna = create_key(connection, "anna", principals=BOARD, actor="test")
@@ -190,6 +198,17 @@ def test_every_face_records_by_its_key_and_for_its_principals(base: Stages, chat
         over_http(anyone.port, lambda agent: agent.client.read_resource(f"sourcebook://documents/{board}"), key=anna)
         assert {each.actor for each in base.knowledge.readings()} == {"key anna"}
         assert shown(base) == [("show", {"board.md"})] * 2
+        body = {"question": "Where is the barnacle found?"}
+        cited = named(json.loads(client.post("/v1/ask", body).content)["sources"])
+        assert cited <= named_in(one(base))
+        assert (one(base).operation, one(base).actor, one(base).principals) == ("ask", "key anna", FOR_BOARD)
+        assert shown(base)
+        for stream in (False, True):
+            messages = [{"role": "user", "content": "Where is the barnacle found?"}]
+            asked = {"model": base.collection, "messages": messages, "stream": stream}
+            assert "barnacle" in client.post("/v1/chat/completions", asked).content.decode()
+            assert (one(base).operation, one(base).actor, one(base).principals) == ("ask", "key anna", FOR_BOARD)
+            assert shown(base)
         cookie = signed_in(anyone, anna)
         anyone.get(f"/documents/{board}", Cookie=cookie)
         assert (one(base).actor, one(base).principals, named_in(one(base))) == ("key anna", FOR_BOARD, {"board.md"})
@@ -217,7 +236,7 @@ def test_nothing_is_recorded_by_default(base: Stages) -> None:
     configure(base, "{}")
     base.run()
     with base.connection() as connection:
-        base.knowledge.audit._known = None  # five seconds later
+        base.knowledge._recording._known = None  # five seconds later
         base.knowledge.search("barnacle")
         assert len(base.knowledge.readings()) == 1
         assert delete_old_readings(connection) == 1

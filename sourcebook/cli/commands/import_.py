@@ -6,7 +6,7 @@ import typer
 
 from sourcebook.cli.context import CommandContext
 from sourcebook.cli.options import Json
-from sourcebook.cli.output import console, print_json, safe, say_waiting
+from sourcebook.cli.output import console, print_json, safe, say, say_waiting
 from sourcebook.model.counted import counted
 
 
@@ -42,3 +42,7 @@ def import_(
         ),
         soft_wrap=True,
     )
+    if imported.groups:
+        say(f"Groups came along: {', '.join(imported.groups)}. A sourcebook.yaml decides on its own: name them there.")
+    if imported.known_groups:
+        say(f"Groups have the members that they had here: {', '.join(imported.known_groups)}.")

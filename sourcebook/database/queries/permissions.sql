@@ -49,6 +49,46 @@ SELECT principal, coalesce(array_agg(member ORDER BY member) FILTER (WHERE is_ne
 FROM (SELECT member, principal, false AS is_new FROM gone UNION ALL SELECT member, principal, true FROM added) changed
 GROUP BY principal ORDER BY principal;
 
+-- name: add_groups
+-- Add members to groups.
+INSERT INTO group_member (member, principal)
+SELECT member, principal FROM unnest(%(members)s::text[], %(groups)s::text[]) AS given (member, principal)
+ON CONFLICT DO NOTHING;
+
+-- name: export_groups
+-- Return the members of the groups that the documents and sources of collections name, and of groups within these.
+WITH RECURSIVE named (principal) AS (
+    (SELECT said.principal
+     FROM document JOIN audience_principal said USING (audience_id)
+     WHERE document.collection = ANY(%(collections)s)
+     UNION
+     SELECT jsonb_path_query(permissions, '$.rules[*].allowed[*]') #>> '{}'
+     FROM source WHERE collection = ANY(%(collections)s)
+     UNION
+     SELECT jsonb_array_elements_text(permissions -> 'denied') FROM source WHERE collection = ANY(%(collections)s))
+    UNION
+    SELECT held.member FROM named JOIN group_member held USING (principal)
+)
+SELECT principal, array_agg(member ORDER BY member) FROM named JOIN group_member USING (principal)
+GROUP BY principal ORDER BY principal;
+
+-- name: known_groups
+-- Return those of some groups that have members here, are members, or are named by documents or sources.
+SELECT name FROM unnest(%(groups)s::text[]) AS given (name)
+WHERE EXISTS (SELECT FROM group_member WHERE principal = name OR member = name)
+   OR EXISTS (SELECT FROM audience_principal WHERE principal = name)
+   OR EXISTS (
+       SELECT FROM source
+       WHERE jsonb_path_exists(permissions, '$.rules[*].allowed[*] ? (@ == $name)', jsonb_build_object('name', name))
+          OR permissions -> 'denied' ? name);
+
+-- name: follow_originals
+-- Ask again who sees the documents of imported collections that nobody sees: what says it may have come behind them.
+UPDATE document SET audience_id = found.audience_id
+FROM (SELECT id, audience_for(source_id, uri, coalesce(own_metadata, metadata)) AS audience_id
+      FROM document WHERE collection = ANY(%(collections)s) AND audience_id = 2 OFFSET 0) found
+WHERE document.id = found.id AND found.audience_id <> 2;
+
 -- name: memberships
 -- Return the memberships of some principals, and of the groups that these belong to.
 WITH RECURSIVE belonging (principal) AS (
