@@ -3,8 +3,6 @@ ALTER TABLE source ADD COLUMN permissions jsonb;
 ALTER TABLE source_record ADD COLUMN allowed text[];
 ALTER TABLE document ADD COLUMN audience_id integer NOT NULL DEFAULT 1;
 CREATE INDEX document_audience ON document (audience_id, id);
-ALTER FUNCTION mark_relations() SET enable_nestloop = off;
-CREATE INDEX document_audience ON document (audience_id, id);
 CREATE INDEX document_sight ON document (id) INCLUDE (audience_id);
 ALTER FUNCTION mark_relations() SET enable_nestloop = off;
 
