@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from psycopg import Connection
-from psycopg.types.json import Jsonb
 
 from benchmarks.corpora.large_library import LargeLibrary, large_library
+from benchmarks.corpora.permitted_documents import give_permissions, write_documents
 from benchmarks.corpora.text_collection import CHUNKS_OF_A_DOCUMENT, TextShelf
 from benchmarks.harness.bench import Bench
 from benchmarks.harness.latency import Latency
@@ -45,6 +45,18 @@ _PRINCIPALS = 20
 _DEPTH = 100
 _ROUNDS = 3
 _BARS = {"1 %": 1.3, "50 %": 1.15}
+_DOCUMENTS = 50_000
+"""Documents that get other groups."""
+_COMPLETE = """
+WITH complete AS (
+    UPDATE generation SET prepared_with = '' WHERE id = %(generation)s RETURNING id, collection
+)
+INSERT INTO indexed_document (generation_id, document_id, input_hash, config_hash, chunk_count, published_hash,
+                              published_config, published_version, published_title, published_at, published_chunks)
+SELECT complete.id, document.id, '', '', %(chunks)s, '', '', 1, uri, now(), %(chunks)s
+FROM complete JOIN document USING (collection)
+"""
+"""Let a collection be completely ingested, so that results have their passages."""
 
 
 def run(bench: Bench) -> list[Row]:
@@ -103,8 +115,9 @@ def _searches(bench: Bench) -> Iterator[Row]:
     shelf = large.shelves[-1]
     with large.library.knowledge(_NearQueries(large.questions, large.question_vectors)) as knowledge:
         with knowledge.database.connection() as connection:
-            seconds = _allow(connection, shelf, "")
-        yield Row(f"{(shelf.entries // CHUNKS_OF_A_DOCUMENT):,} documents get groups for the first time", seconds, "s")
+            connection.execute(_COMPLETE, {"generation": shelf.generation.id, "chunks": CHUNKS_OF_A_DOCUMENT})
+            give_permissions(connection, shelf.name, _rules(""))
+            connection.execute("VACUUM ANALYZE")
         seen: dict[str, KnowledgeBase | SeenKnowledge] = {
             "none": knowledge,
             **{share: knowledge.seen_by(_viewer(share)) for share in _BARS},
@@ -115,11 +128,23 @@ def _searches(bench: Bench) -> Iterator[Row]:
             yield _ratio(shelf, share, asked[share], whole, bar)
             yield _recall(large, shelf, share, knowledge.seen_by(_viewer(share)))
         with knowledge.database.connection() as connection:
-            before = _vectors(connection)
-            seconds = _allow(connection, shelf, "team")
-            embedded = _vectors(connection) - before
-    yield Row(f"{(shelf.entries // CHUNKS_OF_A_DOCUMENT):,} documents get other groups", seconds, "s", 30.0)
-    yield Row("texts embedded for that", embedded, "texts", 0)
+            yield from _changes(connection, shelf)
+
+
+def _changes(connection: Connection, shelf: TextShelf) -> Iterator[Row]:
+    """Let many documents get groups, others, and such that split those who saw the same."""
+    many = "many documents"
+    say(f"  publishing {_DOCUMENTS:,} documents …")
+    write_documents(connection, many, _DOCUMENTS, shelf)
+    before = _vectors(connection)
+    first = give_permissions(connection, many, _rules(""))
+    yield Row(f"{_DOCUMENTS:,} documents get groups for the first time", first, "s")
+    yield Row(
+        f"{_DOCUMENTS:,} documents get other groups", give_permissions(connection, many, _rules("team")), "s", 30.0
+    )
+    split = give_permissions(connection, many, _rules_that_split("team"))
+    yield Row(f"{_DOCUMENTS // 5:,} of them get others than those they were with", split, "s")
+    yield Row("texts embedded for that", _vectors(connection) - before, "texts", 0)
 
 
 class _NearQueries(KnownQueries):
@@ -145,24 +170,17 @@ def _viewer(share: str) -> list[str]:
     return [own, "user:anna@example.org", *(f"group:elsewhere {number}" for number in range(_PRINCIPALS - 2))]
 
 
-def _allow(connection: Connection, shelf: TextShelf, team: str) -> float:
-    """Allow each document to the group of the last two digits of its name; half of them to another one as well.
-
-    Returns:
-        Seconds until that is in force, and every count follows.
-    """
-    rules = [
-        {
-            "path": f"{number:02}[.]md$",
-            "allowed": [f"group:{team}{number}", *(["group:half"] if number < _GROUPS // 2 else [])],
-        }
+def _rules(team: str) -> dict[str, list[str]]:
+    """Allow each document to the group of the last two digits of its name; half of them to another one as well."""
+    return {
+        f"{number:02}[.]md$": [f"group:{team}{number}", *(["group:half"] if number < _GROUPS // 2 else [])]
         for number in range(_GROUPS)
-    ]
-    started = time.perf_counter()
-    connection.execute(
-        "UPDATE source SET permissions = %s WHERE collection = %s", [Jsonb({"rules": rules, "denied": []}), shelf.name]
-    )
-    return time.perf_counter() - started
+    }
+
+
+def _rules_that_split(team: str) -> dict[str, list[str]]:
+    """Give a fifth of the documents of each group another one, and the rest what they had."""
+    return {**{f"[05]{number:02}[.]md$": [f"group:split {number}"] for number in range(_GROUPS)}, **_rules(team)}
 
 
 def _asking(knowledge: KnowledgeBase | SeenKnowledge, shelf: TextShelf) -> Callable[[str], object]:

@@ -117,6 +117,7 @@ class Database(Closing):
                     limits=StatementLimits.find(),
                     revive=self._reviver,
                     watch=self.watch,
+                    prepare=lambda connection: connection.execute(queries["see_nothing"]),
                 )
             return self._readers
 

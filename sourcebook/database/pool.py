@@ -114,6 +114,7 @@ class ConnectionPool:
         limits: limits of statements, and of the wait for a connection; None for neither.
         revive: called where the server cannot be reached, before the second and last attempt.
         watch: watch over the server; None for none.
+        prepare: called with every connection that is lent, unless the borrower brings another.
     """
 
     def __init__(
@@ -125,6 +126,7 @@ class ConnectionPool:
         limits: StatementLimits | None = None,
         revive: Callable[[], None] | None = None,
         watch: ServerWatch | None = None,
+        prepare: Callable[[Connection], object] | None = None,
     ) -> None:
         self.max_size = max_size
         self.check_outs = 0
@@ -136,6 +138,7 @@ class ConnectionPool:
         self._limits = limits
         self._revive = revive
         self._watch = watch
+        self._prepare = prepare
         self._lock = Lock()
         self._idle: deque[PooledConnection] = deque()
         self._waiting: deque[Condition] = deque()
@@ -143,8 +146,11 @@ class ConnectionPool:
         self._closed = False
 
     @contextmanager
-    def connection(self) -> Iterator[Connection]:
+    def connection(self, prepare: Callable[[Connection], object] | None = None) -> Iterator[Connection]:
         """Lend a connection, after waiting for a free one.
+
+        Args:
+            prepare: called with it before it is lent.
 
         Raises:
             DatabaseError: no connection can be opened, or a statement failed.
@@ -152,11 +158,11 @@ class ConnectionPool:
         """
         began = time.monotonic()
         idle = self._take(began)
-        with self._lending(idle, began) as connection:
+        with self._lending(idle, began, prepare) as connection:
             yield connection
 
     @contextmanager
-    def spare_connection(self) -> Iterator[Connection | None]:
+    def spare_connection(self, prepare: Callable[[Connection], object] | None = None) -> Iterator[Connection | None]:
         """Lend a further connection without waiting; None where every connection is lent or waited for.
 
         Callers that hold a connection use this one: if they waited for each other's, none would ever go on.
@@ -168,7 +174,7 @@ class ConnectionPool:
         if not is_free:
             yield None
             return
-        with self._lending(idle, time.monotonic()) as connection:
+        with self._lending(idle, time.monotonic(), prepare) as connection:
             yield connection
 
     def hold(self) -> "HeldConnection":
@@ -216,12 +222,17 @@ class ConnectionPool:
             self._waiting[0].notify()
 
     @contextmanager
-    def _lending(self, idle: PooledConnection | None, began: float) -> Iterator[Connection]:
+    def _lending(
+        self, idle: PooledConnection | None, began: float, prepare: Callable[[Connection], object] | None
+    ) -> Iterator[Connection]:
         """Lend a connection that is counted already."""
+        prepare = prepare or self._prepare
         connection: PooledConnection | None = None
         try:
             connection = self._usable(idle, began)
             with typed_errors():
+                if prepare is not None:
+                    prepare(connection)
                 yield connection
         finally:
             self._give_back(connection)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import local
 from typing import NoReturn
 
 from psycopg import Connection
@@ -16,7 +17,7 @@ class SeenConnections:
     """A pool of the reader's sessions, for some principals.
 
     Every time that a connection is lent, its session is told what they see now: a change of permissions is in force
-    with the next operation.
+    with the next operation. Who borrows from the readers without principals sees nothing.
 
     Args:
         readers: connections of the role sourcebook_reader, which many share.
@@ -26,6 +27,8 @@ class SeenConnections:
     def __init__(self, readers: ConnectionPool, principals: frozenset[str]) -> None:
         self._readers = readers
         self._principals = sorted(principals)
+        self._told = local()
+        """What the connection sees that was lent to this thread last; its spare one sees the same."""
 
     @property
     def check_outs(self) -> int:
@@ -40,31 +43,25 @@ class SeenConnections:
     @contextmanager
     def connection(self) -> Iterator[Connection]:
         """Lend a connection, after waiting for a free one."""
-        with self._readers.connection() as connection, self._seeing(connection):
+        with self._readers.connection(self._see) as connection:
             yield connection
 
     @contextmanager
     def spare_connection(self) -> Iterator[Connection | None]:
         """Lend a further connection without waiting; None where every connection is lent or waited for."""
-        with self._readers.spare_connection() as connection:
-            if connection is None:
-                yield None
-                return
-            with self._seeing(connection):
-                yield connection
+        with self._readers.spare_connection(self._see_the_same) as connection:
+            yield connection
 
     def hold(self) -> HeldConnection:
         """Return a context manager that holds a connection, and can give it back for a while."""
         return HeldConnection(self)
 
-    @contextmanager
-    def _seeing(self, connection: Connection) -> Iterator[None]:
-        connection.execute(queries["see_as"], {"principals": self._principals})
-        try:
-            yield
-        finally:
-            if not connection.closed and not connection.broken:
-                connection.execute(queries["see_nothing"])
+    def _see(self, connection: Connection) -> None:
+        told = connection.execute(queries["see_as"], {"principals": self._principals}).fetchone()
+        self._told.audiences = told and told[0]
+
+    def _see_the_same(self, connection: Connection) -> None:
+        connection.execute(queries["see"], {"audiences": self._told.audiences})
 
 
 class SeenDatabase(Database):

@@ -70,6 +70,30 @@ def test_a_document_allowed_to_nobody(stages: Stages) -> None:
     assert not wrong(stages)
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        ("board", "hr"), ("board", "everyone", "board"), ("a", "b", "a"), ("a,b", "b,a"), ("a,b", "c,c"),
+        ("a,b,b", "b,c,c"), ("a,b", "c,c", "a,b"), ("a", "b,c"), ("everyone,a", "a,everyone"),
+        ("a,a", "everyone,b", "b,b"), ("a,b,c", "b,c,a"),
+    ],
+)  # fmt: skip
+def test_counts_after_documents_got_other_groups(stages: Stages, changes: tuple[str, ...]) -> None:
+    """All of a group get another one, or one that others have; they change places, part and come together."""
+    fill(stages, 6)
+    viewers = ("everyone", "group:a", "group:b", "group:c", "group:hr", "group:board")
+    for change in changes:
+        groups = [each if each == "everyone" else f"group:{each}" for each in change.split(",")]
+        rules = [{"path": f"d{number}", "allowed": [groups[number % len(groups)]]} for number in range(6)]
+        with stages.connection() as connection:
+            connection.execute("UPDATE source SET permissions = %s", [Jsonb({"rules": rules, "denied": []})])
+        assert not wrong(stages)
+        for viewer in viewers:
+            seen = stages.knowledge.seen_by([viewer])
+            visible = {rule["path"] for rule in rules if {viewer, "everyone"} & {*rule["allowed"]}}
+            assert len(seen.search("barnacle", mode="keyword", limit=9)) == len(visible)
+
+
 def test_counts_after_purges(stages: Stages) -> None:
     """Removed documents, their source and their collection leave no count behind."""
     fill(stages)

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -18,6 +19,7 @@ from sourcebook.database.location import DatabaseLocation
 from sourcebook.database.queries import queries
 from sourcebook.indexing import graphs
 from sourcebook.model.generation import Generation
+from sourcebook.model.graph_layout import GraphLayout
 from sourcebook.search.ranking import vector_leg
 from sourcebook.search.ranking.filter_conditions import condition_of
 from sourcebook.search.ranking.vector_leg import VectorRanking, nearest
@@ -113,6 +115,20 @@ def test_which_way_a_filter_is_searched_goes_by_how_much_it_lets_through(shelf: 
     assert {ranking.plan for ranking in searched(shelf, "large", condition=tagged(0.01))} == {"exact"}
     assert not any(ranking.cut_off for ranking in searched(shelf, "large", condition=tagged(0.01)))
     assert {ranking.plan for ranking in searched(shelf, "large", condition=tagged(0.9))} == {"iterative index"}
+
+
+@pytest.mark.parametrize(("share", "plan"), [(0.01, "exact"), (0.5, "iterative index"), (0.9, "iterative index")])
+def test_what_a_reader_sees_is_searched_by_its_known_size(shelf: Shelf, share: float, plan: str) -> None:
+    """No estimate is asked for, and no hit is lost: the scope knows how many entries of how many the reader sees."""
+    (whole,) = shelf.scoped("large")
+    chunks = len(shelf.chunks["large"])
+    index = GraphLayout().name(whole.id, 0)
+    scope = [replace(whole, entries=round(chunks * share), stored=chunks, vector_indexes=[index])]
+    condition = replace(tagged(share), is_sight=True)
+    with shelf.database.connection() as connection:
+        rankings = [nearest(connection, scope, query, DEPTH, condition) for query in shelf.queries]
+    assert {ranking.plan for ranking in rankings} == {plan}
+    assert shelf.recall(rankings, "large", documents=share) >= 0.99
 
 
 def test_a_filter_that_nothing_fulfils_finds_nothing(shelf: Shelf) -> None:

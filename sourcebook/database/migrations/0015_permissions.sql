@@ -3,6 +3,7 @@ ALTER TABLE source ADD COLUMN permissions jsonb;
 ALTER TABLE source_record ADD COLUMN allowed text[];
 ALTER TABLE document ADD COLUMN audience_id integer NOT NULL DEFAULT 1;
 CREATE INDEX document_audience ON document (audience_id, id);
+CREATE INDEX document_sight ON document (id) INCLUDE (audience_id);
 ALTER FUNCTION mark_relations() SET enable_nestloop = off;
 
 -- Who may see a document: a set of principals that may and one that may not, whatever else they may. Documents that the
@@ -276,7 +277,7 @@ CREATE TABLE lexeme_audience (
     token text COLLATE "C" NOT NULL,
     count_id integer NOT NULL,         -- 0: all of them together
     entries integer NOT NULL,
-    PRIMARY KEY (generation_id, token, count_id)
+    PRIMARY KEY (generation_id, token, count_id) INCLUDE (entries)
 );
 CREATE TABLE configuration_audience (
     generation_id bigint NOT NULL REFERENCES generation (id) ON DELETE CASCADE,

@@ -13,6 +13,10 @@ SET search_path TO sourcebook_seen, sourcebook, public;
 -- Let the session see what principals see, from now on, and return their audiences.
 SELECT set_config('sourcebook.audiences', audiences_of(%(principals)s)::text, false);
 
+-- name: see
+-- Let the session see what some audiences see.
+SELECT set_config('sourcebook.audiences', %(audiences)s, false);
+
 -- name: see_nothing
 -- Let the session see nothing.
 SELECT set_config('sourcebook.audiences', '', false);

@@ -271,7 +271,7 @@ CREATE TABLE lexeme_audience (
     token text COLLATE "C" NOT NULL,
     count_id integer NOT NULL,         -- 0: all of them together
     entries integer NOT NULL,
-    PRIMARY KEY (generation_id, token, count_id)
+    PRIMARY KEY (generation_id, token, count_id) INCLUDE (entries)
 );
 CREATE TABLE configuration_audience (
     generation_id bigint NOT NULL REFERENCES generation (id) ON DELETE CASCADE,

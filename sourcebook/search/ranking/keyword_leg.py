@@ -16,7 +16,7 @@ from sourcebook.search.scope import EntryCondition, ScopedGeneration, SearchScop
 
 _LOOK_FURTHER = 4
 """Multiple of the depth at which the best entries are tested for a condition before every fulfilling one is scored."""
-_SPREAD = 4.0
+_SPREAD = 3.0
 """Standard deviations by which fewer of the best entries may be seen by the reader than their share."""
 
 

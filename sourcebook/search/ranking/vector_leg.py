@@ -28,7 +28,7 @@ Plan = Literal["exact", "index", "iterative index"]
 VISIT = 16
 """Cost of visiting one entry through the index, in comparisons of an exact scan."""
 OVERSHOOT, OVERSHOOT_FILTERED = 1.5, 2.5
-"""Entries taken from an index per entry wanted, without and with a condition: an index gives them nearly in order."""
+"""Entries taken from an index per entry wanted, without and with a filter: an index gives them nearly in order."""
 SLACK = 3
 """Entries visited per entry estimated before the index is given up for an exact scan."""
 
@@ -213,7 +213,8 @@ class _Search:
 
     @property
     def _wanted(self) -> int:
-        return math.ceil(self.depth * (OVERSHOOT if self.condition is None else OVERSHOOT_FILTERED))
+        is_plain = self.condition is None or self.condition.is_sight
+        return math.ceil(self.depth * (OVERSHOOT if is_plain else OVERSHOOT_FILTERED))
 
     def _walk(self, generations: list[int], plan: Plan, budget: int, layout: GraphLayout, largest: int) -> _Part:
         walk = WalkStatement(layout, self.condition or EVERY_ENTRY, self.dimensions, largest)
