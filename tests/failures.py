@@ -30,7 +30,7 @@ def reasons(report: Path) -> dict[str, str]:
     for case in ET.parse(report).iter("testcase"):  # noqa: S314 - pytest's own
         for outcome in case:
             if outcome.tag in {"failure", "error"}:
-                found.setdefault(_name(case), "\n".join(_first_reason((outcome.text or "").splitlines())))
+                found.setdefault(name_of(case), "\n".join(_first_reason((outcome.text or "").splitlines())))
     return found
 
 
@@ -47,7 +47,7 @@ def shortened(failed: dict[str, str], room: int = ROOM) -> Iterator[str]:
             yield f"    {line}"
 
 
-def _name(case: ET.Element) -> str:
+def name_of(case: ET.Element) -> str:
     """Return a test's name; a file that cannot be imported has only its own."""
     module, name = str(case.get("classname", "")), str(case.get("name"))
     names = (module or name).split(".")

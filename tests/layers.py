@@ -21,7 +21,7 @@ from xml.etree import ElementTree as ET
 import psutil
 
 from sourcebook.processes.cores import THREADS_VARIABLE, usable_cores
-from tests import durations, failures
+from tests import durations, failures, processor_seconds
 from tests.checkout import CHECKOUT
 from tests.exported import FOLDER_VARIABLE
 from tests.memory_folder import memory_folder
@@ -74,6 +74,8 @@ class Result:
     """Tests that failed beside others and passed alone."""
     reasons: dict[str, str] = field(default_factory=dict)
     """The first thing that went wrong in each failed test, also in an unsteady one."""
+    heaviest: list[tuple[float, str]] = field(default_factory=list)
+    """Tests that took most processor seconds, with these."""
 
 
 def side_by_side(processes: int, *, all_tests: bool) -> list[str]:
@@ -111,6 +113,10 @@ def main(arguments: list[str]) -> int:
             results.append(_run(layer, [*options, *arguments], {**environment, **threads}))
             if results[-1].code:
                 break
+    print("\nmost processor seconds, a test's own and those of children that ended in it:")
+    for each in results:
+        for seconds, name in each.heaviest:
+            print(f"{seconds:7.1f} {name}")
     print("\nlayer                     tests    seconds  processor seconds  idle cores  least memory")
     for each in results:
         tests = each.passed + each.failed + each.skipped
@@ -149,7 +155,8 @@ def _pytest(layer: str, arguments: list[str], environment: dict[str, str]) -> Re
     with tempfile.TemporaryDirectory(prefix="sourcebook-tests-") as folder:
         report = Path(folder) / "report.xml"
         before, begun, idle = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic(), _idle_seconds()
-        command = [sys.executable, "-m", "pytest", f"--junitxml={report}", STEADY, *arguments]
+        plugin = ["-p", processor_seconds.PLUGIN]
+        command = [sys.executable, "-m", "pytest", f"--junitxml={report}", STEADY, *plugin, *arguments]
         nice = None if layer == ALONE else _lower_priority
         with subprocess.Popen(command, cwd=CHECKOUT, env=environment, preexec_fn=nice) as process:
             memory = _least_memory_until(process)
@@ -158,6 +165,7 @@ def _pytest(layer: str, arguments: list[str], environment: dict[str, str]) -> Re
         if report.exists() and durations.are_wanted():
             durations.record(report)
         reasons = failures.reasons(report) if report.exists() else {}
+        heaviest = processor_seconds.most(report) if report.exists() else []
         suites = list(ET.parse(report).iter("testsuite")) if report.exists() else []  # noqa: S314 - pytest's own
     count = {
         name: sum(int(suite.get(name, 0)) for suite in suites) for name in ("tests", "failures", "errors", "skipped")
@@ -174,6 +182,7 @@ def _pytest(layer: str, arguments: list[str], environment: dict[str, str]) -> Re
         idle=(_idle_seconds() - idle) / wall,
         memory=memory,
         reasons=reasons,
+        heaviest=heaviest,
     )
 
 

@@ -70,6 +70,8 @@ class ServerConnection:
         except ModuleNotFoundError as error:
             message = f"this needs {error.name}, which is not installed: {install_command('client')}"
             raise MissingDependencyError(message) from error
+        from sourcebook.model.certificates import shared_context  # imports ssl, which takes longer than most of this
+
         headers = {"Accept": "application/json", FACE_HEADER: asking_face()}
         sent = _checked_key(os.environ.get(KEY_VARIABLE) if key is None else key)
         if sent:
@@ -82,6 +84,7 @@ class ServerConnection:
             timeout=httpx2.Timeout(timeout, connect=min(CONNECT_SECONDS, timeout)),
             follow_redirects=False,  # another server must not be sent the key
             event_hooks={"response": [lambda response: self.version.note(response.headers)]},
+            verify=shared_context(httpx2.create_ssl_context),
         )
 
     def on_behalf_of(self, principals: Iterable[str]) -> ServerConnection:

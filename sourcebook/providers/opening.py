@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from sourcebook.errors import MissingDependencyError
 from sourcebook.installation import install_command
+from sourcebook.model.certificates import shared_context
 from sourcebook.providers.failures import ProviderError
 
 if TYPE_CHECKING:
@@ -39,7 +40,12 @@ def open_client(url: str, key: str | None, seconds: float, hooks: Mapping[str, l
     headers: dict[str, str | Omit] = {"OpenAI-Organization": Omit(), "OpenAI-Project": Omit()}
     timeout = httpx2.Timeout(seconds, connect=min(_CONNECT_SECONDS, seconds))
     try:
-        connections = DefaultHttpxClient(timeout=timeout, follow_redirects=False, event_hooks=hooks)
+        connections = DefaultHttpxClient(
+            timeout=timeout,
+            follow_redirects=False,
+            event_hooks=hooks,
+            verify=shared_context(httpx2.create_ssl_context),
+        )
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise ProviderError(

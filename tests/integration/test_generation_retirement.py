@@ -2,6 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from itertools import count
 from typing import Any
 
 import psycopg
@@ -37,14 +38,19 @@ def built(filled: Stages) -> Stages:
 
 
 def test_a_killed_activation_leaves_one_generation_or_the_other(built: Stages, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each statement of an activation may be the last one of its process: searches find one whole generation."""
+    """Each statement of an activation may be the last one of its process: searches find one whole generation.
+
+    The kills go on until an activation of each of the two has ended before its own.
+    """
     first = built.generation
     configure(built, 128, activate="manual")
     built.run()
     second = generations(built).building
     assert second is not None
-    execute = psycopg.Connection.execute
-    for statements in range(20):
+    execute, whole = psycopg.Connection.execute, set[int]()
+    for statements in count():
+        if len(whole) == 2:
+            break
         done = 0
 
         def few(connection: psycopg.Connection, *args: Any, **options: Any) -> Any:
@@ -59,6 +65,7 @@ def test_a_killed_activation_leaves_one_generation_or_the_other(built: Stages, m
             monkeypatch.setattr(psycopg.Connection, "execute", few)
             with suppress(KilledError):
                 activate(connection, target)
+                whole.add(target.id)
             monkeypatch.undo()
         assert built.generation.id in (first.id, second.id)
         assert built.found("tide") == {"tide.md"}

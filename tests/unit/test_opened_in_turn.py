@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from tests import failures
+from tests import failures, processor_seconds
 from tests.checkout import CHECKOUT
 from tests.layers import FAILURES, side_by_side
 
@@ -35,22 +35,31 @@ class TestOne:
         assert False
 """,
     "test_none.py": "import os\n",
-    "test_other.py": "def test_passes():\n    pass\n",
+    "test_other.py": """\
+import subprocess
+import sys
+
+BUSY = "import time\\nwhile time.process_time() < 0.5: pass"
+
+def test_passes():
+    subprocess.run([sys.executable, "-c", BUSY], check=True)
+""",
 }
 
 
 def test_every_test_runs_once_and_what_cannot_be_imported_is_an_error(tmp_path: Path) -> None:
-    """Tests are named, selected and counted as where every process imports every file."""
+    """Tests are named, selected and counted as where every process imports every file; what each took is known."""
     (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = alone: another layer\n")
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
     report = tmp_path / "report.xml"
     command = [sys.executable, "-m", "pytest", ".", "--import-mode=importlib", f"--junitxml={report}"]
+    command += ["-p", processor_seconds.PLUGIN]
     environment = {**os.environ, "PYTHONPATH": str(CHECKOUT)}
     options = side_by_side(1, all_tests=True)
     done = subprocess.run([*command, *options], cwd=tmp_path, env=environment, stdout=subprocess.PIPE, check=False)
     found = {
-        (case.get("classname"), case.get("name")): {child.tag for child in case}
+        (case.get("classname"), case.get("name")): {child.tag for child in case} - {"properties"}
         for case in ET.parse(report).iter("testcase")  # noqa: S314 - pytest's own
     }
     assert found == {
@@ -67,6 +76,10 @@ def test_every_test_runs_once_and_what_cannot_be_imported_is_an_error(tmp_path: 
     assert set(said) == {"test_broken", "test_many.TestOne::test_fails"}
     assert said["test_broken"].splitlines()[-1] == "ModuleNotFoundError: No module named 'nothing_of_this_name'"
     assert said["test_many.TestOne::test_fails"].splitlines() == ["test_many.py:19: AssertionError", "assert False"]
+    first, *others = processor_seconds.most(report)
+    assert first[1] == "test_other::test_passes"
+    assert first[0] >= 0.5
+    assert len(others) == 4
 
 
 def test_the_reasons_of_many_failures_are_short(tmp_path: Path) -> None:

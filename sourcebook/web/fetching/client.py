@@ -4,9 +4,7 @@ import socket
 import ssl
 from collections.abc import AsyncIterable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from ipaddress import ip_address
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,7 +13,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
 from sourcebook.errors import FailureClass
-from sourcebook.model.file_state import FileState, file_state
+from sourcebook.model.certificates import shared_context
 from sourcebook.web.fetching.addresses import AddressGuard, system_lookup
 from sourcebook.web.fetching.errors import CONNECT_SECONDS, HEADER_BYTES, fetch_error
 from sourcebook.web.fetching.proxies import Proxy, refusal_of_proxy
@@ -276,28 +274,11 @@ class _GuardedResolver(AbstractResolver):
 
 
 def tls_context() -> ssl.SSLContext:
-    """Return the context that trusts the certificates which the system and SSL_CERT_FILE name now.
-
-    Clients share it: reading takes 20 ms. It is made again where the variables name others, and where the file or the
-    folder was changed.
-    """
-    paths = ssl.get_default_verify_paths()
-    return _context_of(*(_state(path) for path in (paths.cafile, paths.capath)))
+    """Return the context of connections to sites, which clients share."""
+    return shared_context(_new_context)
 
 
-@lru_cache(maxsize=1)
-def _context_of(*_states: tuple[str, int, int, int] | None) -> ssl.SSLContext:
+def _new_context() -> ssl.SSLContext:
     context = ssl.create_default_context()
     context.set_alpn_protocols(("http/1.1",))
     return context
-
-
-def _state(path: str | None) -> tuple[str, FileState] | None:
-    """Return what differs after a change of a file or folder; None where there is none."""
-    if path is None:
-        return None
-    try:
-        status = Path(path).stat()
-    except OSError:
-        return None
-    return path, file_state(status)

@@ -1,11 +1,13 @@
 """Reading pages of PDFs from their pictures."""
 
 import io
+from collections.abc import Sequence
 
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from sourcebook.errors import ParseError
+from sourcebook.parsing.pdf.ocr.engine import Pixels, Reading, read_lines
 from sourcebook.parsing.pdf.ocr.rendered_pages import recognise_pages
 
 
@@ -44,6 +46,20 @@ def test_turns_a_page_upright() -> None:
     assert (found.page.width, found.page.height) == pytest.approx((432, 216), abs=1)
     assert [line.text for line in found.page.lines] == ["A page on its side"]
     assert found.page.lines[0].left == pytest.approx(60 * 0.72, abs=8)
+
+
+def test_no_line_is_read_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The lines that tell whether a page is upright are not read again with the others."""
+    read: list[int] = []
+
+    def counted(cuts: Sequence[Pixels]) -> list[Reading]:
+        read.append(len(cuts))
+        return read_lines(cuts)
+
+    monkeypatch.setattr("sourcebook.parsing.pdf.ocr.line_readers.read_lines", counted)
+    [found] = recognise_pages(scanned("The lamp on the pier is lit"), [1])
+    assert [line.text for line in found.page.lines] == ["The lamp on the pier is lit"]
+    assert sum(read) == 1
 
 
 @pytest.mark.parametrize("dpi", [1, 4000])
