@@ -215,6 +215,7 @@ def _take_pictures(base: Stages, tabs: Tabs) -> None:
         passage = f"passage={found.ordinal}#passage-{found.ordinal}"
         _take_picture(tabs, client, "dark", f"/documents/{found.document_id}?{passage}", "page-document")
         _take_picture(tabs, client, "light", "/work", "page-work")
+        _take_picture(tabs, client, "light", "/home", "page-home")
         (report,) = base.knowledge.documents(text="annual-review")
         marked = next(each for each in base.knowledge.show(report.document_id or 0).passages if each.page == 2)
         _take_picture(tabs, client, "dark", "/collections/tide-station/upload", "page-upload")
