@@ -19,7 +19,7 @@ from sourcebook.contract.uploads import Upload
 from sourcebook.database.queries import queries
 
 _UPLOADS: Final = "upload://"
-_LATEST: Final = 20_000
+_LATEST: Final = 10_000
 """Documents that choices and titles are taken from, at most: a page that is looked at reads no whole collection."""
 _MOST_CHOICES: Final = 50
 _MOST_TITLES: Final = 5

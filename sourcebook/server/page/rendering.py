@@ -57,8 +57,8 @@ def _written(request: Request, template: str, values: Mapping[str, Any]) -> tupl
     visitor: Grant | None = getattr(request.state, "visitor", None)
     may = {scope: visitor is not None and visitor.allows(scope) for scope in SCOPES}
     token = form_token(request) if signed_in_as is not None or may["write"] or template == "sign_in.html" else None
-    sees_all = visitor is None or visitor.asker.principals is None
-    about = {"path": request.url.path, "signed_in_as": signed_in_as, "may": may, "token": token, "sees_all": sees_all}
+    about = {"path": request.url.path, "signed_in_as": signed_in_as, "may": may, "token": token}
+    about["has_principals"] = visitor is not None and visitor.asker.principals is not None
     return _templates().get_template(template).render(**about, **values), token
 
 
