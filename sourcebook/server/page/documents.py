@@ -64,7 +64,7 @@ def show_documents(
 ) -> Response:
     """Show a page of the list; after a form also what it did to which documents, with the way back."""
     asked = dict(zip(LISTED, (collection, state, kind, tag, sort, text), strict=True))
-    told = {"done": done, "changed": changed, "work": work} if done in DONE and changed else {}
+    told: dict[str, Any] = {"done": done, "changed": changed, "work": work} if done in DONE and changed else {}
     return shown_documents(request, knowledge, visitor, asked, cursor, **told)
 
 

@@ -192,10 +192,11 @@ def as_yaml(value: Any) -> str:
 
 def _field_of(place: str, rows: Mapping[str, list[int]]) -> str:
     """Return the name of the field of a setting such as `files[0].include[1]`; that of all others where it has none."""
-    steps = re.findall(r"[a-z_]+|\d+", place)
+    steps: list[str] = re.findall(r"[a-z_]+|\d+", place)
     kind = steps[0]
-    if ".".join(steps[:2]) in SINGLE or kind in SINGLE:
-        return ".".join(steps[:2]) if ".".join(steps[:2]) in SINGLE else kind
+    for path in (".".join(steps[:2]), kind):
+        if path in SINGLE:
+            return path
     if kind in SOURCES and kind in rows:
         at = int(steps[1]) if len(steps) > 1 and steps[1].isdigit() else None
         known = {each.name for each in SOURCES[kind]}
@@ -230,7 +231,8 @@ def _shown(each: FormField, value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, list | tuple):
-        return (", " if each.kind == "words" else "\n").join(map(str, value))
+        parts = [str(part) for part in value]
+        return ", ".join(parts) if each.kind == "words" else "\n".join(parts)
     return str(value)
 
 
