@@ -16,7 +16,7 @@ from sourcebook.errors import ConfigurationError, SettingsError
 
 Kind = Literal["text", "number", "words", "lines"]
 MOST_ROWS: Final = 20
-"""Sources that a form has fields for; a collection with more has them in its YAML."""
+"""Sources that a form has fields for; a kind of which there are more has them in the YAML."""
 OTHER: Final = "other"
 """Name of the field with the settings that have none of their own."""
 
@@ -103,7 +103,7 @@ def form_values(settings: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, 
             values[path] = str(rest.pop(section))
     for kind, fields in SOURCES.items():
         listed = _entries(rest.get(kind))
-        if listed is None or len(listed) > MOST_ROWS:
+        if listed is None or sum(counts.values()) + len(listed) > MOST_ROWS:
             continue
         rest.pop(kind, None)
         counts[kind] = len(listed)
