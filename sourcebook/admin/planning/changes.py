@@ -16,7 +16,7 @@ from sourcebook.errors import SettingsError
 
 @dataclass(frozen=True, slots=True)
 class PlannedChange:
-    """What saving settings would do."""
+    """Effects of saving settings."""
 
     changed: tuple[str, ...]
     """Names of the settings that differ, such as `chunking.tokens`; all that are given of a new collection."""

@@ -40,7 +40,7 @@ ORDERS: Final = {
 CURATED: Final = "hidden or boosted"
 """Among the states that a list is narrowed by."""
 DONE: Final = {"remove": "removed", "restore": "restored", "tag": "given the tag", "untag": "without the tag now"}
-"""What a form does to the ticked documents, and what is said of them then."""
+"""Acts of the form on the ticked documents, with the words that are said of them then."""
 LISTED: Final = ("collection", "state", "kind", "tag", "sort", "text")
 """Parameters of a list, by which a form leads back to it."""
 _Phrase = Annotated[str, Query(max_length=1_000)]
