@@ -90,7 +90,8 @@ class Written:
 
 def form_values(settings: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, int]]:
     """Return what the fields show of settings, and the number of rows of each kind."""
-    values, counts = {}, {}
+    values: dict[str, str] = {}
+    counts: dict[str, int] = {}
     rest = dict(settings)
     for path in SINGLE:
         section, _, key = path.partition(".")
