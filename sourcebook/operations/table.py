@@ -14,7 +14,7 @@ from sourcebook.contract.asking import AskRequest
 from sourcebook.contract.differences import DiffRequest
 from sourcebook.contract.search import ContextRequest, SearchRequest
 from sourcebook.contract.similar import SimilarRequest
-from sourcebook.operations import answers, contents, reports, searching
+from sourcebook.operations import answers, contents, curation, reports, searching
 from sourcebook.operations import ask_sessions as conversations
 from sourcebook.operations import collections as declarations
 from sourcebook.operations import documents as single_documents
@@ -151,7 +151,7 @@ class Operations:
         single_documents.restore_document, "write", "POST /v1/documents/{document}/restore", "restored"
     )
     change_document = Operation(single_documents.change_document, "write", "PATCH /v1/documents/{document}")
-    curate_document = Operation(single_documents.curate_document, "write", "PUT /v1/documents/{document}/curation")
+    curate_document = Operation(curation.curate_document, "write", "PUT /v1/documents/{document}/curation")
     relabel = Operation(single_documents.relabel, "write", "PATCH /v1/documents/{document}")
     related = Operation(single_documents.related, "read", "GET /v1/documents/{document}/related", "related")
     diff = Operation(single_documents.diff, "read", "POST /v1/diff", request=DiffRequest)

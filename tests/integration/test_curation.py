@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -65,7 +66,9 @@ def number_of(base: Stages, name: str, collection: str = "handbook") -> int:
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "keyword", "vector"])
-def test_a_hidden_document_is_found_by_no_search_and_comes_back(base: Stages, mode: str) -> None:
+def test_a_hidden_document_is_found_by_no_search_and_comes_back(
+    base: Stages, mode: Literal["hybrid", "keyword", "vector"]
+) -> None:
     number = number_of(base, "c")
     before = {name: found(base.knowledge, name, mode=mode) for name in ("handbook", "all", "most")}
     base.knowledge.curate_document(number, boost=0, reason=" withdrawn in May ", actor="anna")
@@ -162,13 +165,10 @@ def test_over_rest_and_for_agents_it_is_the_same(base: Stages) -> None:
     number, hidden = number_of(base, "a"), number_of(base, "a", "all")
     with base.connection() as connection:
         keys = {
-            name: create_key(connection, name, scopes, collections, actor="test")[1]
-            for name, scopes, collections in (
-                ("write", ("write",), None),
-                ("read", ("read",), None),
-                ("limited", ("read",), ["all"]),
-                ("writer", ("write",), ["all"]),
-            )
+            "write": create_key(connection, "write", ("write",), None, actor="test")[1],
+            "read": create_key(connection, "read", ("read",), None, actor="test")[1],
+            "limited": create_key(connection, "limited", ("read",), ["all"], actor="test")[1],
+            "writer": create_key(connection, "writer", ("write",), ["all"], actor="test")[1],
         }
     with serving(base.knowledge, requires_key=True) as client:
         with RemoteKnowledgeBase(f"http://127.0.0.1:{client.port}", keys["write"]) as remote:

@@ -129,3 +129,21 @@ def test_only_those_who_may_change_collections(base: Stages) -> None:
             assert browsers[scope].send(path, fields).status == status, (scope, path)
             assert browsers[scope].send(path, fields, token="x" * 43).status == 403, (scope, path)
     assert [each.name for each in base.knowledge.collections()] == ["handbook", "hidden", "website"]
+
+
+def test_an_empty_base_offers_what_to_do_as_far_as_the_visitor_may(stages: Stages) -> None:
+    with serving(stages.knowledge, requires_key=False) as client:
+        for path in ("/documents", "/collections"):
+            page = Browser(client).open(path)
+            assert {"/new-collection", "/new-collection?kind=site", "/new-collection?kind=folder"} <= set(page.links)
+            assert "sourcebook " not in page.text.partition("There is no document yet")[2]  # no command to type
+        stages.knowledge.create_collection("notes", {})
+        assert "/collections/notes/upload" in Browser(client).open("/documents").links
+        with stages.connection() as connection:
+            keys = [create_key(connection, scope, (scope,), actor="test")[1] for scope in ("read", "write")]
+    with serving(stages.knowledge, requires_key=True) as client:
+        reader, writer = (Browser(client, key).open("/documents") for key in keys)
+        assert "Somebody with a key that may write brings them" in reader.text
+        assert not [link for link in reader.links if "upload" in link or "new-collection" in link]
+        assert "/collections/notes/upload" in writer.links
+        assert not [link for link in writer.links if "new-collection" in link]

@@ -111,7 +111,8 @@ def test_a_collection_is_previewed_made_changed_and_previewed_again(
     assert browser.send(path, {**sent, "act": "save"}).status == 303
     base.run_all("notes")
     assert knowledge.count_documents("notes") == 1
-    assert browser.send(path, {**sent, "act": "save"}).status == 409  # of the settings before
+    late = browser.send(path, {**sent, "description": "of before", "act": "save"})
+    assert (late.status, values_of(Page(late.content))["description"]) == (409, HOSTILE)  # what is saved by now
     emptied = {**values_of(browser.open(path)), "files.0.root": "", "description": "", "act": "save"}
     assert browser.send(path, {**emptied, "other": ""}).status == 303
     assert knowledge.collection_settings("notes").settings == {}

@@ -16,7 +16,7 @@ from sourcebook.errors import SettingsError
 
 @dataclass(frozen=True, slots=True)
 class PlannedChange:
-    """What saving settings would do."""
+    """Effects of saving settings."""
 
     changed: tuple[str, ...]
     """Names of the settings that differ, such as `chunking.tokens`; all that are given of a new collection."""
@@ -63,7 +63,8 @@ def patch_between(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[s
     patch: dict[str, Any] = {name: None for name in before if name not in after}
     for name, value in after.items():
         held = before.get(name)
-        if held != value:
-            is_inner = isinstance(held, Mapping) and isinstance(value, Mapping)
-            patch[name] = patch_between(held, value) if is_inner else value
+        if isinstance(held, Mapping) and isinstance(value, Mapping):
+            patch |= {name: patch_between(held, value)} if held != value else {}
+        elif held != value:
+            patch[name] = value
     return patch

@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 from urllib.parse import quote
 
 from fastapi import APIRouter, Request
@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from sourcebook.config.collection import CollectionSettings
 from sourcebook.contract.collections import CollectionDeclaration
-from sourcebook.errors import ConflictError, SettingsError
+from sourcebook.errors import ChangedSettingsError, ConflictError, SettingsError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.operations.collections import embedding_models, plan_settings
@@ -26,6 +26,8 @@ from sourcebook.server.routes import collection_changes
 from sourcebook.server.visibility import known_collections, seen_collections, shown_settings
 
 router = APIRouter(include_in_schema=False)
+_KINDS: Final = {"site": "sites", "folder": "files", "repository": "repositories"}
+"""Kinds of sources that come first in the form, by the words of its address."""
 
 
 @router.get("/new-collection")
@@ -81,6 +83,10 @@ def _sent(
             return _saved(knowledge, form, wanted, written, before, is_new=is_new, rebuild=rebuild)
     except SettingsError as error:
         problems, status = error.problems, 400
+    except ChangedSettingsError as error:
+        return _form(
+            request, knowledge, form.visitor, name, _present(knowledge, name), 409, problems={"": [str(error)]}
+        )
     except ConflictError as error:
         problems, status = (str(error),), 409
     return _form(
@@ -136,7 +142,6 @@ def _form(
 ) -> Response:
     values, counts = form_values(before)
     values = values if fields is None else dict(fields)
-    sent = {kind: _rows_sent(kind, fields or {}) for kind in settings_form.SOURCES}
     hidden = [kind for kind in settings_form.SOURCES if kind not in counts]
     return render(
         request,
@@ -144,9 +149,12 @@ def _form(
         status,
         name=name,
         values=values,
-        rows={kind: max(counts.get(kind, 0), sent[kind]) + 1 for kind in settings_form.SOURCES if kind in counts},
+        rows={
+            kind: min(max(count, _rows_sent(kind, values)), settings_form.MOST_ROWS) + 1
+            for kind, count in counts.items()
+        },
         hidden=hidden,
-        sources=settings_form.SOURCES,
+        sources=dict(sorted(settings_form.SOURCES.items(), key=lambda each: each[0] != _KINDS.get(open_kind))),
         titles=settings_form.TITLES,
         single=settings_form.SINGLE,
         models=embedding_models(knowledge),
@@ -155,7 +163,6 @@ def _form(
         wrong_rows={".".join(each.split(".")[:2]) for each in problems or {}},
         planned=planned,
         mark=_mark(before),
-        open_kind={"site": "sites", "folder": "files", "repository": "repositories"}.get(open_kind, ""),
         has_generation=name is not None and bool(knowledge.generations(name)),
     )
 
@@ -163,7 +170,12 @@ def _form(
 def _check_unchanged(form: Form, before: Mapping[str, Any], is_new: bool) -> None:
     """Raise a ConflictError where the settings are no longer those that the form was made from."""
     if not is_new and form.one("of") != _mark(before):
-        raise ConflictError("somebody has changed the settings meanwhile: make your changes to these again")
+        raise ChangedSettingsError("somebody has changed the settings meanwhile: make your changes to these again")
+
+
+def _present(knowledge: KnowledgeBase, name: str | None) -> Mapping[str, Any]:
+    """Return the settings of a collection as they are now; none of one that is not there yet."""
+    return {} if name is None else knowledge.collection_settings(name).settings
 
 
 def _rows_sent(kind: str, fields: Mapping[str, str]) -> int:

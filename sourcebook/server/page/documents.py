@@ -40,7 +40,7 @@ ORDERS: Final = {
 CURATED: Final = "hidden or boosted"
 """Among the states that a list is narrowed by."""
 DONE: Final = {"remove": "removed", "restore": "restored", "tag": "given the tag", "untag": "without the tag now"}
-"""What a form does to the ticked documents, and what is said of them then."""
+"""Acts of the form on the ticked documents, with the words that are said of them then."""
 LISTED: Final = ("collection", "state", "kind", "tag", "sort", "text")
 """Parameters of a list, by which a form leads back to it."""
 _Phrase = Annotated[str, Query(max_length=1_000)]
@@ -64,7 +64,7 @@ def show_documents(
 ) -> Response:
     """Show a page of the list; after a form also what it did to which documents, with the way back."""
     asked = dict(zip(LISTED, (collection, state, kind, tag, sort, text), strict=True))
-    told = {"done": done, "changed": changed, "work": work} if done in DONE and changed else {}
+    told: dict[str, Any] = {"done": done, "changed": changed, "work": work} if done in DONE and changed else {}
     return shown_documents(request, knowledge, visitor, asked, cursor, **told)
 
 

@@ -16,7 +16,7 @@ from sourcebook.errors import ConfigurationError, SettingsError
 
 Kind = Literal["text", "number", "words", "lines"]
 MOST_ROWS: Final = 20
-"""Sources that a form has fields for; a collection with more has them in its YAML."""
+"""Sources that a form has fields for; a kind of which there are more has them in the YAML."""
 OTHER: Final = "other"
 """Name of the field with the settings that have none of their own."""
 
@@ -90,7 +90,8 @@ class Written:
 
 def form_values(settings: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, int]]:
     """Return what the fields show of settings, and the number of rows of each kind."""
-    values, counts = {}, {}
+    values: dict[str, str] = {}
+    counts: dict[str, int] = {}
     rest = dict(settings)
     for path in SINGLE:
         section, _, key = path.partition(".")
@@ -103,7 +104,7 @@ def form_values(settings: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, 
             values[path] = str(rest.pop(section))
     for kind, fields in SOURCES.items():
         listed = _entries(rest.get(kind))
-        if listed is None or len(listed) > MOST_ROWS:
+        if listed is None or sum(counts.values()) + len(listed) > MOST_ROWS:
             continue
         rest.pop(kind, None)
         counts[kind] = len(listed)
@@ -192,10 +193,11 @@ def as_yaml(value: Any) -> str:
 
 def _field_of(place: str, rows: Mapping[str, list[int]]) -> str:
     """Return the name of the field of a setting such as `files[0].include[1]`; that of all others where it has none."""
-    steps = re.findall(r"[a-z_]+|\d+", place)
+    steps: list[str] = re.findall(r"[a-z_]+|\d+", place)
     kind = steps[0]
-    if ".".join(steps[:2]) in SINGLE or kind in SINGLE:
-        return ".".join(steps[:2]) if ".".join(steps[:2]) in SINGLE else kind
+    for path in (".".join(steps[:2]), kind):
+        if path in SINGLE:
+            return path
     if kind in SOURCES and kind in rows:
         at = int(steps[1]) if len(steps) > 1 and steps[1].isdigit() else None
         known = {each.name for each in SOURCES[kind]}
@@ -230,7 +232,8 @@ def _shown(each: FormField, value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, list | tuple):
-        return (", " if each.kind == "words" else "\n").join(map(str, value))
+        parts = [str(part) for part in value]
+        return ", ".join(parts) if each.kind == "words" else "\n".join(parts)
     return str(value)
 
 

@@ -64,7 +64,8 @@ if (upload) {
     const isHidden = ({ name }) => name.split("/").some((part) => part.startsWith("."));
     const taken = files.filter((each) => !isHidden(each));
     const names = new Set(taken.map((each) => each.name));
-    chosen = [...chosen.filter((each) => !names.has(each.name) && !each.isTaken), ...taken];
+    // What was added or refused makes room; what was not tried, or broke off, stays.
+    chosen = [...chosen.filter((each) => !names.has(each.name) && [undefined, "not added"].includes(each.outcome)), ...taken];
     const hidden = files.length - taken.length;
     show(hidden ? `${hidden} hidden ${hidden > 1 ? "files are" : "file is"} left out, such as ${files.find(isHidden).name}.` : "");
     list();
@@ -180,7 +181,7 @@ if (upload) {
       });
       if (answer.status !== 202) {
         wrong = reason(answer);
-        for (const each of batch) each.outcome = "not added";
+        for (const each of batch) each.outcome = answer.status === 422 ? "refused" : "not added";
         break;
       }
       const outcome = JSON.parse(answer.responseText);
