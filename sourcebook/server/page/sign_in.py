@@ -53,7 +53,11 @@ def sign_out(request: Request, fields: Fields, knowledge: WholeKnowledge) -> Res
     was_provider = access_keys.sign_out(knowledge, request.cookies.get(SESSION_COOKIE, ""))
     provider: Provider | None = request.app.state.provider
     further = provider.end_address() if was_provider and provider is not None else None
-    response = RedirectResponse("/sign-in", 303, {"Cache-Control": "no-store"}) if further is None else led_to(request, further)
+    response = (
+        RedirectResponse("/sign-in", 303, {"Cache-Control": "no-store"})
+        if further is None
+        else led_to(request, further)
+    )
     response.delete_cookie(SESSION_COOKIE, httponly=True, samesite="strict", secure=request.url.scheme == "https")
     return response
 
