@@ -303,6 +303,22 @@ def test_a_provider_that_is_away_is_told_at_once_and_asked_once_in_ten_seconds(
         assert len(provider.issuer.asked) == 1
 
 
+def test_a_provider_that_is_gone_or_trickles_lets_nobody_wait_long(
+    base: Stages, provider: LoginProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sourcebook.server.identity.provider.SECONDS", 0.3)
+    with providing(rsa=rsa_key()) as gone:
+        left = gone
+    with signing_in(base, left) as server:
+        answer = Browser(server.client).get("/sign-in/provider")
+        assert (answer.status, "cannot be reached" in problem(answer)) == (503, True)
+        assert Client(server.client.port).get("/sign-in", Accept="text/html").status == 200, "with a key"
+    provider.issuer.seconds_a_byte = 0.05
+    with signing_in(base, provider) as server:
+        answer = Browser(server.client).get("/sign-in/provider")
+        assert (answer.status, "in time" in problem(answer)) == (503, True)
+
+
 @pytest.mark.parametrize(
     ("name", "url"),
     [
