@@ -9,8 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx2
 import pytest
 from mcp import Client
-from mcp.client.auth import OAuthClientProvider, TokenStorage
-from mcp.client.auth.oauth2 import AuthorizationCodeResult
+from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider, TokenStorage
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
 

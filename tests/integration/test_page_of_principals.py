@@ -129,7 +129,7 @@ def test_in_python_the_conversations_of_principals_are_none_of_the_accounts(base
     whole, anna = base.knowledge, base.knowledge.seen_by(["user:anna"])
     chat.script(Chat(f"{SOLD} [1]."))
     whole.ask(QUESTION, "handbook", session="trip")
-    assert anna.ask_sessions() == anna.ask_session("trip") == []
+    assert (anna.ask_sessions(), anna.ask_session("trip")) == ([], [])
     chat.script(Chat("NO_ANSWER"))
     chat.asked.clear()
     assert anna.ask("What does the barnacle mark?", "handbook", session="trip").turns == 1

@@ -86,6 +86,12 @@ Writing = Annotated[Grant, Depends(needing_scope("write"))]
 Administering = Annotated[Grant, Depends(needing_scope("admin"))]
 
 
+def own_address(target: str) -> str:
+    """Return an address of this server; `/` in place of one that leads elsewhere."""
+    is_own = target.startswith("/") and not target.startswith(("//", "/\\")) and target.isprintable()
+    return target if is_own and "\\" not in target else "/"
+
+
 def redirect_to(path: str) -> Response:
     """Lead the browser to a page after a form, so that a reload does not send it again."""
     return RedirectResponse(path, 303, {"Cache-Control": "no-store"})

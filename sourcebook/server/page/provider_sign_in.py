@@ -11,7 +11,8 @@ from sourcebook.server.access import WholeKnowledge
 from sourcebook.server.identity.attempts import Attempt
 from sourcebook.server.identity.provider import Provider
 from sourcebook.server.identity.sign_in_settings import RETURN_PATH
-from sourcebook.server.page.sign_in import LONGEST_ADDRESS, asks_to_sign_in, led_to, own_address
+from sourcebook.server.page.forms import own_address
+from sourcebook.server.page.sign_in import LONGEST_ADDRESS, asks_to_sign_in, led_to
 from sourcebook.server.page.visitors import SESSION_COOKIE, keep
 from sourcebook.server.problems import IssuerError, TokenError
 

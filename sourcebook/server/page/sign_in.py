@@ -10,6 +10,7 @@ from sourcebook.admin.sessions import LONGEST
 from sourcebook.operations import access_keys
 from sourcebook.server.access import WholeKnowledge
 from sourcebook.server.identity.provider import Provider
+from sourcebook.server.page.forms import own_address
 from sourcebook.server.page.rendering import render
 from sourcebook.server.page.visitors import SESSION_COOKIE, Fields, keep, repeats_token
 
@@ -86,9 +87,3 @@ def led_to(request: Request, target: str) -> Response:
     response = render(request, "led_to.html", target=escaped)
     response.headers["Refresh"] = f"0; url={escaped}"
     return response
-
-
-def own_address(target: str) -> str:
-    """Return an address of this server; `/` in place of one that leads elsewhere."""
-    is_own = target.startswith("/") and not target.startswith(("//", "/\\")) and target.isprintable()
-    return target if is_own and "\\" not in target else "/"
