@@ -112,10 +112,15 @@ def without_hidden(connection: Connection, turns: Iterable[AskTurn]) -> list[Ask
 
 
 def _sees_sources(connection: Connection, turn: AskTurn) -> bool:
-    bare = [{uri, uri.rpartition("#")[0], uri.rpartition("?id=")[0]} for uri in turn.sources]  # without a place in it
+    bare = [{uri, _without_place(uri)} for uri in turn.sources]
     sent = {"uris": sorted(set().union(*bare)), "collections": turn.collections}
     seen = {row[0] for row in connection.execute(queries["seen_documents"], sent)}
     return all(each & seen for each in bare)
+
+
+def _without_place(uri: str) -> str:
+    """Return the address of a document of one that may lead to a place in it; routes of scripts begin with `#/`."""
+    return uri.rpartition("?id=" if "#/" in uri or "#!" in uri else "#")[0]
 
 
 def _withheld(turn: AskTurn) -> AskTurn:

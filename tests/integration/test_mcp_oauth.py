@@ -1,7 +1,6 @@
 """Agents by OAuth: the SDK's own client signs in, from the first refusal of this server to the answer of a tool."""
 
 import asyncio
-import json
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -9,14 +8,14 @@ from urllib.parse import parse_qs, urlsplit
 import httpx2
 import pytest
 from mcp import Client
-from mcp.client.auth import OAuthClientProvider, TokenStorage
-from mcp.client.auth.oauth2 import AuthorizationCodeResult
+from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider, TokenStorage
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
 
 from tests.acceptance.processes import free_port
 from tests.integration.http_server import Client as HttpClient
 from tests.integration.http_server import serving
+from tests.integration.page_sign_in import fill_two_documents
 from tests.integration.stages import Stages
 from tests.login_provider import LoginProvider, providing
 from tests.token_issuer import Told, rsa_key
@@ -27,11 +26,7 @@ RETURN = "http://127.0.0.1:1/returned"
 
 def fill(stages: Stages) -> None:
     """A document for everyone, and one for the board."""
-    stages.write("open.md", "# Open\n\nThe barnacle marks high water.")
-    stages.write("board/sale.md", "# Secret sale\n\nThe barnacle is sold for nine guilders.")
-    folder = {"root": str(stages.root), "allowed": {"board/**": ["group:board"], "**": ["everyone"]}}
-    stages.configure(json.dumps({"collections": {stages.collection: {"files": [folder]}}}))
-    stages.run()
+    fill_two_documents(stages)
 
 
 @pytest.fixture

@@ -6,8 +6,11 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+from psycopg import sql
 
 from sourcebook.admin.access_keys import create_key
+from sourcebook.database.queries import queries
+from sourcebook.operations.overviews import seen_collection_names
 from sourcebook.server.identity.on_behalf import PRINCIPALS_HEADER
 from tests.chat_server import Chat, ChatServer
 from tests.integration.http_server import Client, serving
@@ -126,7 +129,7 @@ def test_in_python_the_conversations_of_principals_are_none_of_the_accounts(base
     whole, anna = base.knowledge, base.knowledge.seen_by(["user:anna"])
     chat.script(Chat(f"{SOLD} [1]."))
     whole.ask(QUESTION, "handbook", session="trip")
-    assert anna.ask_sessions() == anna.ask_session("trip") == []
+    assert (anna.ask_sessions(), anna.ask_session("trip")) == ([], [])
     chat.script(Chat("NO_ANSWER"))
     chat.asked.clear()
     assert anna.ask("What does the barnacle mark?", "handbook", session="trip").turns == 1
@@ -161,3 +164,27 @@ def test_collections_exist_in_which_principals_see_a_document(base: Stages, chat
         chat.asked.clear()
         answer = Client(client.port, texts["staff"]).post("/v1/ask", {"question": QUESTION}).json
         assert "treasury" not in json.dumps(answer)
+
+
+def test_names_of_collections_cost_a_probe_of_an_index_however_many_documents_are_hidden(
+    base: Stages, chat: ChatServer
+) -> None:
+    with base.connection() as connection:
+        connection.execute("SET session_replication_role = replica")  # no triggers: they are hidden as they come
+        connection.execute(
+            "INSERT INTO document (collection, source_id, uri, kind, media_type, tags, input_hash, config_hash,"
+            "                      audience_id)"
+            " SELECT collection, source_id, uri || n, kind, media_type, tags, input_hash, config_hash, audience_id"
+            " FROM document, generate_series(1, 20000) n WHERE collection = 'treasury'"
+        )
+        connection.execute("RESET session_replication_role")
+        connection.execute("ANALYZE document")
+    seen = base.knowledge.seen_by(["group:staff"])
+    with seen.database.connection() as connection:
+        explained = sql.SQL("EXPLAIN (ANALYZE, BUFFERS, FORMAT json) ") + queries["seen_collections"]
+        connection.execute(explained)  # plans the function's statement
+        row = connection.execute(explained).fetchone()
+    assert row is not None
+    plan = row[0][0]["Plan"]
+    assert plan["Shared Hit Blocks"] + plan["Shared Read Blocks"] < 60, "of nearly a thousand"
+    assert seen_collection_names(seen) == ["handbook"]

@@ -20,6 +20,7 @@ from sourcebook.server.app import create_app, routers
 from sourcebook.server.identity.open_operations import OPEN
 from sourcebook.server.mcp.catalogue import CHATGPT_TOOLS, TOOLS
 from sourcebook.server.rate_limits import RateLimits
+from sourcebook.server.routes.plain import plain_routes
 from tests.integration.http_server import Client, serving
 from tests.integration.mcp_client import Agent, over_http
 from tests.integration.noting import Noting
@@ -137,7 +138,8 @@ def test_each_route_and_tool_that_is_open_to_principals_exists(noting: Noting) -
     """A name that no route has would open nothing, and a new route is closed until somebody names it."""
     app = create_app(noting, chatgpt=True)
     names = {getattr(route, "operation_id", None) or getattr(route, "name", "") for route in app.routes}
-    for router in (*routers(page), *routers(routes), chat.router, dify.router, open_webui.router):
+    by_hand = list(routers(routes))
+    for router in (*routers(page), *by_hand, plain_routes(by_hand), chat.router, dify.router, open_webui.router):
         names |= {getattr(route, "operation_id", None) or getattr(route, "name", "") for route in router.routes}
     assert {tool.name for tool in (*TOOLS, *CHATGPT_TOOLS)} | names >= OPEN
 

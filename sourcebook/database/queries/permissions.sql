@@ -22,13 +22,8 @@ SELECT set_config('sourcebook.audiences', %(audiences)s, false);
 SELECT set_config('sourcebook.audiences', '', false);
 
 -- name: seen_collections
--- Return the names of the live collections in which the session sees a document, or everyone where it has no audiences.
-SELECT name FROM collection
-WHERE removed_at IS NULL AND EXISTS (
-    SELECT FROM document
-    WHERE document.collection = collection.name AND document.removed_at IS NULL
-      AND audience_id = ANY(coalesce(nullif(current_setting('sourcebook.audiences', true), '')::integer[], '{1}')))
-ORDER BY name;
+-- Return the names of the live collections in which the session sees a document.
+SELECT seen_collections();
 
 -- name: seen_documents
 -- Return which addresses of documents of some collections the session sees.

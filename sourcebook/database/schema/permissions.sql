@@ -80,6 +80,30 @@ BEGIN  -- one plan is made per session, as for passages_of, which looks each pri
 END
 $$;
 
+-- Return the names of the live collections in which the session sees a document, or everyone where it has no audiences; also to
+-- the reader. Each audience is looked up in each collection until there is one: hidden documents cost nothing.
+CREATE FUNCTION seen_collections() RETURNS SETOF text
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = sourcebook, public SET enable_seqscan = off
+AS $$
+DECLARE
+    audiences integer[] := coalesce(nullif(current_setting('sourcebook.audiences', true), '')::integer[], '{1}');
+BEGIN
+    RETURN QUERY
+    SELECT collection.name FROM collection
+    CROSS JOIN LATERAL (
+        SELECT FROM unnest(audiences) AS audience (id)
+        CROSS JOIN LATERAL (
+            SELECT FROM document
+            WHERE document.collection = collection.name AND audience_id = audience.id AND document.removed_at IS NULL
+            LIMIT 1
+        ) found
+        LIMIT 1
+    ) seen
+    WHERE collection.removed_at IS NULL
+    ORDER BY collection.name;
+END
+$$;
+
 -- Return the audience of an item: what item_permission says of it, or else what its source says in `permissions`. With
 -- `by_item` every item has a row there, with `by_record` a record says it itself, with `by_document` the document's own
 -- metadata may, not those given by hand; otherwise the first rule decides whose regular expression fits the URI. An

@@ -49,7 +49,7 @@ class Provider:
 
     @property
     def name(self) -> str:
-        """What the button names."""
+        """Name of the provider on the button."""
         return self.sign_in.name or urlsplit(self.settings.issuer).hostname or self.settings.issuer
 
     def address_for(self, attempt: Attempt) -> str:

@@ -25,7 +25,7 @@ _REASONS: Final[tuple[tuple[type[jwt.PyJWTError], str], ...]] = (
     (jwt.ImmatureSignatureError, "it is not valid yet"),
     (jwt.InvalidAudienceError, "it is for another audience"),
     (jwt.InvalidIssuerError, "another issuer made it"),
-    (jwt.MissingRequiredClaimError, "it lacks a claim that it must have, such as iss, aud or exp"),
+    (jwt.MissingRequiredClaimError, "it lacks one of iss, aud, exp; an ID token also iat, sub"),
     (jwt.InvalidAlgorithmError, "its algorithm is not allowed"),
     (jwt.InvalidSignatureError, "its signature is wrong"),
 )

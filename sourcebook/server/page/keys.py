@@ -67,7 +67,7 @@ def _made(knowledge: KnowledgeBase, form: Form) -> tuple[AccessKey, str]:
         lasts=timedelta(days=int(lifetime)) if lifetime else None,
         limit=min(int(limit[:_DIGITS]), MOST_REQUESTS + 1) if limit else None,
         principals=[each.strip() for each in form.one("principals").splitlines() if each.strip()] or None,
-        on_behalf=cast("OnBehalf", form.one("on_behalf")) or None,
+        on_behalf=cast("OnBehalf | None", form.one("on_behalf") or None),
     )
 
 
@@ -87,7 +87,7 @@ def _shown(
     values: dict[str, Any] = {
         "keys": sorted(keys, key=lambda key: key.state != "valid"),
         "collections": known_collections(knowledge, visitor),
-        "sees_all": visitor.collections is None,
+        "opens_all": visitor.collections is None,
         "scopes": SCOPES,
         "lifetimes": LIFETIMES,
         "ways": WAYS,

@@ -1,12 +1,14 @@
 """The file of the issuer of signed tokens: what it may say, and how a mistake is told."""
 
 import pickle
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from sourcebook.errors import ConfigurationError
 from sourcebook.server.identity.resource_metadata import metadata_url
+from sourcebook.server.identity.sign_in_settings import SECRET_VARIABLE
 from sourcebook.server.identity.token_settings import load_token_settings
 from sourcebook.server.serve_settings import ServeSettings
 
@@ -71,3 +73,40 @@ def test_a_mistake_is_told_with_its_place(tmp_path: Path, text: str, said: str) 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=r"no file .*tokens\.yaml"):
         load_token_settings(tmp_path / "tokens.yaml")
+
+
+SIGN_IN = ISSUER + "audience: a\nsign_in:\n  client_id: page\n"
+
+
+def test_the_page_signs_in_with_a_client_and_its_own_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = SIGN_IN + "  url: https://search.example.org/\n  lasts: 2h\n  scope: [openid, groups]\n"
+    found = load_token_settings(written(tmp_path, text)).sign_in
+    assert found is not None
+    assert (found.return_url, found.lasts) == ("https://search.example.org/sign-in/return", timedelta(hours=2))
+    assert (found.scope, found.name, found.secret) == (("openid", "groups"), None, None)
+    monkeypatch.setenv(SECRET_VARIABLE, " s3cret\n")
+    assert found.secret == "s3cret"
+    assert "s3cret" not in repr(found) + pickle.dumps(found).decode("latin-1"), "no process is sent it"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "url"),
+        ("  url: http://search.example.org\n", "no https URL"),
+        ("  url: https://search.example.org/kb\n", "has a path"),
+        ("  url: https://search.example.org?a=b\n", "has a path"),
+        ("  url: https://anna@search.example.org\n", "no https URL"),
+        ("  url: https://a.example.org\n  scope: [profile]\n", "lacks openid"),
+        ("  url: https://a.example.org\n  scope: ['openid profile']\n", "scope"),
+        ("  url: https://a.example.org\n  scope: []\n", "scope"),
+        ("  url: https://a.example.org\n  lasts: 8d\n", "lasts"),
+        ("  url: https://a.example.org\n  lasts: 0s\n", "lasts"),
+        ("  url: https://a.example.org\n  client_secret: s3cret\n", "client_secret"),
+    ],
+)
+def test_a_mistake_about_signing_in_is_told_where_it_stands(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(ConfigurationError) as error:
+        load_token_settings(written(tmp_path, SIGN_IN + text))
+    assert said in str(error.value)
+    assert "s3cret" not in str(error.value)
