@@ -589,7 +589,7 @@ CREATE TABLE relation_rules (
 
 -- Mark the documents that a statement changed in what decides their names and relations.
 CREATE FUNCTION mark_relations() RETURNS trigger
-LANGUAGE plpgsql SET search_path = sourcebook, public
+LANGUAGE plpgsql SET search_path = sourcebook, public SET enable_nestloop = off  -- of a plan that few rows began with
 AS $$
 BEGIN
     IF TG_OP = 'INSERT' THEN
