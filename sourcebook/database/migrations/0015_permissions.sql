@@ -381,7 +381,8 @@ DECLARE
 BEGIN
     SELECT array_agg(added.id), array_agg(gone.audience_id), array_agg(added.audience_id)
     INTO documents, before, after
-    FROM gone JOIN added USING (id) WHERE gone.audience_id <> added.audience_id;
+    FROM gone FULL JOIN added USING (id)  -- no nested loop, however few rows the plan was made for
+    WHERE gone.audience_id IS DISTINCT FROM added.audience_id;
     IF documents IS NOT NULL THEN
         PERFORM FROM generation ORDER BY id FOR NO KEY UPDATE;
         PERFORM count_documents_for(documents, before, -1);
@@ -606,4 +607,133 @@ BEGIN
 END
 $$;
 
-ALTER FUNCTION mark_relations() SET enable_nestloop = off;
+-- Statements that change many documents take linear time.
+CREATE OR REPLACE FUNCTION mark_relations() RETURNS trigger
+LANGUAGE plpgsql SET search_path = sourcebook, public
+AS $$
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        INSERT INTO relation_mark (collection, document_id) SELECT collection, id FROM added;
+    ELSE
+        INSERT INTO relation_mark (collection, document_id)
+        SELECT added.collection, added.id
+        FROM gone FULL JOIN added ON added.id = gone.id  -- no nested loop, however few rows the plan was made for
+        WHERE (gone.uri, gone.title, gone.metadata, gone.content_hash, gone.removed_at IS NULL)
+            IS DISTINCT FROM (added.uri, added.title, added.metadata, added.content_hash, added.removed_at IS NULL)
+            OR (gone.failure IS NOT NULL AND added.failure IS NULL);  -- they may be what could not be recorded
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION follow_documents() RETURNS trigger
+LANGUAGE plpgsql SET search_path = sourcebook, public
+AS $$
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        INSERT INTO changed_document (collection, document_id) SELECT collection, id FROM added;
+        INSERT INTO tally (collection, kind, items, digest)
+        SELECT collection, CASE WHEN removed_at IS NULL THEN 'documents' ELSE 'removed' END, count(*),
+               coalesce(sum(item_digest(uri, content_hash)) FILTER (WHERE removed_at IS NULL), 0)
+        FROM added GROUP BY 1, 2;
+        INSERT INTO changed_item (collection, uri)
+        SELECT added.collection, marked.uri
+        FROM added
+        JOIN attachment ON attachment.container_sha256 = added.content_sha256
+                       AND attachment.container_parser = added.content_parser
+        CROSS JOIN LATERAL (VALUES (added.uri), (added.uri || '/' || attachment.path)) AS marked (uri);
+    ELSIF TG_OP = 'DELETE' THEN
+        INSERT INTO tally (collection, kind, items, digest)
+        SELECT collection, CASE WHEN removed_at IS NULL THEN 'documents' ELSE 'removed' END, -count(*),
+               -coalesce(sum(item_digest(uri, content_hash)) FILTER (WHERE removed_at IS NULL), 0)
+        FROM gone GROUP BY 1, 2;
+    ELSE
+        INSERT INTO changed_document (collection, document_id)
+        SELECT added.collection, added.id
+        FROM gone FULL JOIN added ON added.id = gone.id  -- no nested loop, however few rows the plan was made for
+        WHERE (gone.content_hash, gone.version, gone.title, gone.language, gone.removed_at IS NULL)
+            IS DISTINCT FROM (added.content_hash, added.version, added.title, added.language, added.removed_at IS NULL);
+        INSERT INTO tally (collection, kind, items, digest)
+        SELECT collection, CASE WHEN is_live THEN 'documents' ELSE 'removed' END, sum(step),
+               coalesce(sum(step * item_digest(uri, content_hash)) FILTER (WHERE is_live), 0)
+        FROM (
+            SELECT moved.*
+            FROM gone
+            FULL JOIN added ON added.id = gone.id
+            CROSS JOIN LATERAL (VALUES
+                (gone.collection, gone.uri, gone.content_hash, gone.removed_at IS NULL, -1),
+                (added.collection, added.uri, added.content_hash, added.removed_at IS NULL, 1)
+            ) AS moved (collection, uri, content_hash, is_live, step)
+            WHERE (gone.uri, gone.content_hash, gone.removed_at IS NULL)
+                IS DISTINCT FROM (added.uri, added.content_hash, added.removed_at IS NULL)
+        ) moved
+        GROUP BY 1, 2;
+        INSERT INTO changed_item (collection, uri)
+        WITH part AS (
+            SELECT gone.id, held.*
+            FROM gone
+            FULL JOIN added ON added.id = gone.id
+            CROSS JOIN LATERAL (VALUES
+                (gone.collection, gone.uri, gone.content_sha256, gone.content_parser, false),
+                (added.collection, added.uri, added.content_sha256, added.content_parser, true)
+            ) AS message (collection, uri, content_sha256, content_parser, is_new)
+            CROSS JOIN LATERAL (
+                SELECT message.collection, message.uri AS message_uri, message.uri || '/' || attachment.path AS uri,
+                       attachment.sha256, attachment.media_type, attachment.skip_reason, message.is_new
+                FROM attachment
+                WHERE attachment.container_sha256 = message.content_sha256
+                  AND attachment.container_parser = message.content_parser
+            ) held
+            WHERE (gone.uri, gone.content_sha256, gone.content_parser)
+                IS DISTINCT FROM (added.uri, added.content_sha256, added.content_parser)
+        )
+        SELECT DISTINCT collection, message_uri FROM part
+        UNION ALL
+        SELECT collection, min(uri) FROM part
+        GROUP BY id, collection, uri, sha256, media_type, skip_reason
+        HAVING count(DISTINCT is_new) = 1;
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION follow_taken_documents() RETURNS trigger
+LANGUAGE plpgsql SET search_path = sourcebook, public
+AS $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM source WHERE kind = 'collection') THEN
+        RETURN NULL;
+    END IF;
+    IF TG_OP = 'INSERT' THEN
+        INSERT INTO changed_item (collection, uri)
+        SELECT rule.collection, added.uri
+        FROM added JOIN source rule ON rule.kind = 'collection' AND rule.location = added.collection
+        WHERE rule.removed_at IS NULL AND added.removed_at IS NULL AND added.content_hash IS NOT NULL
+          AND takes_tags(rule.settings, added.tags);
+    ELSIF TG_OP = 'DELETE' THEN
+        INSERT INTO changed_item (collection, uri)
+        SELECT rule.collection, gone.uri
+        FROM gone JOIN source rule ON rule.kind = 'collection' AND rule.location = gone.collection
+        WHERE rule.removed_at IS NULL AND gone.removed_at IS NULL AND gone.content_hash IS NOT NULL
+          AND takes_tags(rule.settings, gone.tags);
+    ELSE
+        INSERT INTO changed_item (collection, uri)
+        SELECT DISTINCT rule.collection, held.uri
+        FROM gone
+        FULL JOIN added ON added.id = gone.id
+        CROSS JOIN LATERAL (VALUES
+            (gone.collection, gone.uri, gone.tags, gone.removed_at, gone.content_hash),
+            (added.collection, added.uri, added.tags, added.removed_at, added.content_hash)
+        ) AS held (collection, uri, tags, removed_at, content_hash)
+        JOIN source rule ON rule.kind = 'collection' AND rule.location = held.collection
+        WHERE rule.removed_at IS NULL AND held.removed_at IS NULL AND held.content_hash IS NOT NULL
+          AND takes_tags(rule.settings, held.tags)
+          AND (gone.uri, gone.kind, gone.media_type, gone.tags, gone.metadata, gone.content_sha256, gone.content_parser,
+               gone.removed_at IS NULL)
+              IS DISTINCT FROM
+              (added.uri, added.kind, added.media_type, added.tags, added.metadata, added.content_sha256,
+               added.content_parser, added.removed_at IS NULL);
+    END IF;
+    RETURN NULL;
+END
+$$;

@@ -296,7 +296,7 @@ BEGIN
     ELSE
         INSERT INTO changed_document (collection, document_id)
         SELECT added.collection, added.id
-        FROM gone JOIN added ON added.id = gone.id
+        FROM gone FULL JOIN added ON added.id = gone.id  -- no nested loop, however few rows the plan was made for
         WHERE (gone.content_hash, gone.version, gone.title, gone.language, gone.removed_at IS NULL)
             IS DISTINCT FROM (added.content_hash, added.version, added.title, added.language, added.removed_at IS NULL);
         INSERT INTO tally (collection, kind, items, digest)
@@ -305,7 +305,7 @@ BEGIN
         FROM (
             SELECT moved.*
             FROM gone
-            JOIN added ON added.id = gone.id
+            FULL JOIN added ON added.id = gone.id
             CROSS JOIN LATERAL (VALUES
                 (gone.collection, gone.uri, gone.content_hash, gone.removed_at IS NULL, -1),
                 (added.collection, added.uri, added.content_hash, added.removed_at IS NULL, 1)
@@ -318,7 +318,7 @@ BEGIN
         WITH part AS (
             SELECT gone.id, held.*
             FROM gone
-            JOIN added ON added.id = gone.id
+            FULL JOIN added ON added.id = gone.id
             CROSS JOIN LATERAL (VALUES
                 (gone.collection, gone.uri, gone.content_sha256, gone.content_parser, false),
                 (added.collection, added.uri, added.content_sha256, added.content_parser, true)
@@ -403,7 +403,7 @@ BEGIN
         INSERT INTO changed_item (collection, uri)
         SELECT DISTINCT rule.collection, held.uri
         FROM gone
-        JOIN added ON added.id = gone.id
+        FULL JOIN added ON added.id = gone.id
         CROSS JOIN LATERAL (VALUES
             (gone.collection, gone.uri, gone.tags, gone.removed_at, gone.content_hash),
             (added.collection, added.uri, added.tags, added.removed_at, added.content_hash)

@@ -378,7 +378,8 @@ DECLARE
 BEGIN
     SELECT array_agg(added.id), array_agg(gone.audience_id), array_agg(added.audience_id)
     INTO documents, before, after
-    FROM gone JOIN added USING (id) WHERE gone.audience_id <> added.audience_id;
+    FROM gone FULL JOIN added USING (id)  -- no nested loop, however few rows the plan was made for
+    WHERE gone.audience_id IS DISTINCT FROM added.audience_id;
     IF documents IS NOT NULL THEN
         PERFORM FROM generation ORDER BY id FOR NO KEY UPDATE;
         PERFORM count_documents_for(documents, before, -1);
