@@ -121,7 +121,8 @@ def check_collections(connection: Connection, names: Sequence[str]) -> None:
 
 _Source = FilesSource | SiteSource | RepositorySource | RecordSource | TakenDocuments
 _LATER_PARTS: Final = (
-    "description", "taken", "repositories", "records", "usage", "answering", "relations", "types", "synonyms", "allowed", "denied",
+    "description", "taken", "repositories", "records", "usage", "answering", "relations", "types", "synonyms",
+    "allowed", "denied",
 )  # fmt: skip
 _LATER: Final = {
     "chunking": ("context",),
@@ -179,9 +180,8 @@ def record_collection(
         touched += connection.execute(queries["record_source"], {"collection": name, **row}).rowcount
         touched += _permit(connection, name, row["kind"], source.location, _permissions(source, settings))
         places[row["kind"]].append(source.location)
-    uploads = connection.execute(queries["uploads_location"], {"collection": name}).fetchone()
-    if uploads is not None:
-        touched += _permit(connection, name, "uploads", *uploads, settings.permissions(re.escape(*uploads)))
+    for (location,) in connection.execute(queries["uploads_location"], {"collection": name}).fetchall():
+        touched += _permit(connection, name, "uploads", location, settings.permissions(re.escape(location)))
     kept = {"folders": places["files"], "sites": places["site"], "collections": places["collection"]}
     touched += connection.execute(queries["remove_sources"], {"collection": name, **kept}).rowcount
     return touched > 0

@@ -64,7 +64,7 @@ def sound(stages: Stages) -> None:
 
 
 def test_modes_owners_and_groups_are_in_force_at_the_next_look(base: Stages) -> None:
-    """No file is hashed and no passage embedded for them; a folder above counts, too, and unknown numbers have names."""
+    """No file is hashed and no passage embedded for them; folders above count, too, and unknown numbers have names."""
     for name in ("open.md", "hr/pay.md", "own.md", "none.md"):
         path = base.write(name, f"# {name}\n\nThe barnacle of {name}.")
         give(path, 0, 0, 0o644)

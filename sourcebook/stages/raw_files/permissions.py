@@ -11,9 +11,7 @@ from sourcebook.files.posix_readers import FilePermission, PosixReaders
 from sourcebook.files.source import Source
 
 
-def permit_files(
-    connection: Connection, source: Source, files: PosixReaders, entries: Iterable[FileEntry]
-) -> set[str]:
+def permit_files(connection: Connection, source: Source, files: PosixReaders, entries: Iterable[FileEntry]) -> set[str]:
     """Record who may read listed files; return those whose own owner, group, mode or ACL are others than before.
 
     Args:
@@ -32,4 +30,8 @@ def permit_files(
     ]
     if other:
         connection.execute(queries["permit_items"], {"source_id": source.id, "items": Jsonb(other)})
-    return {uri for uri, each in known.items() if each.state != found[uri].state and "" not in (each.state, found[uri].state)}
+    return {
+        uri
+        for uri, each in known.items()
+        if each.state != found[uri].state and "" not in (each.state, found[uri].state)
+    }
