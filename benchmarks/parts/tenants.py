@@ -170,4 +170,5 @@ def _ask(knowledge: KnowledgeBase | SeenKnowledge, name: str, questions: Sequenc
 
 
 def _remove(connection: Connection, name: str) -> None:
+    connection.execute("DELETE FROM document WHERE collection = %s", [name])
     connection.execute("DELETE FROM collection WHERE name = %s", [name])

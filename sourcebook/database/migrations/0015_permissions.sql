@@ -737,3 +737,54 @@ BEGIN
     RETURN NULL;
 END
 $$;
+
+CREATE OR REPLACE FUNCTION follow_raw_files() RETURNS trigger
+LANGUAGE plpgsql SET search_path = sourcebook, public
+AS $$
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        PERFORM mark_items(array_agg(source_id), array_agg(uri)) FROM added;
+        INSERT INTO tally (collection, kind, items, digest)
+        SELECT source.collection, 'raw_files', count(*), coalesce(sum(item_digest(uri, sha256)), 0)
+        FROM added JOIN source ON source.id = added.source_id
+        WHERE added.removed_at IS NULL GROUP BY 1;
+    ELSIF TG_OP = 'DELETE' THEN
+        INSERT INTO tally (collection, kind, items, digest)
+        SELECT source.collection, 'raw_files', -count(*), -coalesce(sum(item_digest(uri, sha256)), 0)
+        FROM gone JOIN source ON source.id = gone.source_id
+        WHERE gone.removed_at IS NULL GROUP BY 1;
+    ELSE
+        PERFORM mark_items(array_agg(gone.source_id), array_agg(gone.uri))
+        FROM gone FULL JOIN added ON added.source_id = gone.source_id AND added.uri = gone.uri  -- as in follow_documents
+        WHERE (gone.media_type, gone.skip_reason, gone.removed_at IS NULL, gone.excluded_at IS NULL, gone.tags)
+            IS DISTINCT FROM
+            (added.media_type, added.skip_reason, added.removed_at IS NULL, added.excluded_at IS NULL, added.tags)
+        HAVING count(*) > 0;
+        -- The files within a file that has other bytes are the same until it is read.
+        INSERT INTO changed_item (collection, uri)
+        SELECT source.collection, moved.uri
+        FROM (
+            SELECT added.source_id, added.uri
+            FROM gone FULL JOIN added ON added.source_id = gone.source_id AND added.uri = gone.uri
+            WHERE gone.sha256 IS DISTINCT FROM added.sha256
+            OFFSET 0
+        ) moved
+        JOIN source ON source.id = moved.source_id;
+        INSERT INTO tally (collection, kind, items, digest)
+        SELECT source.collection, 'raw_files',
+               sum(is_live::integer - was_live::integer),
+               sum(CASE WHEN is_live THEN coalesce(item_digest(uri, sha256), 0) ELSE 0 END
+                   - CASE WHEN was_live THEN coalesce(item_digest(uri, old_sha256), 0) ELSE 0 END)
+        FROM (
+            SELECT added.source_id, added.uri, added.sha256, gone.sha256 AS old_sha256,
+                   added.removed_at IS NULL AS is_live, gone.removed_at IS NULL AS was_live
+            FROM gone FULL JOIN added ON added.source_id = gone.source_id AND added.uri = gone.uri
+            WHERE (gone.sha256, gone.removed_at IS NULL) IS DISTINCT FROM (added.sha256, added.removed_at IS NULL)
+            OFFSET 0
+        ) moved
+        JOIN source ON source.id = moved.source_id
+        GROUP BY 1;
+    END IF;
+    RETURN NULL;
+END
+$$;
