@@ -29,6 +29,7 @@ PARTS = {
     "tables": "--number rows of a table against the same texts as files: first ingest, no change, one row edited",
     "recipes": "the recipes of sources over fakes of their services: 200 changes and faults, records lost or stale",
     "permissions": "--worlds worlds of permissions against an oracle, a probe of one bit, searches, changes",
+    "tenants": "a database for each of --number tenants, 100 at most, against a collection and a group for each in one",
     "delete": "ingest after ten deletions",
     "growth": "status, a page of documents, and publishing a document, in the largest of --sizes against 2,000 files",
     "plan": "the plan of the next ingest among 20,000 files, and its forecasts against the ingests that follow",

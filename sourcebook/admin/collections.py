@@ -127,7 +127,8 @@ def check_collections(connection: Connection, names: Sequence[str]) -> None:
 
 _Source = FilesSource | SiteSource | RepositorySource | RecordSource | TakenDocuments
 _LATER_PARTS: Final = (
-    "description", "taken", "repositories", "records", "usage", "answering", "relations", "types", "synonyms", "allowed", "denied",
+    "description", "taken", "repositories", "records", "usage", "answering", "relations", "types", "synonyms",
+    "allowed", "denied",
 )  # fmt: skip
 _LATER: Final = {
     "chunking": ("context",),
@@ -192,9 +193,8 @@ def record_collection(
         said = _permissions(source, settings)
         touched += _permit(connection, name, row["kind"], source.location, said, actor)
         places[row["kind"]].append(source.location)
-    uploads = connection.execute(queries["uploads_location"], {"collection": name}).fetchone()
-    if uploads is not None:
-        touched += _permit(connection, name, "uploads", *uploads, settings.permissions(re.escape(*uploads)), actor)
+    for (location,) in connection.execute(queries["uploads_location"], {"collection": name}).fetchall():
+        touched += _permit(connection, name, "uploads", location, settings.permissions(re.escape(location)), actor)
     kept = {"folders": places["files"], "sites": places["site"], "collections": places["collection"]}
     touched += connection.execute(queries["remove_sources"], {"collection": name, **kept}).rowcount
     return touched > 0

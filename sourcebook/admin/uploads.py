@@ -226,8 +226,7 @@ def _lock_source(connection: Connection, collection: str) -> _Place:
     made = {"collection": collection, "location": location, "max_bytes": most}
     said = permissions_of_uploads(connection, collection, location)
     connection.execute(queries["make_uploads_source"], {**made, "permissions": said})
-    row = connection.execute(queries["lock_uploads_source"], {"collection": collection}).fetchone()
-    assert row is not None
+    (row,) = connection.execute(queries["lock_uploads_source"], {"collection": collection}).fetchall()
     return _Place(*row)
 
 

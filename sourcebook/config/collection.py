@@ -88,7 +88,7 @@ _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(://|::)")
 class FilesSource(SourcePermissions):
     """A folder of files on this machine or at any fsspec URL."""
 
-    allowed: Literal["posix"] | Principals | dict[Pattern, Principals] | None = Field(
+    allowed: Literal["posix"] | Principals | dict[Pattern, Principals] | None = Field(  # type: ignore[assignment]  # one more
         default=None,
         description="a list of principals such as [group:board, user:anna@example.org]; a mapping from patterns to "
         'such lists, of which the first that fits a path decides, such as {"hr/**": [group:hr], "**": [everyone]}; or '

@@ -100,7 +100,7 @@ class SourcePermissions(Permissions):
         return self.documents_decide
 
     def within(self, collection: Permissions) -> Self:
-        """Return the permissions with those of the collection: its `allowed` where these have none, its `denied` as well."""
+        """Return the permissions with the collection's `allowed`, where these have none, and its `denied`."""
         allowed = collection.allowed if self.allowed is None else self.allowed
         return self.model_copy(update={"allowed": allowed, "denied": (*self.denied, *collection.denied)})
 

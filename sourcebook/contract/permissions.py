@@ -15,9 +15,9 @@ class PermissionReason(PlainValues):
     kind: ReasonKind
     """`unset`: the source says nothing, so that everyone sees it; `rule`: the source's `allowed`; `unmatched`: none of
     its patterns fits, so that nobody sees it; `document`: front matter or metadata of the document; `invalid`: these
-    are no list of principals, so that nobody sees it; `record`: the field of the record; `upload`: who uploaded it named
-    them; `file`: owner, group, mode and ACL of the file and of the folders above it; `original`: it is a copy, and seen
-    as its original, which the next reason is of."""
+    are no list of principals, so that nobody sees it; `record`: the field of the record; `upload`: who uploaded it has
+    named them; `file`: owner, group, mode and ACL of the file and of the folders above it; `original`: it is a copy,
+    and seen as its original, which the next reason is of."""
     collection: str
     uri: str
     """URI of the document."""

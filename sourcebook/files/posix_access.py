@@ -101,7 +101,7 @@ def access_of(status: os.stat_result, acl: bytes | None, wanted: int) -> Access:
 
 
 def _entries(acl: bytes) -> Iterator[tuple[int, int, int]]:
-    """Yield tag, permissions and number of each entry of an ACL, as Linux gives it: a version, then eight bytes each."""
+    """Yield tag, permissions and number of each entry of an ACL of Linux: a version, then eight bytes each."""
     size = _HEADER.size
     if len(acl) < size or _HEADER.unpack(acl[:size])[0] != _VERSION or (len(acl) - size) % _ENTRY.size:
         raise ValueError("an ACL of an unknown form")

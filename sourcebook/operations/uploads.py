@@ -38,7 +38,7 @@ def upload(
         content: the bytes, or a file that is read to its end in constant memory.
         tags: of the document; where empty, those of the version before.
         title: shown in place of the document's own; "" takes it back, None leaves it.
-        allowed: principals who see the document, or one; None for those of the version before, otherwise of the collection.
+        allowed: principals who see the document, or one; None for those of the version before, or of the collection.
         actor: who uploads it.
 
     Raises:

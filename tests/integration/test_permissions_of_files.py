@@ -9,12 +9,17 @@ import struct
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
 
+from orchestration.watch import FolderWatch
+from sourcebook.files.watching import WatchedSource, changes_at_rest
+from sourcebook.stages.raw_files import collection_sources
 from tests.integration.stages import Stages
 from tests.permissions.counts import wrong_counts
+from tests.waiting import wait_until
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files to others")
 DAEMON, BIN = pwd.getpwnam("daemon").pw_uid, grp.getgrnam("bin").gr_gid
@@ -59,7 +64,7 @@ def sound(stages: Stages) -> None:
 
 
 def test_modes_owners_and_groups_are_in_force_at_the_next_look(base: Stages) -> None:
-    """No file is hashed and no passage embedded for them; a folder above counts, too, and unknown numbers have names."""
+    """No file is hashed and no passage embedded for them; folders above count, too, and unknown numbers have names."""
     for name in ("open.md", "hr/pay.md", "own.md", "none.md"):
         path = base.write(name, f"# {name}\n\nThe barnacle of {name}.")
         give(path, 0, 0, 0o644)
@@ -172,3 +177,35 @@ def test_links_and_attachments(base: Stages) -> None:
     assert base.knowledge.seen_by([]).documents() == []
     assert len(base.knowledge.seen_by(["user:root"]).documents()) == everything
     sound(base)
+
+
+def test_the_watch_hears_of_other_modes(base: Stages) -> None:
+    """Of a file, and of a folder with files: its comparison of the source is a look."""
+    for name in ("a.md", "hr/b.md"):
+        give(base.write(name, f"# {name}\n\nThe barnacle."), 0, 0, 0o644)
+    (base.root / "hr").chmod(0o755)
+    base.run()
+    stop, heard = Event(), set()
+    with base.connection() as connection:
+        (source,) = collection_sources(connection, base.collection)
+    watched = WatchedSource(base.collection, source)
+    try:
+        changes = changes_at_rest([str(base.root)], stop, {})
+        next(changes)
+        (base.root / "a.md").chmod(0o600)
+        (base.root / "hr").chmod(0o700)
+
+        def hear() -> bool:
+            heard.update(uri for path in next(changes) for uri in watched.changed_files(path) or ())
+            return {base.uri("a.md"), base.uri("hr/b.md")} <= heard
+
+        wait_until(hear)
+    finally:
+        stop.set()
+        changes.close()
+    selection = FolderWatch(base.root.parent / "sourcebook.yaml", base.database, Event())._selection(
+        base.collection, sorted(heard)
+    )
+    assert selection is not None
+    assert seen(base) == set()
+    assert len(seen(base, "user:root")) == 2

@@ -4,8 +4,10 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import psutil
 import pytest
 from psycopg import sql
+from psycopg.types.json import Jsonb
 
 from sourcebook.config.permissions import PERMISSION_FIELDS
 from sourcebook.database.queries import queries
@@ -211,3 +213,21 @@ def test_the_second_wall_hides_every_row_of_a_hidden_document(stages: Stages) ->
     assert {table for table, count in counts.items() if count == (0,)} == unwritten
     guarded = stages.rows("SELECT tablename AS name FROM pg_policies WHERE policyname = 'seen'")
     assert {row["name"] for row in guarded} == tables - {"item", "source_item", "present_attachment"}
+
+
+def test_permissions_of_many_documents_change_in_linear_time(stages: Stages) -> None:
+    """Also where the session has updated none before, as `apply` does: a plan for few rows compares each with each."""
+    configure(stages, allowed=["everyone"])
+    with stages.connection() as connection:
+        connection.execute(
+            "INSERT INTO document (collection, source_id, uri, kind, media_type, tags, input_hash, config_hash) "
+            "SELECT collection, id, 'file:///x/' || n, 'file', 'text/markdown', '{}', '', '' "
+            "FROM source, generate_series(1, 4000) n"
+        )
+        connection.execute("UPDATE document SET audience_id = 1 WHERE false")
+        (backend,) = connection.execute("SELECT pg_backend_pid()").fetchone() or (0,)
+        before = psutil.Process(backend).cpu_times()
+        connection.execute("UPDATE source SET permissions = %s", [Jsonb({"rules": [], "denied": []})])
+        after = psutil.Process(backend).cpu_times()
+        assert connection.execute("SELECT count(*) FROM document WHERE audience_id = 2").fetchone() == (4000,)
+    assert after.user - before.user < 10, "each with each takes more than a minute"

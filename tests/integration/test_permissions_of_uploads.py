@@ -129,7 +129,7 @@ def test_attachments_and_copies_follow_an_upload(base: Stages) -> None:
 
 
 def test_a_key_that_writes_opens_nothing_that_is_there(base: Stages) -> None:
-    """It may name who sees its own new name; others for an older one need the scope admin; principals upload nothing."""
+    """It may name who sees a new name; others for an older one need the scope admin; principals upload nothing."""
     writer, admin = key(base, "writer", "write"), key(base, "admin", "admin")
     anna = key(base, "anna", principals=["user:anna"])
     with serving(base.knowledge, requires_key=True) as anyone:

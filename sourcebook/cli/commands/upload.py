@@ -50,7 +50,8 @@ def upload(
     """Store copies of files in the knowledge base, and ask for documents to be made of them.
 
     Each has a name; other bytes under the same name are its next version, the same ones change nothing. Without
-    `--tag` the tags of the version before stay, without `--allowed` who sees it. The files themselves may go: the copies are in the store of uploads.
+    `--tag` the tags of the version before stay, without `--allowed` those who see it. The files themselves may go: the
+    copies are in the store of uploads.
 
     **Example:** `sourcebook upload report.pdf -c handbook --tag finance`, then `sourcebook ingest handbook`
     """

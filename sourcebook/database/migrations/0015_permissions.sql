@@ -223,11 +223,26 @@ BEGIN
         DELETE FROM item_permission WHERE source_id = NEW.id;
     END IF;
     IF NEW.kind = 'uploads' OR NEW.permissions IS NULL OR (NEW.permissions ->> 'by_document')::boolean
-       OR (NEW.permissions ->> 'by_record')::boolean OR NEW.permissions ? 'by_item' THEN
+       OR (NEW.permissions ->> 'by_record')::boolean THEN
         UPDATE document SET audience_id = found.audience_id
         FROM (SELECT id, audience_for(source_id, uri, coalesce(own_metadata, metadata)) AS audience_id
               FROM document WHERE source_id = NEW.id OFFSET 0) found
         WHERE document.id = found.id AND document.audience_id <> found.audience_id;
+        RETURN NULL;
+    END IF;
+    IF NEW.permissions ? 'by_item' THEN
+        WITH said AS MATERIALIZED (
+            SELECT allowed, denied, audience_of(
+                allowed, denied || ARRAY(SELECT jsonb_array_elements_text(NEW.permissions -> 'denied'))) AS audience_id
+            FROM (SELECT DISTINCT allowed, denied FROM item_permission WHERE source_id = NEW.id) each
+        )
+        UPDATE document SET audience_id = coalesce(said.audience_id, 2)
+        FROM document known
+        LEFT JOIN item_permission item ON item.source_id = known.source_id AND item.uri = known.uri
+        LEFT JOIN said ON said.allowed = item.allowed AND said.denied = item.denied
+        WHERE known.source_id = NEW.id AND document.id = known.id
+          AND document.audience_id <> coalesce(said.audience_id, 2)
+          AND NOT EXISTS (SELECT FROM attachment_roots(NEW.collection) AS inside WHERE inside.uri = known.uri);
         RETURN NULL;
     END IF;
     WITH rule AS MATERIALIZED (
@@ -275,11 +290,16 @@ CREATE FUNCTION follow_item_permissions() RETURNS trigger
 LANGUAGE plpgsql SET search_path = sourcebook, public
 AS $$
 BEGIN
-    UPDATE document SET audience_id = found.audience_id
-    FROM (SELECT known.id, audience_for(known.source_id, known.uri, coalesce(known.own_metadata, known.metadata)) AS audience_id
-          FROM changed JOIN document known ON known.source_id = changed.source_id AND known.uri = changed.uri
-          OFFSET 0) found
-    WHERE document.id = found.id AND document.audience_id <> found.audience_id;
+    WITH said AS MATERIALIZED (
+        SELECT each.*, source.collection,
+               audience_of(allowed, denied || ARRAY(SELECT jsonb_array_elements_text(source.permissions -> 'denied'))) AS audience_id
+        FROM (SELECT DISTINCT source_id, allowed, denied FROM changed) each JOIN source ON source.id = each.source_id
+        WHERE source.kind = 'uploads' OR source.permissions ? 'by_item'
+    )
+    UPDATE document SET audience_id = said.audience_id
+    FROM changed JOIN said USING (source_id, allowed, denied)
+    WHERE document.collection = said.collection AND document.uri = changed.uri AND document.source_id = changed.source_id
+      AND document.audience_id <> said.audience_id;
     RETURN NULL;
 END
 $$;
@@ -702,6 +722,188 @@ BEGIN
               CROSS JOIN LATERAL (SELECT coalesce(sum(cardinality(positions)), 0) AS length FROM unnest(lexemes)) words
               GROUP BY 1) part
         WHERE id = part.generation_id;
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+-- Statements that change many documents take linear time.
+CREATE OR REPLACE FUNCTION mark_relations() RETURNS trigger
+LANGUAGE plpgsql SET search_path = sourcebook, public
+AS $$
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        INSERT INTO relation_mark (collection, document_id) SELECT collection, id FROM added;
+    ELSE
+        INSERT INTO relation_mark (collection, document_id)
+        SELECT added.collection, added.id
+        FROM gone FULL JOIN added ON added.id = gone.id  -- no nested loop, however few rows the plan was made for
+        WHERE (gone.uri, gone.title, gone.metadata, gone.content_hash, gone.removed_at IS NULL)
+            IS DISTINCT FROM (added.uri, added.title, added.metadata, added.content_hash, added.removed_at IS NULL)
+            OR (gone.failure IS NOT NULL AND added.failure IS NULL);  -- they may be what could not be recorded
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION follow_documents() RETURNS trigger
+LANGUAGE plpgsql SET search_path = sourcebook, public
+AS $$
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        INSERT INTO changed_document (collection, document_id) SELECT collection, id FROM added;
+        INSERT INTO tally (collection, kind, items, digest)
+        SELECT collection, CASE WHEN removed_at IS NULL THEN 'documents' ELSE 'removed' END, count(*),
+               coalesce(sum(item_digest(uri, content_hash)) FILTER (WHERE removed_at IS NULL), 0)
+        FROM added GROUP BY 1, 2;
+        INSERT INTO changed_item (collection, uri)
+        SELECT added.collection, marked.uri
+        FROM added
+        JOIN attachment ON attachment.container_sha256 = added.content_sha256
+                       AND attachment.container_parser = added.content_parser
+        CROSS JOIN LATERAL (VALUES (added.uri), (added.uri || '/' || attachment.path)) AS marked (uri);
+    ELSIF TG_OP = 'DELETE' THEN
+        INSERT INTO tally (collection, kind, items, digest)
+        SELECT collection, CASE WHEN removed_at IS NULL THEN 'documents' ELSE 'removed' END, -count(*),
+               -coalesce(sum(item_digest(uri, content_hash)) FILTER (WHERE removed_at IS NULL), 0)
+        FROM gone GROUP BY 1, 2;
+    ELSE
+        INSERT INTO changed_document (collection, document_id)
+        SELECT added.collection, added.id
+        FROM gone FULL JOIN added ON added.id = gone.id  -- no nested loop, however few rows the plan was made for
+        WHERE (gone.content_hash, gone.version, gone.title, gone.language, gone.removed_at IS NULL)
+            IS DISTINCT FROM (added.content_hash, added.version, added.title, added.language, added.removed_at IS NULL);
+        INSERT INTO tally (collection, kind, items, digest)
+        SELECT collection, CASE WHEN is_live THEN 'documents' ELSE 'removed' END, sum(step),
+               coalesce(sum(step * item_digest(uri, content_hash)) FILTER (WHERE is_live), 0)
+        FROM (
+            SELECT moved.*
+            FROM gone
+            FULL JOIN added ON added.id = gone.id
+            CROSS JOIN LATERAL (VALUES
+                (gone.collection, gone.uri, gone.content_hash, gone.removed_at IS NULL, -1),
+                (added.collection, added.uri, added.content_hash, added.removed_at IS NULL, 1)
+            ) AS moved (collection, uri, content_hash, is_live, step)
+            WHERE (gone.uri, gone.content_hash, gone.removed_at IS NULL)
+                IS DISTINCT FROM (added.uri, added.content_hash, added.removed_at IS NULL)
+        ) moved
+        GROUP BY 1, 2;
+        INSERT INTO changed_item (collection, uri)
+        WITH part AS (
+            SELECT gone.id, held.*
+            FROM gone
+            FULL JOIN added ON added.id = gone.id
+            CROSS JOIN LATERAL (VALUES
+                (gone.collection, gone.uri, gone.content_sha256, gone.content_parser, false),
+                (added.collection, added.uri, added.content_sha256, added.content_parser, true)
+            ) AS message (collection, uri, content_sha256, content_parser, is_new)
+            CROSS JOIN LATERAL (
+                SELECT message.collection, message.uri AS message_uri, message.uri || '/' || attachment.path AS uri,
+                       attachment.sha256, attachment.media_type, attachment.skip_reason, message.is_new
+                FROM attachment
+                WHERE attachment.container_sha256 = message.content_sha256
+                  AND attachment.container_parser = message.content_parser
+            ) held
+            WHERE (gone.uri, gone.content_sha256, gone.content_parser)
+                IS DISTINCT FROM (added.uri, added.content_sha256, added.content_parser)
+        )
+        SELECT DISTINCT collection, message_uri FROM part
+        UNION ALL
+        SELECT collection, min(uri) FROM part
+        GROUP BY id, collection, uri, sha256, media_type, skip_reason
+        HAVING count(DISTINCT is_new) = 1;
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION follow_taken_documents() RETURNS trigger
+LANGUAGE plpgsql SET search_path = sourcebook, public
+AS $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM source WHERE kind = 'collection') THEN
+        RETURN NULL;
+    END IF;
+    IF TG_OP = 'INSERT' THEN
+        INSERT INTO changed_item (collection, uri)
+        SELECT rule.collection, added.uri
+        FROM added JOIN source rule ON rule.kind = 'collection' AND rule.location = added.collection
+        WHERE rule.removed_at IS NULL AND added.removed_at IS NULL AND added.content_hash IS NOT NULL
+          AND takes_tags(rule.settings, added.tags);
+    ELSIF TG_OP = 'DELETE' THEN
+        INSERT INTO changed_item (collection, uri)
+        SELECT rule.collection, gone.uri
+        FROM gone JOIN source rule ON rule.kind = 'collection' AND rule.location = gone.collection
+        WHERE rule.removed_at IS NULL AND gone.removed_at IS NULL AND gone.content_hash IS NOT NULL
+          AND takes_tags(rule.settings, gone.tags);
+    ELSE
+        INSERT INTO changed_item (collection, uri)
+        SELECT DISTINCT rule.collection, held.uri
+        FROM gone
+        FULL JOIN added ON added.id = gone.id
+        CROSS JOIN LATERAL (VALUES
+            (gone.collection, gone.uri, gone.tags, gone.removed_at, gone.content_hash),
+            (added.collection, added.uri, added.tags, added.removed_at, added.content_hash)
+        ) AS held (collection, uri, tags, removed_at, content_hash)
+        JOIN source rule ON rule.kind = 'collection' AND rule.location = held.collection
+        WHERE rule.removed_at IS NULL AND held.removed_at IS NULL AND held.content_hash IS NOT NULL
+          AND takes_tags(rule.settings, held.tags)
+          AND (gone.uri, gone.kind, gone.media_type, gone.tags, gone.metadata, gone.content_sha256, gone.content_parser,
+               gone.removed_at IS NULL)
+              IS DISTINCT FROM
+              (added.uri, added.kind, added.media_type, added.tags, added.metadata, added.content_sha256,
+               added.content_parser, added.removed_at IS NULL);
+    END IF;
+    RETURN NULL;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION follow_raw_files() RETURNS trigger
+LANGUAGE plpgsql SET search_path = sourcebook, public
+AS $$
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        PERFORM mark_items(array_agg(source_id), array_agg(uri)) FROM added;
+        INSERT INTO tally (collection, kind, items, digest)
+        SELECT source.collection, 'raw_files', count(*), coalesce(sum(item_digest(uri, sha256)), 0)
+        FROM added JOIN source ON source.id = added.source_id
+        WHERE added.removed_at IS NULL GROUP BY 1;
+    ELSIF TG_OP = 'DELETE' THEN
+        INSERT INTO tally (collection, kind, items, digest)
+        SELECT source.collection, 'raw_files', -count(*), -coalesce(sum(item_digest(uri, sha256)), 0)
+        FROM gone JOIN source ON source.id = gone.source_id
+        WHERE gone.removed_at IS NULL GROUP BY 1;
+    ELSE
+        PERFORM mark_items(array_agg(gone.source_id), array_agg(gone.uri))
+        FROM gone FULL JOIN added ON added.source_id = gone.source_id AND added.uri = gone.uri  -- as in follow_documents
+        WHERE (gone.media_type, gone.skip_reason, gone.removed_at IS NULL, gone.excluded_at IS NULL, gone.tags)
+            IS DISTINCT FROM
+            (added.media_type, added.skip_reason, added.removed_at IS NULL, added.excluded_at IS NULL, added.tags)
+        HAVING count(*) > 0;
+        -- The files within a file that has other bytes are the same until it is read.
+        INSERT INTO changed_item (collection, uri)
+        SELECT source.collection, moved.uri
+        FROM (
+            SELECT added.source_id, added.uri
+            FROM gone FULL JOIN added ON added.source_id = gone.source_id AND added.uri = gone.uri
+            WHERE gone.sha256 IS DISTINCT FROM added.sha256
+            OFFSET 0
+        ) moved
+        JOIN source ON source.id = moved.source_id;
+        INSERT INTO tally (collection, kind, items, digest)
+        SELECT source.collection, 'raw_files',
+               sum(is_live::integer - was_live::integer),
+               sum(CASE WHEN is_live THEN coalesce(item_digest(uri, sha256), 0) ELSE 0 END
+                   - CASE WHEN was_live THEN coalesce(item_digest(uri, old_sha256), 0) ELSE 0 END)
+        FROM (
+            SELECT added.source_id, added.uri, added.sha256, gone.sha256 AS old_sha256,
+                   added.removed_at IS NULL AS is_live, gone.removed_at IS NULL AS was_live
+            FROM gone FULL JOIN added ON added.source_id = gone.source_id AND added.uri = gone.uri
+            WHERE (gone.sha256, gone.removed_at IS NULL) IS DISTINCT FROM (added.sha256, added.removed_at IS NULL)
+            OFFSET 0
+        ) moved
+        JOIN source ON source.id = moved.source_id
+        GROUP BY 1;
     END IF;
     RETURN NULL;
 END

@@ -89,27 +89,34 @@ BEGIN
         WHERE gone.removed_at IS NULL GROUP BY 1;
     ELSE
         PERFORM mark_items(array_agg(gone.source_id), array_agg(gone.uri))
-        FROM gone JOIN added ON added.source_id = gone.source_id AND added.uri = gone.uri
+        FROM gone FULL JOIN added ON added.source_id = gone.source_id AND added.uri = gone.uri  -- as in follow_documents
         WHERE (gone.media_type, gone.skip_reason, gone.removed_at IS NULL, gone.excluded_at IS NULL, gone.tags)
             IS DISTINCT FROM
             (added.media_type, added.skip_reason, added.removed_at IS NULL, added.excluded_at IS NULL, added.tags)
         HAVING count(*) > 0;
         -- The files within a file that has other bytes are the same until it is read.
         INSERT INTO changed_item (collection, uri)
-        SELECT source.collection, added.uri
-        FROM gone
-        JOIN added ON added.source_id = gone.source_id AND added.uri = gone.uri
-        JOIN source ON source.id = added.source_id
-        WHERE gone.sha256 IS DISTINCT FROM added.sha256;
+        SELECT source.collection, moved.uri
+        FROM (
+            SELECT added.source_id, added.uri
+            FROM gone FULL JOIN added ON added.source_id = gone.source_id AND added.uri = gone.uri
+            WHERE gone.sha256 IS DISTINCT FROM added.sha256
+            OFFSET 0
+        ) moved
+        JOIN source ON source.id = moved.source_id;
         INSERT INTO tally (collection, kind, items, digest)
         SELECT source.collection, 'raw_files',
-               sum((added.removed_at IS NULL)::integer - (gone.removed_at IS NULL)::integer),
-               sum(CASE WHEN added.removed_at IS NULL THEN coalesce(item_digest(added.uri, added.sha256), 0) ELSE 0 END
-                   - CASE WHEN gone.removed_at IS NULL THEN coalesce(item_digest(gone.uri, gone.sha256), 0) ELSE 0 END)
-        FROM gone
-        JOIN added ON added.source_id = gone.source_id AND added.uri = gone.uri
-        JOIN source ON source.id = gone.source_id
-        WHERE (gone.sha256, gone.removed_at IS NULL) IS DISTINCT FROM (added.sha256, added.removed_at IS NULL)
+               sum(is_live::integer - was_live::integer),
+               sum(CASE WHEN is_live THEN coalesce(item_digest(uri, sha256), 0) ELSE 0 END
+                   - CASE WHEN was_live THEN coalesce(item_digest(uri, old_sha256), 0) ELSE 0 END)
+        FROM (
+            SELECT added.source_id, added.uri, added.sha256, gone.sha256 AS old_sha256,
+                   added.removed_at IS NULL AS is_live, gone.removed_at IS NULL AS was_live
+            FROM gone FULL JOIN added ON added.source_id = gone.source_id AND added.uri = gone.uri
+            WHERE (gone.sha256, gone.removed_at IS NULL) IS DISTINCT FROM (added.sha256, added.removed_at IS NULL)
+            OFFSET 0
+        ) moved
+        JOIN source ON source.id = moved.source_id
         GROUP BY 1;
     END IF;
     RETURN NULL;
@@ -296,7 +303,7 @@ BEGIN
     ELSE
         INSERT INTO changed_document (collection, document_id)
         SELECT added.collection, added.id
-        FROM gone JOIN added ON added.id = gone.id
+        FROM gone FULL JOIN added ON added.id = gone.id  -- no nested loop, however few rows the plan was made for
         WHERE (gone.content_hash, gone.version, gone.title, gone.language, gone.removed_at IS NULL)
             IS DISTINCT FROM (added.content_hash, added.version, added.title, added.language, added.removed_at IS NULL);
         INSERT INTO tally (collection, kind, items, digest)
@@ -305,7 +312,7 @@ BEGIN
         FROM (
             SELECT moved.*
             FROM gone
-            JOIN added ON added.id = gone.id
+            FULL JOIN added ON added.id = gone.id
             CROSS JOIN LATERAL (VALUES
                 (gone.collection, gone.uri, gone.content_hash, gone.removed_at IS NULL, -1),
                 (added.collection, added.uri, added.content_hash, added.removed_at IS NULL, 1)
@@ -318,7 +325,7 @@ BEGIN
         WITH part AS (
             SELECT gone.id, held.*
             FROM gone
-            JOIN added ON added.id = gone.id
+            FULL JOIN added ON added.id = gone.id
             CROSS JOIN LATERAL (VALUES
                 (gone.collection, gone.uri, gone.content_sha256, gone.content_parser, false),
                 (added.collection, added.uri, added.content_sha256, added.content_parser, true)
@@ -403,7 +410,7 @@ BEGIN
         INSERT INTO changed_item (collection, uri)
         SELECT DISTINCT rule.collection, held.uri
         FROM gone
-        JOIN added ON added.id = gone.id
+        FULL JOIN added ON added.id = gone.id
         CROSS JOIN LATERAL (VALUES
             (gone.collection, gone.uri, gone.tags, gone.removed_at, gone.content_hash),
             (added.collection, added.uri, added.tags, added.removed_at, added.content_hash)

@@ -641,7 +641,7 @@ BEGIN
     ELSE
         INSERT INTO relation_mark (collection, document_id)
         SELECT added.collection, added.id
-        FROM gone JOIN added ON added.id = gone.id
+        FROM gone FULL JOIN added ON added.id = gone.id  -- no nested loop, however few rows the plan was made for
         WHERE (gone.uri, gone.title, gone.metadata, gone.content_hash, gone.removed_at IS NULL)
             IS DISTINCT FROM (added.uri, added.title, added.metadata, added.content_hash, added.removed_at IS NULL)
             OR (gone.failure IS NOT NULL AND added.failure IS NULL);  -- they may be what could not be recorded

@@ -217,11 +217,26 @@ BEGIN
         DELETE FROM item_permission WHERE source_id = NEW.id;
     END IF;
     IF NEW.kind = 'uploads' OR NEW.permissions IS NULL OR (NEW.permissions ->> 'by_document')::boolean
-       OR (NEW.permissions ->> 'by_record')::boolean OR NEW.permissions ? 'by_item' THEN
+       OR (NEW.permissions ->> 'by_record')::boolean THEN
         UPDATE document SET audience_id = found.audience_id
         FROM (SELECT id, audience_for(source_id, uri, coalesce(own_metadata, metadata)) AS audience_id
               FROM document WHERE source_id = NEW.id OFFSET 0) found
         WHERE document.id = found.id AND document.audience_id <> found.audience_id;
+        RETURN NULL;
+    END IF;
+    IF NEW.permissions ? 'by_item' THEN
+        WITH said AS MATERIALIZED (
+            SELECT allowed, denied, audience_of(
+                allowed, denied || ARRAY(SELECT jsonb_array_elements_text(NEW.permissions -> 'denied'))) AS audience_id
+            FROM (SELECT DISTINCT allowed, denied FROM item_permission WHERE source_id = NEW.id) each
+        )
+        UPDATE document SET audience_id = coalesce(said.audience_id, 2)
+        FROM document known
+        LEFT JOIN item_permission item ON item.source_id = known.source_id AND item.uri = known.uri
+        LEFT JOIN said ON said.allowed = item.allowed AND said.denied = item.denied
+        WHERE known.source_id = NEW.id AND document.id = known.id
+          AND document.audience_id <> coalesce(said.audience_id, 2)
+          AND NOT EXISTS (SELECT FROM attachment_roots(NEW.collection) AS inside WHERE inside.uri = known.uri);
         RETURN NULL;
     END IF;
     WITH rule AS MATERIALIZED (
@@ -269,11 +284,16 @@ CREATE FUNCTION follow_item_permissions() RETURNS trigger
 LANGUAGE plpgsql SET search_path = sourcebook, public
 AS $$
 BEGIN
-    UPDATE document SET audience_id = found.audience_id
-    FROM (SELECT known.id, audience_for(known.source_id, known.uri, coalesce(known.own_metadata, known.metadata)) AS audience_id
-          FROM changed JOIN document known ON known.source_id = changed.source_id AND known.uri = changed.uri
-          OFFSET 0) found
-    WHERE document.id = found.id AND document.audience_id <> found.audience_id;
+    WITH said AS MATERIALIZED (
+        SELECT each.*, source.collection,
+               audience_of(allowed, denied || ARRAY(SELECT jsonb_array_elements_text(source.permissions -> 'denied'))) AS audience_id
+        FROM (SELECT DISTINCT source_id, allowed, denied FROM changed) each JOIN source ON source.id = each.source_id
+        WHERE source.kind = 'uploads' OR source.permissions ? 'by_item'
+    )
+    UPDATE document SET audience_id = said.audience_id
+    FROM changed JOIN said USING (source_id, allowed, denied)
+    WHERE document.collection = said.collection AND document.uri = changed.uri AND document.source_id = changed.source_id
+      AND document.audience_id <> said.audience_id;
     RETURN NULL;
 END
 $$;

@@ -53,8 +53,8 @@ _Tags = Annotated[
 _Allowed = Annotated[
     list[str] | None,
     Query(
-        description="Principals who see the documents, such as `group:board`; without any, those of the version before, "
-        "otherwise of the collection. For a name that was uploaded before, others need the scope `admin`.",
+        description="Principals who see the documents, such as `group:board`; without any, those of the version "
+        "before, or else of the collection. For a name that was uploaded before, others need the scope `admin`.",
     ),
 ]
 _REFUSALS: Final = failures(415, 507)
