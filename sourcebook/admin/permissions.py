@@ -42,7 +42,7 @@ def _told(permissions: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
     if permissions is None:
         return None
     rest = {name: value for name, value in permissions.items() if name != "rules" and value}
-    return {"allowed": {each.get("pattern") or "**": each["allowed"] for each in permissions["rules"]}, **rest}
+    return {"allowed": {each.get("pattern") or "**": each["allowed"] for each in permissions.get("rules", ())}, **rest}
 
 
 def permissions(

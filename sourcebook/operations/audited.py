@@ -9,6 +9,7 @@ from dataclasses import fields, is_dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
+from sourcebook.config.principals import principal_set
 from sourcebook.contract.fields import listed_names
 from sourcebook.contract.originals import Original
 from sourcebook.model.acting import account, acting_as, present_actor
@@ -55,7 +56,7 @@ def _record(knowledge: Opened, operation: str, answer: object, given: dict[str, 
         operation,
         documents_in(answer),
         question=given.get("query") or given.get("question"),
-        principals=knowledge.principals if principals is None else {*principals, "everyone"},
+        principals=knowledge.principals if principals is None else principal_set(principals),
         asked=listed_names(collections),
     )
 
