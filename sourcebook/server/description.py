@@ -44,6 +44,7 @@ _TAGGED: Final[dict[str, frozenset[str]]] = {
     "add_source": frozenset({"201"}),
     "get_document": frozenset({"200", "304"}),
     "change_document": frozenset({"200"}),
+    "curate_document": frozenset({"200"}),
     "get_original": frozenset({"200", "206", "304"}),
     "get_page_image": frozenset({"200", "304"}),
 }

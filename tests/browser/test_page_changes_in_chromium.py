@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import FilePayload, Page, expect
 
-from sourcebook.server.page.rendering import STATIC
 from tests.browser.page_tab import Tabs
 from tests.checkout import EXAMPLES
 from tests.integration.http_server import serving
@@ -153,14 +152,3 @@ def test_a_document_is_tagged_removed_and_opened_at_its_page_without_scripts(bas
         assert outer["x"] <= inner["x"] < inner["x"] + inner["width"] <= outer["x"] + outer["width"]
         assert outer["y"] <= inner["y"] < inner["y"] + inner["height"] <= outer["y"] + outer["height"]
         assert inner["height"] < outer["height"] / 20  # a line of text
-
-
-def test_the_scripts_of_each_page_stay_small() -> None:
-    templates = {each.name: each.read_text() for each in (STATIC.parent / "templates").glob("*.html")}
-    block = re.compile(r"{% block scripts %}(.*?){% endblock %}", re.DOTALL)
-    (usual,) = block.findall(templates["base.html"])
-    assert "page.js" in templates["base.html"]
-    for name, template in templates.items():
-        scripts = "page.js" + " ".join(block.findall(template) or [usual]).replace("{{ super() }}", usual)
-        loaded = set(re.findall(r"[a-z.-]+\.js", scripts))
-        assert sum((STATIC / each).stat().st_size for each in loaded) <= 60_000, (name, loaded)

@@ -68,7 +68,11 @@ def _sides(
 ) -> list[tuple[GenerationState, list[Compared]]]:
     """Return what each generation finds."""
     found = [
-        list(knowledge.search(query, name, _COMPARED, generation=state.id, min_relevance=0, log=False))
+        list(
+            knowledge.search(
+                query, name, _COMPARED, generation=state.id, group_by="document", min_relevance=0, log=False
+            )
+        )
         for state in chosen
     ]
     places: list[dict[int, int]] = [{}, {}]
@@ -82,7 +86,7 @@ def _sides(
 
 
 def _moved(place: int, other: int | None) -> str:
-    """Return where a document stands on the other side, whose best passage is at `other`."""
+    """Return where a document stands on the other side."""
     if other is None:
         return "not among them"
     return "at the same place" if other == place else f"at place {other}"

@@ -1,5 +1,6 @@
 """Addresses and names on pages."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -51,8 +52,16 @@ def test_a_source_opens_at_its_page_second_or_anchor() -> None:
     )
 
 
-def test_the_scripts_are_small_and_the_vendored_one_has_its_licence() -> None:
-    assert sum(file.stat().st_size for file in STATIC.glob("*.js")) <= 60_000
+def test_the_scripts_of_each_page_are_small_and_the_vendored_one_has_its_licence() -> None:
+    templates = {each.name: each.read_text(encoding="utf-8") for each in (STATIC.parent / "templates").glob("*.html")}
+    block = re.compile(r"{% block scripts %}(.*?){% endblock %}", re.DOTALL)
+    (usual,) = block.findall(templates["base.html"])
+    of_all = set(re.findall(r"static\('([a-z.-]+\.js)'\)", block.sub("", templates["base.html"])))
+    assert of_all == {"page.js"}
+    for name, template in templates.items():
+        of_page = " ".join(block.findall(template) or [usual]).replace("{{ super() }}", usual)
+        loaded = of_all | set(re.findall(r"static\('([a-z.-]+\.js)'\)", of_page))
+        assert sum((STATIC / each).stat().st_size for each in loaded) <= 60_000, (name, loaded)
     assert "Zero-Clause BSD" in (STATIC / "htmx.LICENSE").read_text(encoding="utf-8")
 
 
