@@ -33,7 +33,7 @@ from sensors.collections import collections_sensor
 from sensors.due_pages import due_pages_sensor
 from sensors.moved_repositories import moved_repositories_sensor
 from sensors.requested_work import requested_work_sensor
-from sourcebook.config.explain import explain_without_values
+from sourcebook.config.explain import problems_without_values
 from sourcebook.config.loading import Configuration, ConfigurationFile, configuration_path, configured_time_zone
 from sourcebook.errors import ConfigurationError
 
@@ -123,7 +123,7 @@ def given_configuration(content: Mapping[str, Any], path: Path, *, folder: Path 
     try:
         file = ConfigurationFile.model_validate(dict(content), context={"folder": folder or path.parent})
     except ValidationError as error:
-        raise ConfigurationError(explain_without_values(error, ConfigurationFile)) from None
+        raise ConfigurationError("; ".join(problems_without_values(error, ConfigurationFile))) from None
     return Configuration(path=path, collections=file.collections, time_zone=file.time_zone, groups=file.groups)
 
 
