@@ -70,6 +70,8 @@ class SeenKnowledge(KnowledgeBase):
     It shares the models and the connections of the knowledge base that it is of, which closes them.
     """
 
+    principals: frozenset[str]
+
     def __init__(self, whole: KnowledgeBase, principals: frozenset[str]) -> None:
         from sourcebook.database.seen_connections import SeenDatabase
 

@@ -9,9 +9,9 @@ import pytest
 from psycopg import sql
 
 from sourcebook.admin.access_keys import create_key
+from sourcebook.config.principals import PRINCIPALS_HEADER
 from sourcebook.database.queries import queries
 from sourcebook.operations.overviews import seen_collection_names
-from sourcebook.server.identity.on_behalf import PRINCIPALS_HEADER
 from tests.chat_server import Chat, ChatServer
 from tests.integration.http_server import Client, serving
 from tests.integration.inert_pages import Page
