@@ -50,7 +50,11 @@ class _Given:
     """Vectors of the questions, without a model."""
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
+        """Return a vector."""
         return np.random.default_rng(len(text)).normal(size=DIMENSIONS).astype(np.float32)
+
+    def close(self) -> None:
+        """Do nothing."""
 
 
 class _Effort:
