@@ -46,7 +46,7 @@ def memberships(groups: Groups) -> list[tuple[str, str]]:
 
 
 class Permissions(Settings):
-    """Who may see the documents of a source, or of a collection."""
+    """Permissions of a source, or of a collection: who may see its documents."""
 
     allowed: Principals | dict[Pattern, Principals] | None = Field(
         default=None,

@@ -21,7 +21,7 @@ _USER_OBJ, _USER, _GROUP_OBJ, _GROUP, _MASK, _OTHER = 0x01, 0x02, 0x04, 0x08, 0x
 
 
 class Access(NamedTuple):
-    """Who may do one thing with one file or folder."""
+    """Users and groups who may do one thing with one file or folder."""
 
     owner: int
     owner_may: bool

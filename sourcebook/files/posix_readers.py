@@ -1,4 +1,4 @@
-"""Who may read the files of a folder of this machine, as the file system says it now."""
+"""Readers of the files of a folder of this machine, as the file system says it now."""
 
 import errno
 import grp
@@ -31,7 +31,7 @@ class FilePermission(NamedTuple):
 
 
 class PosixReaders:
-    """Who may read files during one look: accounts and folders are looked up once."""
+    """Readers of files during one look: accounts and folders are looked up once."""
 
     def __init__(self) -> None:
         self._accounts = _Accounts()

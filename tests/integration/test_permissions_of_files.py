@@ -185,7 +185,8 @@ def test_the_watch_hears_of_other_modes(base: Stages) -> None:
         give(base.write(name, f"# {name}\n\nThe barnacle."), 0, 0, 0o644)
     (base.root / "hr").chmod(0o755)
     base.run()
-    stop, heard = Event(), set()
+    stop = Event()
+    heard: set[str] = set()
     with base.connection() as connection:
         (source,) = collection_sources(connection, base.collection)
     watched = WatchedSource(base.collection, source)

@@ -178,7 +178,7 @@ def test_each_face_takes_principals(base: Stages) -> None:
     assert seen(base, "group:board") == {"Tides"}
     assert seen(base, "group:hr") == {"Knots"}
     with pytest.raises(AccessError):
-        base.knowledge.seen_by(["user:anna"]).upload(base.collection, "a.md", TIDES)  # type: ignore[attr-defined]
+        base.knowledge.seen_by(["user:anna"]).upload(base.collection, "a.md", TIDES)
 
 
 def test_an_export_keeps_who_sees_an_upload(base: Stages, tmp_path: Path, create_database: CreateDatabase) -> None:

@@ -121,7 +121,10 @@ def test_every_setting_is_in_the_docs() -> None:
     keys += [f"relations.{name}" for name in RelationSettings.model_fields]
     keys += [f"synonyms.{name}" for name in SynonymSettings.model_fields]
     parts = {"files", "sites", "taken", "chunking", "embedding", "generations", "speech", "parsing", "evaluation"}
+    keys += ["allowed", "denied"]
     parts |= {
+        "allowed",
+        "denied",
         "description",
         "shards",
         "repositories",

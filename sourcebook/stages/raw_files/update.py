@@ -210,7 +210,7 @@ class _Comparison:
         self._selection = selection
         self._reads = reads
         self.readers = PosixReaders() if source.has_permissions and reads else None
-        """Who may read the files; None where that decides nothing."""
+        """Readers of the files; None where that decides nothing."""
         self.settles = not (selection.documents or selection.only_failed or selection.force)
         self.revisions: dict[str, int] = {}
         """Revisions of the folders of the ledger, read before any of their rows."""
