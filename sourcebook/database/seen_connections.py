@@ -28,7 +28,7 @@ class SeenConnections:
         self._readers = readers
         self._principals = sorted(principals)
         self._told = local()
-        """What the connection sees that was lent to this thread last; its spare one sees the same."""
+        """Audiences of the connection that was lent to this thread last, which its spare one sees, too."""
 
     @property
     def check_outs(self) -> int:

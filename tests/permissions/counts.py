@@ -8,7 +8,7 @@ _WORDS = """
 SELECT 'lexeme', generation_id, token, audience_id, kept.entries, counted.entries
 FROM (
     SELECT generation_id, token, audience_id, sum(entries)::integer AS entries
-    FROM lexeme_audience JOIN audience_count ON audience_count.id = count_id
+    FROM lexeme_audience JOIN (SELECT id AS count_id, audience_id FROM audience_count) audience USING (count_id)
     GROUP BY 1, 2, 3 HAVING sum(entries) <> 0
 ) kept
 FULL JOIN (
@@ -22,7 +22,7 @@ UNION ALL
 SELECT 'configuration', generation_id, name, audience_id, kept.entries, counted.entries
 FROM (
     SELECT generation_id, name, audience_id, sum(entries)::bigint AS entries, sum(total_length)::bigint AS total_length
-    FROM configuration_audience JOIN audience_count ON audience_count.id = count_id
+    FROM configuration_audience JOIN (SELECT id AS count_id, audience_id FROM audience_count) audience USING (count_id)
     GROUP BY 1, 2, 3 HAVING sum(entries) <> 0 OR sum(total_length) <> 0
 ) kept
 FULL JOIN (

@@ -307,9 +307,10 @@ CREATE TRIGGER item_permissions_changed AFTER UPDATE ON item_permission REFERENC
 -- stand under a number of their own, so that those of documents which all get another audience need not be written again.
 CREATE TABLE audience_count (
     id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    audience_id integer NOT NULL       -- it may have several, whose sum counts
+    generation_id bigint NOT NULL REFERENCES generation (id) ON DELETE CASCADE,
+    audience_id integer NOT NULL       -- it may have several in a generation, whose sum counts
 );
-CREATE INDEX audience_count_audience ON audience_count (audience_id, id);
+CREATE INDEX audience_count_audience ON audience_count (audience_id, generation_id, id);
 CREATE TABLE lexeme_audience (
     generation_id bigint NOT NULL,     -- its deletion deletes these rows
     token text COLLATE "C" NOT NULL,
@@ -338,15 +339,16 @@ $$;
 CREATE TRIGGER counts_gone_with_generation AFTER DELETE ON generation
     FOR EACH ROW EXECUTE FUNCTION delete_lexeme_audiences();
 
--- Return the number under which an audience is counted; it is made where there is none.
-CREATE FUNCTION count_of(audience integer) RETURNS integer
+-- Return the number under which an audience is counted in a generation; it is made where there is none.
+CREATE FUNCTION count_of(generation bigint, audience integer) RETURNS integer
 LANGUAGE plpgsql SET search_path = sourcebook, public
 AS $$
 DECLARE
-    found integer := (SELECT id FROM audience_count WHERE audience_id = audience ORDER BY id LIMIT 1);
+    found integer := (
+        SELECT id FROM audience_count WHERE audience_id = audience AND generation_id = generation ORDER BY id LIMIT 1);
 BEGIN
     IF found IS NULL THEN
-        INSERT INTO audience_count (audience_id) VALUES (audience) RETURNING id INTO found;
+        INSERT INTO audience_count (generation_id, audience_id) VALUES (generation, audience) RETURNING id INTO found;
     END IF;
     RETURN found;
 END
@@ -370,19 +372,28 @@ CREATE FUNCTION count_for_audiences(given seen_entry[], step integer) RETURNS vo
 LANGUAGE plpgsql SET search_path = sourcebook, public
 AS $$
 DECLARE
-    audiences integer[] := ARRAY(SELECT DISTINCT audience_id FROM unnest(given));
-    counts integer[] := ARRAY(SELECT count_of(audience) FROM unnest(audiences) WITH ORDINALITY AS each (audience, place) ORDER BY place);
+    counted jsonb := (
+        SELECT jsonb_object_agg(generation_id || ' ' || audience_id, count_of(generation_id, audience_id))
+        FROM (SELECT DISTINCT generation_id, audience_id FROM unnest(given)) each);
 BEGIN
+    WITH words AS (
+        SELECT generation_id, audience_id, word.lexeme AS token, step * count(*) AS entries
+        FROM unnest(given) CROSS JOIN LATERAL unnest(lexemes) AS word
+        GROUP BY GROUPING SETS ((generation_id, word.lexeme, audience_id), (generation_id, word.lexeme))
+    )
     INSERT INTO lexeme_audience AS held (generation_id, token, count_id, entries)
-    SELECT generation_id, word.lexeme, coalesce(counts[array_position(audiences, audience_id)], 0), step * count(*)
-    FROM unnest(given) CROSS JOIN LATERAL unnest(lexemes) AS word
-    GROUP BY GROUPING SETS ((generation_id, word.lexeme, audience_id), (generation_id, word.lexeme))
+    SELECT generation_id, token, coalesce((counted ->> (generation_id || ' ' || audience_id))::integer, 0), entries FROM words
     ON CONFLICT (generation_id, token, count_id) DO UPDATE SET entries = held.entries + excluded.entries;
+    WITH part AS (
+        SELECT generation_id, audience_id, configuration, step * count(*) AS entries,
+               step * sum(keyword_length(lexemes)) AS total_length
+        FROM unnest(given)
+        GROUP BY GROUPING SETS ((generation_id, configuration, audience_id), (generation_id, configuration))
+    )
     INSERT INTO configuration_audience AS held (generation_id, name, count_id, entries, total_length)
-    SELECT generation_id, configuration, coalesce(counts[array_position(audiences, audience_id)], 0), step * count(*),
-           step * sum(keyword_length(lexemes))
-    FROM unnest(given)
-    GROUP BY GROUPING SETS ((generation_id, configuration, audience_id), (generation_id, configuration))
+    SELECT generation_id, configuration, coalesce((counted ->> (generation_id || ' ' || audience_id))::integer, 0),
+           entries, total_length
+    FROM part
     ON CONFLICT (generation_id, name, count_id) DO UPDATE
         SET entries = held.entries + excluded.entries, total_length = held.total_length + excluded.total_length;
 END
@@ -412,24 +423,32 @@ BEGIN
 END
 $$;
 
--- Give the counts of audiences whose documents have all got the same other one to that one: no entry is read. Return the
--- former audiences.
-CREATE FUNCTION rename_counted_audiences(before integer[], after integer[]) RETURNS integer[]
+-- Give the counts of audiences whose documents of a collection have all got the same other one to that one: no entry is
+-- read. Return the documents.
+CREATE FUNCTION rename_counted_audiences(documents bigint[], before integer[], after integer[]) RETURNS bigint[]
 LANGUAGE plpgsql SET search_path = sourcebook, public
 AS $$
 DECLARE
-    whole integer[];
+    whole bigint[];
     open integer[];
 BEGIN
-    WITH moved AS (
-        SELECT former, min(later) AS later FROM unnest(before, after) AS given (former, later)
-        WHERE former <> 1 GROUP BY former HAVING count(DISTINCT later) = 1
+    WITH moved AS MATERIALIZED (
+        SELECT collection, former, min(later) AS later, array_agg(document.id) AS ids
+        FROM unnest(documents, before, after) AS given (id, former, later)
+        JOIN document USING (id)
+        WHERE former <> 1 GROUP BY collection, former HAVING count(DISTINCT later) = 1
+    ), together AS MATERIALIZED (
+        SELECT * FROM moved
+        WHERE NOT EXISTS (SELECT FROM document WHERE audience_id = former AND document.collection = moved.collection)
     ), renamed AS (
-        UPDATE audience_count held SET audience_id = later FROM moved
-        WHERE held.audience_id = former AND NOT EXISTS (SELECT FROM document WHERE document.audience_id = former)
-        RETURNING former, later, held.id
+        UPDATE audience_count held SET audience_id = later
+        FROM together JOIN generation USING (collection)
+        WHERE held.audience_id = former AND held.generation_id = generation.id
+        RETURNING later, held.id
     )
-    SELECT array_agg(former), array_agg(id) FILTER (WHERE later = 1) INTO whole, open FROM renamed;
+    SELECT (SELECT array_agg(id) FROM together CROSS JOIN LATERAL unnest(ids) AS id),
+           (SELECT array_agg(id) FROM renamed WHERE later = 1)
+    INTO whole, open;
     IF open IS NOT NULL THEN  -- what everyone sees is not counted
         UPDATE lexeme_audience held SET entries = held.entries - part.entries
         FROM (SELECT generation_id, token, sum(entries) AS entries
@@ -483,7 +502,7 @@ DECLARE
     documents bigint[];
     before integer[];
     after integer[];
-    whole integer[];
+    whole bigint[];
 BEGIN
     -- No join: the plan of a session that began with one document would compare each of many with each.
     SELECT array_agg(id), array_agg(former), array_agg(later) INTO documents, before, after
@@ -496,10 +515,11 @@ BEGIN
     WHERE former <> later;
     IF documents IS NOT NULL THEN
         PERFORM FROM generation ORDER BY id FOR NO KEY UPDATE;
-        whole := rename_counted_audiences(before, after);
+        whole := rename_counted_audiences(documents, before, after);
         PERFORM count_documents_for(array_agg(id), array_agg(former), -1),
                 count_documents_for(array_agg(id), array_agg(later), 1)
-        FROM unnest(documents, before, after) AS moved (id, former, later) WHERE former <> ALL(whole);
+        FROM unnest(documents, before, after) AS moved (id, former, later)
+        WHERE id NOT IN (SELECT unnest(whole));
         UPDATE document copy SET audience_id = moved.audience_id
         FROM document moved, source rule
         WHERE moved.id = ANY(documents) AND rule.kind = 'collection' AND rule.location = moved.collection
