@@ -38,7 +38,7 @@ _WORLDS_A_TRIAL = 4
 """Worlds for which the probe hides one document."""
 _TRIALS = 2_000
 _LEAST_PROBABILITY = 0.001
-"""Of six pairs, one is as improbable by chance in one run of 160."""
+"""One of six pairs is as improbable by chance in one run of 160."""
 _GROUPS = 100
 """Groups of the large library; each is of one document in a hundred."""
 _PRINCIPALS = 20

@@ -105,9 +105,14 @@ def _share_failures(description: dict[str, Any]) -> None:
     for operations in description["paths"].values():
         for operation in operations.values():
             for status, answer in operation["responses"].items():
-                name = HTTPStatus(int(status)).phrase.title().replace(" ", "") if status.isdigit() else ""
-                if MEDIA_TYPE in answer.get("content", {}) and shared.setdefault(name, answer) == answer:
-                    operation["responses"][status] = _reference("responses", name)
+                content: dict[str, Any] = answer.get("content", {}) if status.startswith(("4", "5")) else {}
+                for media_type, held in content.items():
+                    phrase = HTTPStatus(int(status)).phrase.title().replace(" ", "")
+                    of_others = held["schema"]["$ref"].rpartition("/")[2]
+                    for name in [phrase] if media_type == MEDIA_TYPE else [of_others, of_others + phrase]:
+                        if shared.setdefault(name, answer) == answer:
+                            operation["responses"][status] = _reference("responses", name)
+                            break
 
 
 def _drop_titles(part: Any) -> None:

@@ -4,7 +4,6 @@ ALTER TABLE source_record ADD COLUMN allowed text[];
 ALTER TABLE document ADD COLUMN audience_id integer NOT NULL DEFAULT 1;
 CREATE INDEX document_audience ON document (audience_id, id);
 CREATE INDEX document_sight ON document (id) INCLUDE (audience_id);
-ALTER FUNCTION mark_relations() SET enable_nestloop = off;
 
 -- Who may see a document: a set of principals that may and one that may not, whatever else they may. Documents that the
 -- same principals see share a row. Row 1 is everyone, row 2 nobody.

@@ -633,7 +633,7 @@ CREATE TABLE relation_rules (
 
 -- Mark the documents that a statement changed in what decides their names and relations.
 CREATE FUNCTION mark_relations() RETURNS trigger
-LANGUAGE plpgsql SET search_path = sourcebook, public SET enable_nestloop = off  -- a plan is kept, and one row may be first
+LANGUAGE plpgsql SET search_path = sourcebook, public
 AS $$
 BEGIN
     IF TG_OP = 'INSERT' THEN

@@ -40,17 +40,8 @@ class OpenAIError(BaseModel):
 
 
 FAILURES: Final[dict[int | str, dict[str, Any]]] = {
-    number: {"model": OpenAIError, "description": said}
-    for number, said in (
-        (400, "Not allowed"),
-        (401, "No valid key"),
-        (403, "The key does not allow it"),
-        (404, "No such model"),
-        (413, "Too large"),
-        (422, "A value is not allowed"),
-        (429, "Too many requests"),
-        (503, "The model or the database cannot be reached"),
-    )
+    number: {"model": OpenAIError, "description": "`error.message` says what is wrong, and what to do."}
+    for number in (400, 401, 403, 404, 413, 422, 429, 503)
 }
 """Descriptions of the answers to requests that fail."""
 

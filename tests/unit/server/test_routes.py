@@ -35,12 +35,13 @@ def test_every_route_says_what_it_does_and_how_it_fails(description: dict[str, A
             assert operation["description"].endswith(".")
             assert "operationId" in operation
             if OF_OPENAI.fullmatch(path):
-                refused = operation["responses"]["404"]["content"]["application/json"]["schema"]
-                assert refused == {"$ref": "#/components/schemas/OpenAIError"}
+                assert operation["responses"]["404"] == {"$ref": "#/components/responses/OpenAIError"}
             elif path.startswith("/v1/"):
                 assert operation["responses"]["404"] == {"$ref": "#/components/responses/NotFound"}
-    failed = description["components"]["responses"]["NotFound"]["content"]
-    assert failed == {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDetails"}}}
+    failed = description["components"]["responses"]
+    assert failed["NotFound"]["content"] == {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDetails"}}}
+    refused = failed["OpenAIError"]["content"]
+    assert refused == {"application/json": {"schema": {"$ref": "#/components/schemas/OpenAIError"}}}
 
 
 def test_the_server_opens_no_connection() -> None:
