@@ -48,8 +48,7 @@ WHERE source.collection = %(collection)s AND kept.sound_sha256 = transcript.soun
     WHERE transcribed.sound_sha256 = transcript.sound_sha256 AND transcribed.engine = transcript.engine);
 
 -- name: forget_unheld_lexemes
--- Delete the words of a generation that no entry holds, where its collection stores placeholders: those that audiences
--- are counted for, too.
+-- Delete the words that no entry holds, counts of audiences included, where a collection stores placeholders.
 WITH redacting AS (
     SELECT FROM collection
     WHERE collection.name = %(collection)s AND collection.settings #>> '{redaction,at}' = 'ingest'
