@@ -11,10 +11,10 @@ from sourcebook.operations.opened import Opened
 from sourcebook.operations.table import Operation, Operations
 
 if TYPE_CHECKING:
-    from sourcebook.admin.readings import ReadingAudit
     from sourcebook.context.context_cache import ContextCache
     from sourcebook.contract.ask_sessions import AskTurn
     from sourcebook.database.database import Database
+    from sourcebook.operations.reading_audit import ReadingAudit
     from sourcebook.parsing.reading_child import ReadingChild
     from sourcebook.search.ranking.state import SearchResources
 

@@ -18,9 +18,9 @@ from sourcebook.operations.contents import show
 from sourcebook.operations.principals import KEYWORD
 
 if TYPE_CHECKING:
-    from sourcebook.admin.readings import ShownDocument
     from sourcebook.contract.answers import AskEvent
     from sourcebook.operations.opened import Opened
+    from sourcebook.operations.reading_audit import ShownDocument
 
 P = ParamSpec("P")
 Answer = TypeVar("Answer")
@@ -79,7 +79,7 @@ def documents_in(answer: object) -> Iterator[ShownDocument]:
     elif is_dataclass(answer) and not isinstance(answer, type):
         collection, uri = getattr(answer, "collection", None), getattr(answer, "uri", None)
         if collection is not None and uri is not None and hasattr(answer, "document_id"):
-            from sourcebook.admin.readings import ShownDocument
+            from sourcebook.operations.reading_audit import ShownDocument
 
             yield ShownDocument(collection, uri, answer.document_id)
         for field in fields(answer):

@@ -15,7 +15,6 @@ from sourcebook.model.closing import Closing
 if TYPE_CHECKING:
     from psycopg import Connection
 
-    from sourcebook.admin.readings import ReadingAudit
     from sourcebook.context.context_cache import ContextCache
     from sourcebook.contract.ask_sessions import AskTurn
     from sourcebook.database.database import Database
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from sourcebook.database.pool import ConnectionPool, StatementLimits
     from sourcebook.database.replica import Replica
     from sourcebook.embedding.embedder import QueryEmbedder
+    from sourcebook.operations.reading_audit import ReadingAudit
     from sourcebook.parsing.reading_child import ReadingChild
     from sourcebook.search.ranking.state import SearchResources
 
@@ -105,7 +105,7 @@ class Opened(Closing):
         """Recorder of answers, for collections that keep an audit."""
         with self._lock:
             if self._audit is None:
-                from sourcebook.admin.readings import ReadingAudit
+                from sourcebook.operations.reading_audit import ReadingAudit
 
                 self._audit = ReadingAudit(self._writing)
             return self._audit

@@ -124,7 +124,7 @@ def find_scope(
         raise UnknownCollectionError(unknown_collections(missing, known))
     _check_chosen(generations, [each for each in chosen if each[0] in names])
     curated: dict[int, float] = {}
-    if rows and rows[0]["is_curated"]:
+    if any(row["is_curated"] for row in rows):
         curated = dict(connection.execute(queries["curated_documents"], {"collections": sorted(names)}).fetchall())
     return SearchScope(
         tuple(

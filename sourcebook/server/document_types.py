@@ -12,7 +12,7 @@ from sourcebook.contract.documents import RemovedItem
 from sourcebook.contract.work import WorkRequest
 from sourcebook.errors import FailureClass
 from sourcebook.model.page_picture import Box
-from sourcebook.server.request_models import Sent, Whole
+from sourcebook.server.request_models import Number, Sent, Whole
 
 MOST_RETRIED = 1_000
 """Documents of one request, at most."""
@@ -65,7 +65,7 @@ class Curation(Sent):
         json_schema_extra={"examples": [{"boost": 0, "reason": "withdrawn, see the new leaflet"}]}
     )
 
-    boost: float = Field(
+    boost: Number = Field(
         ge=0,
         le=GREATEST_BOOST,
         description=f"0 hides it from search; a factor from {LEAST_BOOST:g} to {GREATEST_BOOST:g} takes its passages "

@@ -80,7 +80,15 @@ def test_collection_folder_site_wait_search_cite_and_remove_by_calls_alone(workp
 
 def own_workers() -> list[psutil.Process]:
     """The processes that do the work of a server that this process has started."""
-    return [each for each in psutil.Process().children(recursive=True) if "request_worker" in " ".join(each.cmdline())]
+    return [each for each in psutil.Process().children(recursive=True) if "request_worker" in command_line(each)]
+
+
+def command_line(process: psutil.Process) -> str:
+    """Return what a process was started with; nothing of one that has ended meanwhile."""
+    try:
+        return " ".join(process.cmdline())
+    except psutil.NoSuchProcess:
+        return ""
 
 
 def lives(process: psutil.Process) -> bool:

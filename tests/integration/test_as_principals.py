@@ -11,7 +11,7 @@ from sourcebook.async_knowledge_base import AsyncKnowledgeBase
 from sourcebook.client.remote_knowledge_base import RemoteKnowledgeBase
 from sourcebook.errors import AccessError, UnknownDocumentError
 from sourcebook.knowledge_base import KnowledgeBase
-from sourcebook.operations.seen import OPEN
+from sourcebook.operations.seen import READING
 from tests.checkout import EXAMPLES
 from tests.integration.http_server import serving
 from tests.integration.stages import Stages
@@ -81,7 +81,7 @@ def test_operations_are_asked_as_principals_see_them(knowledge: KnowledgeBase) -
     assert {
         *("search", "similar", "context", "ask", "documents", "count_documents", "show", "related", "diff"),
         *("original", "page_image"),
-    } == OPEN
+    } == READING
     with pytest.raises(AccessError, match="not open"):
         knowledge.seen_by(BOARD).search("barnacle", as_principals=BOARD)
 

@@ -20,7 +20,7 @@ from sourcebook.command.app import app
 from sourcebook.contract.readings import Reading
 from sourcebook.errors import AccessError, DatabaseError
 from sourcebook.knowledge_base import KnowledgeBase
-from sourcebook.operations.seen import OPEN
+from sourcebook.operations.seen import READING
 from tests.chat_server import ChatServer
 from tests.checkout import EXAMPLES
 from tests.integration.http_server import Client, serving
@@ -103,7 +103,7 @@ def test_each_open_operation_records_the_documents_that_it_answered(base: Stages
         "page_image": lambda: {"report.pdf"} if board.page_image("report.pdf", 1).png else set(),
         "ask": lambda: {*named(board.ask("Where is the barnacle found?", answering=answering).sources)},
     }
-    assert asked.keys() == OPEN
+    assert asked.keys() == READING
     for name, ask in asked.items():
         documents = ask()
         reading = one(base)

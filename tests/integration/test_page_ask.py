@@ -236,7 +236,7 @@ def test_questions_count_as_requests_of_the_key(base: Stages, chat: ChatServer) 
         asked = {"q": QUESTION, "collection": "handbook"}
         answers = [browser.send("/ask/events", asked, headers={"HX-Request": "true"}) for _ in range(6)]
         assert [answers[0].status, answers[-1].status] == [200, 429]
-        assert b'class="lead"' in answers[-1].content  # the sentence that the page's script shows
+        assert b'class="notice wrong"' in answers[-1].content  # the sentence that the page's script shows
         assert len(chat.asked) == sum(each.status == 200 for each in answers) <= 4
 
 

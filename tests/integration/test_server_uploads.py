@@ -195,7 +195,7 @@ def test_each_file_of_a_body_has_an_outcome(base: Stages) -> None:
             end_work(connection, number, "succeeded", failed=0)
         (unread,) = client.get(f"/v1/work-requests/{number}").json["unread"]
         assert (unread["uri"], unread["state"], bool(unread["reason"])) == (program["uri"], "skipped", True)
-        assert f"{unread['uri']}: {unread['reason']}" in html.unescape(client.get(f"/work/{number}").content.decode())
+        assert f">wrong.exe: {unread['reason']}" in html.unescape(client.get(f"/work/{number}").content.decode())
         changed = client.request("PATCH", path, b'{"title": "High water"}', {"Content-Type": "application/json"})
         assert (changed.status, changed.json["given_title"]) == (200, "High water")
         found = client.post("/v1/search", {"query": "barnacle", "mode": "keyword"}).json["results"]

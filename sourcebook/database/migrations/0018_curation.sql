@@ -6,6 +6,21 @@ ALTER TABLE document
     ADD COLUMN curated_because text;
 CREATE INDEX document_curated ON document (collection) WHERE boost <> 1;
 
+-- Collections with a document that was once hidden or boosted by hand: a search of others asks for none.
+CREATE TABLE curated_collection (
+    collection text PRIMARY KEY REFERENCES collection (name) ON DELETE CASCADE
+);
+CREATE FUNCTION note_curation() RETURNS trigger
+LANGUAGE plpgsql SET search_path = sourcebook, public
+AS $$
+BEGIN
+    INSERT INTO curated_collection VALUES (NEW.collection) ON CONFLICT DO NOTHING;
+    RETURN NULL;
+END
+$$;
+CREATE TRIGGER documents_noted_as_curated AFTER INSERT OR UPDATE OF boost ON document
+    FOR EACH ROW WHEN (NEW.boost <> 1) EXECUTE FUNCTION note_curation();
+
 -- Curation by hand: copies in collections that take a document follow it, new ones and those that are there.
 CREATE FUNCTION take_curation() RETURNS trigger
 LANGUAGE plpgsql SET search_path = sourcebook, public

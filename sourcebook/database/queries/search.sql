@@ -28,7 +28,8 @@ SELECT collection.name, generation.id, generation.model, generation.embedding, g
                  WHERE nullif(taken.settings -> 'redaction', 'null') IS NOT NULL
                  ORDER BY taken.name LIMIT 1)) AS redaction,
        CASE current_user WHEN 'sourcebook_reader' THEN ARRAY(SELECT session_audiences()) END AS audiences,
-       words_version(), EXISTS (SELECT FROM document WHERE boost <> 1) AS is_curated
+       EXISTS (SELECT FROM curated_collection curated WHERE curated.collection = collection.name) AS is_curated,
+       words_version()
 FROM collection
 LEFT JOIN generation
     ON generation.id = coalesce(({chosen}::jsonb ->> collection.name)::bigint, collection.active_generation_id)

@@ -708,7 +708,7 @@ BEGIN
         'collection', 'source', 'activation', 'document', 'chunk', 'indexed_document', 'search_entry', 'keyword_entry',
         'keyword_block', 'keyword_block_size', 'embedding', 'document_name', 'document_relation', 'document_abbreviation',
         'parsed_content', 'attachment', 'raw_file', 'crawled_page', 'source_record', 'transcribed_file', 'frontier',
-        'processing', 'present_attachment', 'source_item', 'item']
+        'processing', 'present_attachment', 'source_item', 'item', 'curated_collection']
     LOOP
         IF NOT has_table_privilege('sourcebook_reader', readable, 'SELECT') THEN
             EXECUTE format('GRANT SELECT ON %I TO sourcebook_reader', readable);

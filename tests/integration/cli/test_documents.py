@@ -20,6 +20,7 @@ DOCUMENT = [
     "taken_from",
     "link",
     *("bytes", "tokens", "tags", "created_at", "updated_at", "indexed_at"),
+    *("boost", "curated_at", "curated_by", "curated_because"),
     "left_out",
 ]
 

@@ -63,7 +63,7 @@
       const answer = await fetch("/ask/events", { method: "POST", body: sent, headers, signal: own.signal });
       const elsewhere = answer.headers.get("HX-Redirect");
       if (elsewhere) return location.assign(elsewhere);
-      if (!answer.ok) throw new Error(parsed(await answer.text()).querySelector(".lead")?.textContent);
+      if (!answer.ok) throw new Error(parsed(await answer.text()).querySelector(".notice")?.textContent);
       for await (const [name, data] of events(answer.body)) changes[name](data);
       if (!live.hidden) throw new Error("The connection broke off");
     } catch (error) {

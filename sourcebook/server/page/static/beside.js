@@ -14,7 +14,7 @@
     if (opener !== link) return; // another one was asked for meanwhile
     const passage = page.querySelector(".passage.found");
     [title.textContent, title.href] = [page.querySelector("h1").textContent, answer.url + (passage ? `#${passage.id}` : "")];
-    held.replaceChildren(...page.querySelectorAll("audio, video, .sheet, article, .lead"));
+    held.replaceChildren(...page.querySelectorAll("audio, video, .sheet, article, .lead, .notice.wrong"));
     [beside.hidden, held.scrollTop] = [false, 0];
     beside.parentElement.classList.add("split");
     if (focus) beside.focus({ preventScroll: true });
