@@ -115,8 +115,12 @@ def moment(time: datetime | None) -> str:
     if time is None:
         return "never"
     present = time.astimezone(UTC)
-    words = f"{present:%Y-%m-%d %H:%M} UTC"
-    return Markup('<time datetime="{0:%Y-%m-%dT%H:%MZ}" title="{1}">{1}</time>').format(present, words)
+    return Markup('<time datetime="{0:%Y-%m-%dT%H:%MZ}" title="{1}">{1}</time>').format(present, utc(time))
+
+
+def utc(time: datetime) -> str:
+    """Return a time in UTC, to the minute, for an attribute."""
+    return f"{time.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
 def day(time: datetime) -> str:
@@ -146,7 +150,7 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters = (printable, web_address, shown_uri, short_uri, short_type, moment, day, duration)
+    filters = (printable, web_address, shown_uri, short_uri, short_type, moment, utc, day, duration)
     made.filters |= {function.__name__: function for function in filters}
     made.globals |= {"address": address, "static": _static_address, "new_once": new_once}
     return made
