@@ -61,3 +61,10 @@ def _pairs(stages: Stages, client: Client) -> Iterator[tuple[str, Callable[[], A
     for mode in modes:
         search = partial(seen.search, mode=mode, literal=True)
         yield f"{mode} search", partial(search, _WORD), partial(search, _NO_WORD)
+        asked = {"mode": mode, "literal": True}
+        over_http = partial(client.post, "/v1/search")
+        yield (
+            f"/v1/search, {mode}",
+            partial(over_http, {"query": _WORD, **asked}),
+            partial(over_http, {"query": _NO_WORD, **asked}),
+        )
