@@ -47,7 +47,7 @@ def tell_times(stages: Stages, port: int, trials: int, seed: int) -> Iterator[tu
                 (hidden if is_hidden else none)()
             taken[is_hidden].append(time.perf_counter() - begin)
         tested = mannwhitneyu(taken[True], taken[False])
-        yield name, tested.statistic / trials**2, tested.pvalue
+        yield name, float(tested.statistic) / trials**2, float(tested.pvalue)
 
 
 def _pairs(stages: Stages, client: Client) -> Iterator[tuple[str, Callable[[], Any], Callable[[], Any]]]:
