@@ -196,7 +196,7 @@ def test_the_second_wall_hides_every_row_of_a_hidden_document(stages: Stages) ->
     configure(stages, allowed=["group:board"])
     stages.run()
     without_text = {"collection", "source", "activation", "embedding", "search_entry", "keyword_entry"}
-    without_text |= {"keyword_block", "keyword_block_size"}
+    without_text |= {"keyword_block", "keyword_block_size", "curated_collection"}
     board, other = (stages.knowledge.seen_by([each])._seen for each in ("group:board", "user:anna"))
     granted = stages.rows(
         "SELECT table_name AS name FROM information_schema.role_table_grants"
