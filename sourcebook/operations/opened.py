@@ -126,7 +126,7 @@ class Opened(Closing):
     @property
     def _account(self) -> str:
         """Whose conversations are kept where nobody is named."""
-        from sourcebook.admin.audit import account
+        from sourcebook.model.acting import account
 
         return account()
 

@@ -927,3 +927,49 @@ BEGIN
     RETURN NULL;
 END
 $$;
+
+CREATE OR REPLACE FUNCTION follow_crawled_pages() RETURNS trigger
+LANGUAGE plpgsql SET search_path = sourcebook, public
+AS $$
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        PERFORM mark_pages(array_agg(source_id), array_agg(url), array_agg(sha256)) FROM added;
+        INSERT INTO tally (collection, kind, items, digest)
+        SELECT source.collection, 'crawled_pages', count(*), sum(item_digest(url, sha256))
+        FROM added JOIN source ON source.id = added.source_id
+        WHERE added.removed_at IS NULL GROUP BY 1;
+    ELSIF TG_OP = 'DELETE' THEN
+        INSERT INTO tally (collection, kind, items, digest)
+        SELECT source.collection, 'crawled_pages', -count(*), -sum(item_digest(url, sha256))
+        FROM gone JOIN source ON source.id = gone.source_id
+        WHERE gone.removed_at IS NULL GROUP BY 1;
+    ELSE
+        PERFORM mark_pages(array_agg(source_id), array_agg(url), array_agg(sha256))
+        FROM (
+            SELECT gone.source_id, gone.url, unnest(ARRAY[gone.sha256, added.sha256]) AS sha256
+            FROM gone FULL JOIN added ON added.source_id = gone.source_id AND added.url = gone.url  -- as in follow_documents
+            WHERE (gone.sha256, gone.media_type, gone.metadata, gone.canonical_url, gone.parser IS NULL,
+                   gone.removed_at IS NULL, gone.excluded_at IS NULL, gone.tags)
+                IS DISTINCT FROM
+                (added.sha256, added.media_type, added.metadata, added.canonical_url, added.parser IS NULL,
+                 added.removed_at IS NULL, added.excluded_at IS NULL, added.tags)
+        ) changed
+        HAVING count(*) > 0;
+        INSERT INTO tally (collection, kind, items, digest)
+        SELECT source.collection, 'crawled_pages',
+               sum(is_live::integer - was_live::integer),
+               sum(CASE WHEN is_live THEN item_digest(url, sha256) ELSE 0 END
+                   - CASE WHEN was_live THEN item_digest(url, old_sha256) ELSE 0 END)
+        FROM (
+            SELECT added.source_id, added.url, added.sha256, gone.sha256 AS old_sha256,
+                   added.removed_at IS NULL AS is_live, gone.removed_at IS NULL AS was_live
+            FROM gone FULL JOIN added ON added.source_id = gone.source_id AND added.url = gone.url
+            WHERE (gone.sha256, gone.removed_at IS NULL) IS DISTINCT FROM (added.sha256, added.removed_at IS NULL)
+            OFFSET 0
+        ) moved
+        JOIN source ON source.id = moved.source_id
+        GROUP BY 1;
+    END IF;
+    RETURN NULL;
+END
+$$;

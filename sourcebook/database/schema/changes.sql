@@ -175,7 +175,7 @@ BEGIN
         PERFORM mark_pages(array_agg(source_id), array_agg(url), array_agg(sha256))
         FROM (
             SELECT gone.source_id, gone.url, unnest(ARRAY[gone.sha256, added.sha256]) AS sha256
-            FROM gone JOIN added ON added.source_id = gone.source_id AND added.url = gone.url
+            FROM gone FULL JOIN added ON added.source_id = gone.source_id AND added.url = gone.url  -- as in follow_documents
             WHERE (gone.sha256, gone.media_type, gone.metadata, gone.canonical_url, gone.parser IS NULL,
                    gone.removed_at IS NULL, gone.excluded_at IS NULL, gone.tags)
                 IS DISTINCT FROM
@@ -185,13 +185,17 @@ BEGIN
         HAVING count(*) > 0;
         INSERT INTO tally (collection, kind, items, digest)
         SELECT source.collection, 'crawled_pages',
-               sum((added.removed_at IS NULL)::integer - (gone.removed_at IS NULL)::integer),
-               sum(CASE WHEN added.removed_at IS NULL THEN item_digest(added.url, added.sha256) ELSE 0 END
-                   - CASE WHEN gone.removed_at IS NULL THEN item_digest(gone.url, gone.sha256) ELSE 0 END)
-        FROM gone
-        JOIN added ON added.source_id = gone.source_id AND added.url = gone.url
-        JOIN source ON source.id = gone.source_id
-        WHERE (gone.sha256, gone.removed_at IS NULL) IS DISTINCT FROM (added.sha256, added.removed_at IS NULL)
+               sum(is_live::integer - was_live::integer),
+               sum(CASE WHEN is_live THEN item_digest(url, sha256) ELSE 0 END
+                   - CASE WHEN was_live THEN item_digest(url, old_sha256) ELSE 0 END)
+        FROM (
+            SELECT added.source_id, added.url, added.sha256, gone.sha256 AS old_sha256,
+                   added.removed_at IS NULL AS is_live, gone.removed_at IS NULL AS was_live
+            FROM gone FULL JOIN added ON added.source_id = gone.source_id AND added.url = gone.url
+            WHERE (gone.sha256, gone.removed_at IS NULL) IS DISTINCT FROM (added.sha256, added.removed_at IS NULL)
+            OFFSET 0
+        ) moved
+        JOIN source ON source.id = moved.source_id
         GROUP BY 1;
     END IF;
     RETURN NULL;

@@ -7,6 +7,7 @@ from typing import Final
 
 import httpx2
 
+from sourcebook.model.certificates import shared_context
 from sourcebook.providers.failures import Cure, RequestFailedError, of_connection
 from sourcebook.providers.streamed_answer import Sockets, StreamedAnswer
 
@@ -49,10 +50,11 @@ def _sent(
     headers: Mapping[str, str] = MappingProxyType({}),
 ) -> object:
     sockets, seconds = Sockets(), max(deadline - time.monotonic(), 0.01)
+    verify = shared_context(httpx2.create_ssl_context)
     with sockets.within(seconds) as expired:
         try:
             with (
-                httpx2.Client(timeout=seconds, event_hooks={"request": [sockets.watch]}) as client,
+                httpx2.Client(timeout=seconds, verify=verify, event_hooks={"request": [sockets.watch]}) as client,
                 client.stream(method, url, data=fields, headers={"Accept": "application/json", **headers}) as response,
             ):
                 return _json_of(response, deadline)
