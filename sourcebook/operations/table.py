@@ -14,7 +14,7 @@ from sourcebook.contract.asking import AskRequest
 from sourcebook.contract.differences import DiffRequest
 from sourcebook.contract.search import ContextRequest, SearchRequest
 from sourcebook.contract.similar import SimilarRequest
-from sourcebook.operations import answers, contents, curation, reports, searching
+from sourcebook.operations import answers, contents, curation, document_files, reports, searching
 from sourcebook.operations import ask_sessions as conversations
 from sourcebook.operations import collections as declarations
 from sourcebook.operations import documents as single_documents
@@ -155,8 +155,8 @@ class Operations:
     relabel = Operation(single_documents.relabel, "write", "PATCH /v1/documents/{document}")
     related = Operation(single_documents.related, "read", "GET /v1/documents/{document}/related", "related")
     diff = Operation(single_documents.diff, "read", "POST /v1/diff", request=DiffRequest)
-    original = Operation(single_documents.original, "read", "GET /v1/documents/{document}/original")
-    page_image = Operation(single_documents.page_image, "read", "GET /v1/documents/{document}/pages/{page}")
+    original = Operation(document_files.original, "read", "GET /v1/documents/{document}/original")
+    page_image = Operation(document_files.page_image, "read", "GET /v1/documents/{document}/pages/{page}")
 
     upload = Operation(sent_files.upload, "write", "PUT /v1/uploads/{collection}/{name}")
     uploads = Operation(sent_files.uploads, "read", "GET /v1/uploads")

@@ -39,7 +39,7 @@ def show(
     name = as_text(collection) if collection else None
     if as_srt or as_vtt:
         context.refuse_server(f"--{'srt' if as_srt else 'vtt'}")
-        from sourcebook.operations.documents import transcript
+        from sourcebook.operations.document_files import transcript
         from sourcebook.speech.subtitles import srt, vtt
 
         with context.own_knowledge(document) as own:
