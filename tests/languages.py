@@ -85,9 +85,9 @@ def _wrong(text: Text, forms: Forms, count: int) -> Iterator[str]:
     if len(forms) != (count if text.plural else 1) or not all(forms):
         yield "not translated"
         return
-    wanted = sorted(_MARKS.findall(text.plural or text.singular))
+    wanted = [sorted(_MARKS.findall(each)) for each in (text.singular, text.plural or text.singular)]
     for form in forms:
-        if sorted(_MARKS.findall(form)) != wanted:
+        if sorted(_MARKS.findall(form)) not in wanted:
             yield f"other values or other HTML: {form!r}"
         if (form[:1] == " ", form[-1:] == " ") != (text.singular[:1] == " ", text.singular[-1:] == " "):
             yield f"other spaces at its ends: {form!r}"
