@@ -9,10 +9,12 @@ from typing import Final, NamedTuple, get_args
 from jinja2 import Environment
 
 from sourcebook.contract.access import AccessKey
+from sourcebook.contract.answers import REFUSALS
 from sourcebook.contract.filters import Kind
 from sourcebook.contract.generations import State as GenerationState
 from sourcebook.contract.listing import ItemKind, ItemState
 from sourcebook.contract.plans import Reason
+from sourcebook.contract.search_results import NOTHING_FOUND, NOTHING_RELEVANT
 from sourcebook.contract.work import WorkState
 from sourcebook.errors import FailureClass
 from sourcebook.model import usage
@@ -121,7 +123,8 @@ def _of_values() -> Iterator[tuple[Text, str]]:
         "found_on_page.py": [words for _, words in found_on_page.RELEVANCES], "home.py": home.FAILURES.values(),
         "keys.py": (*keys.LIFETIMES.values(), *keys.WAYS.values()), "search.py": search.ORDERS.values(),
         "narrowing.py": [heading for _, heading in narrowing.FACETS.values()], "work.py": work.STAGES.values(),
-        "provider_sign_in.py": (provider_sign_in.OTHER,), "citing.py": ("Text", "Link"),
+        "provider_sign_in.py": (provider_sign_in.OTHER,), "results": (NOTHING_RELEVANT, NOTHING_FOUND),
+        "answers": REFUSALS.values(), "citing.py": ("Text", "Link"),
     }  # fmt: skip
     yield from ((Text("", each, ""), place) for place, listed in sentences.items() for each in listed)
 

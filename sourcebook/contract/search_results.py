@@ -18,6 +18,7 @@ Facets = Mapping[str, Mapping[str, int]]
 """Number of documents by value, the most frequent value first, by facet. A document may have several tags."""
 
 NOTHING_RELEVANT = "Nothing relevant was found."
+NOTHING_FOUND = "No passage was found."
 
 _LINKED = frozenset({"http", "https", "file"})
 """Schemes of the addresses that become links."""
@@ -228,7 +229,7 @@ class SearchResults(Sequence[SearchResult]):
     @property
     def why_empty(self) -> str:
         """The sentence for a page without results."""
-        return NOTHING_RELEVANT if self.withheld or self.nothing_relevant else "No passage was found."
+        return NOTHING_RELEVANT if self.withheld or self.nothing_relevant else NOTHING_FOUND
 
     def _repr_html_(self) -> str:
         """Return the results as a numbered list, for notebooks."""

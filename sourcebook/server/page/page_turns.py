@@ -56,7 +56,7 @@ def turn_of_answer(answer: Answer, collections: list[str]) -> PageTurn:
     sources = tuple(_source(answer, each) for each in answer.sources)
     uris = [each.uri for each in answer.sources]
     said = AskTurn(answer.question, answer.text, answer.reason, uris, collections, datetime.now(UTC))
-    return PageTurn(said, _content(answer.text, sources), sources, () if answer.refused else tuple(_notes(answer)))
+    return PageTurn(said, _content(_shown(said), sources), sources, () if answer.refused else tuple(_notes(answer)))
 
 
 def turn_of_kept(turn: AskTurn) -> PageTurn:
@@ -69,7 +69,12 @@ def turn_of_kept(turn: AskTurn) -> PageTurn:
         PageSource(number, printable(short_uri(uri)), address("/cited", {"document": uri, "collection": collection}))
         for number, uri in zip(numbers, turn.sources, strict=True)
     )
-    return PageTurn(turn, _content(turn.answer, sources), sources)
+    return PageTurn(turn, _content(_shown(turn), sources), sources)
+
+
+def _shown(turn: AskTurn) -> str:
+    """Return the text of an answer; a refusal is in the visitor's language."""
+    return gettext(turn.answer) if turn.reason else turn.answer
 
 
 def _content(text: str, sources: tuple[PageSource, ...]) -> Markup:
