@@ -27,7 +27,7 @@ from sourcebook.config.passages import OF_THE_MACHINE as OF_THE_MACHINE
 from sourcebook.config.passages import ChunkingSettings as ChunkingSettings
 from sourcebook.config.passages import ContextPart as ContextPart
 from sourcebook.config.passages import EmbeddingSettings as EmbeddingSettings
-from sourcebook.config.permissions import Permissions, Principals, SourcePermissions
+from sourcebook.config.permissions import ByPattern, Permissions, Principals, SourcePermissions
 from sourcebook.config.provider import AUTO_MODEL as AUTO_MODEL
 from sourcebook.config.records import RecordSource
 from sourcebook.config.redaction import RedactionSettings
@@ -88,7 +88,7 @@ _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(://|::)")
 class FilesSource(SourcePermissions):
     """A folder of files on this machine or at any fsspec URL."""
 
-    allowed: Literal["posix"] | Principals | dict[Pattern, Principals] | None = Field(  # type: ignore[assignment]  # one more
+    allowed: Literal["posix"] | Principals | ByPattern | None = Field(  # type: ignore[assignment]  # one more
         default=None,
         description="a list of principals such as [group:board, user:anna@example.org]; a mapping from patterns to "
         'such lists, of which the first that fits a path decides, such as {"hr/**": [group:hr], "**": [everyone]}; or '

@@ -4,7 +4,7 @@ import re
 from typing import Annotated, Any, Final, Self
 from urllib.parse import quote
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, PlainSerializer, field_validator
 from pydantic_core import PydanticCustomError
 
 from sourcebook.config.field_types import Pattern, Settings, Text
@@ -24,6 +24,15 @@ def _principal(text: str) -> str:
 
 Principal = Annotated[Text, AfterValidator(_principal)]
 Principals = tuple[Principal, ...]
+
+
+def _in_order(patterns: dict[str, Principals]) -> Any:
+    """Return several patterns as a list, which keeps their order in the database."""
+    pairs = [{pattern: list(principals)} for pattern, principals in patterns.items()]
+    return pairs if len(pairs) > 1 else {**patterns}
+
+
+ByPattern = Annotated[dict[Pattern, Principals], PlainSerializer(_in_order, when_used="json")]
 
 
 def _member(text: str) -> str:
@@ -48,7 +57,7 @@ def memberships(groups: Groups) -> list[tuple[str, str]]:
 class Permissions(Settings):
     """Permissions of a source, or of a collection: who may see its documents."""
 
-    allowed: Principals | dict[Pattern, Principals] | None = Field(
+    allowed: Principals | ByPattern | None = Field(
         default=None,
         description="a list of principals such as [group:board, user:anna@example.org], or a mapping from patterns to "
         'such lists, of which the first that fits a path decides, such as {"hr/**": [group:hr], "**": [everyone]}; '
@@ -57,6 +66,15 @@ class Permissions(Settings):
     denied: Principals = Field(
         default=(), description="a list of principals such as [user:eve@example.org], who see none of the documents"
     )
+
+    @field_validator("allowed", mode="before")
+    @classmethod
+    def _patterns_in_a_list(cls, allowed: Any) -> Any:
+        """Take patterns as a list of mappings, too, with one each: JSON and the database keep no order in a mapping."""
+        if not isinstance(allowed, list | tuple) or not all(isinstance(each, dict) for each in allowed):
+            return allowed
+        pairs = [pair for each in allowed for pair in each.items()]
+        return dict(pairs) if pairs and len({name for name, _ in pairs}) == len(pairs) else allowed
 
     @property
     def by_document(self) -> bool:
