@@ -329,7 +329,7 @@ def test_every_method_of_the_knowledge_base_is_in_the_docs() -> None:
 
 
 @pytest.mark.parametrize(
-    "page", ["searching.md", "reranking.md", "search-service.md", "filters.md", "evaluation.md", "python.md"]
+    "page", ["searching.md", "reranking.md", "search-service.md", "filters.md", "evaluation.md", "bakeoff.md", "python.md"]
 )
 def test_examples_ask_for_what_there_is(page: str) -> None:
     """Every Python example of the pages imports what there is and takes options that there are."""
