@@ -35,8 +35,10 @@ from sourcebook.server.identity.tokens import Tokens
 from sourcebook.server.mcp.http import METHODS, PATH, McpEndpoint
 from sourcebook.server.outages import Outages
 from sourcebook.server.page.errors import add_page_errors
-from sourcebook.server.page.rendering import STATIC, KeptFiles
+from sourcebook.server.page.rendering import KeptFiles
+from sourcebook.server.page.script_texts import STATIC
 from sourcebook.server.page.security_headers import SecurityHeaders
+from sourcebook.server.page.translation import Languages
 from sourcebook.server.problems import add_problems, failures
 from sourcebook.server.query_parameters import KNOWN_PARAMETERS
 from sourcebook.server.rate_limiting import RateLimiting
@@ -166,6 +168,7 @@ def create_app(
     for router in routers(page):
         app.include_router(router)
     app.mount("/static", KeptFiles(directory=STATIC), name="static")
+    app.add_middleware(Languages)
     app.add_middleware(SecurityHeaders)
     add_page_errors(app)
     if origins:

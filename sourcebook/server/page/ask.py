@@ -28,6 +28,7 @@ from sourcebook.server.page.page_question import PageQuestion
 from sourcebook.server.page.page_turns import PageTurn, turn_of_answer, turn_of_kept
 from sourcebook.server.page.rendering import address, part_of_page, render
 from sourcebook.server.page.search import A_PAGE
+from sourcebook.server.page.translation import gettext, ngettext
 from sourcebook.server.page.visitors import Knowledge, Visitor
 from sourcebook.server.visibility import known_collections, seen_collections
 from sourcebook.server.work_events import EventStream
@@ -204,8 +205,13 @@ def _passages(request: Request, asking: _Asking) -> Response:
 
 def _tool_words(used: ToolUse) -> str:
     if used.query is None:
-        return "Looks into a document"
-    return f"Searched for “{used.query}”: {used.found} passage{'' if used.found == 1 else 's'}. The model reads them"
+        return gettext("Looks into a document")
+    said = ngettext(
+        "Searched for “%(words)s”: %(number)s passage. The model reads them",
+        "Searched for “%(words)s”: %(number)s passages. The model reads them",
+        used.found or 0,
+    )
+    return said % {"words": used.query, "number": used.found}
 
 
 def _event(name: str, data: Any) -> bytes:

@@ -10,12 +10,12 @@ from sourcebook.errors import ConflictError, SettingsError
 from sourcebook.server.page.collections import shown_collections
 from sourcebook.server.page.forms import AdministratorForm, WriterForm, redirect_to
 from sourcebook.server.page.rendering import web_address
+from sourcebook.server.page.translation import gettext
 from sourcebook.server.page.visitors import Knowledge
 from sourcebook.server.routes import collection_changes
 from sourcebook.server.routes.plain import answer_for
 
 router = APIRouter(include_in_schema=False)
-_NO_ADDRESS = "the address of a site begins with http:// or https://"
 
 
 @router.post("/collections")
@@ -40,7 +40,7 @@ def make_collection(request: Request, knowledge: Knowledge, form: AdministratorF
 def delete_collection(name: str, knowledge: Knowledge, form: AdministratorForm) -> Response:
     """Take a collection out of search and ingest, and lead to the others."""
     if form.one("name").strip() != name:
-        raise SettingsError("write the name of the collection to delete it")
+        raise SettingsError(gettext("write the name of the collection to delete it"))
     answer_for(form.visitor, knowledge, "delete_collection", name=name)
     return redirect_to("/collections")
 
@@ -68,5 +68,5 @@ def _checked(url: str) -> str:
         SettingsError: it is none.
     """
     if web_address(url) is None:
-        raise SettingsError(_NO_ADDRESS)
+        raise SettingsError(gettext("the address of a site begins with http:// or https://"))
     return url

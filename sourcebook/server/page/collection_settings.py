@@ -20,6 +20,7 @@ from sourcebook.server.page import settings_form
 from sourcebook.server.page.forms import Administering, AdministratorForm, Form, redirect_to
 from sourcebook.server.page.rendering import render
 from sourcebook.server.page.settings_form import Written, form_values, problems_by_field, written_settings
+from sourcebook.server.page.translation import gettext
 from sourcebook.server.page.visitors import Knowledge, Visitor
 from sourcebook.server.problems import ForbiddenError
 from sourcebook.server.routes import collection_changes
@@ -57,7 +58,7 @@ def change(name: str, request: Request, knowledge: Knowledge, form: Administrato
     """Save the settings of a collection, or show what saving them would do."""
     declared = _declared(knowledge, form.visitor, name)
     if declared.declared_in != "api":
-        raise ConflictError("sourcebook.yaml declares this collection: change it in that file")
+        raise ConflictError(gettext("sourcebook.yaml declares this collection: change it in that file"))
     return _sent(request, knowledge, form, name, declared.settings)
 
 
@@ -75,7 +76,7 @@ def _sent(
         _check_unchanged(form, before, is_new)
         written = written_settings(fields, before)
         if is_new and not form.visitor.sees(wanted):
-            raise ForbiddenError("the key is for other collections alone")
+            raise ForbiddenError(gettext("the key is for other collections alone"))
         collection_changes.check_givers(form.visitor, written.settings)
         if act == "preview":
             planned = plan_settings(knowledge, wanted, written.settings, is_new=is_new, rebuild=rebuild)
@@ -170,7 +171,9 @@ def _form(
 def _check_unchanged(form: Form, before: Mapping[str, Any], is_new: bool) -> None:
     """Raise a ConflictError where the settings are no longer those that the form was made from."""
     if not is_new and form.one("of") != _mark(before):
-        raise ChangedSettingsError("somebody has changed the settings meanwhile: make your changes to these again")
+        raise ChangedSettingsError(
+            gettext("somebody has changed the settings meanwhile: make your changes to these again")
+        )
 
 
 def _present(knowledge: KnowledgeBase, name: str | None) -> Mapping[str, Any]:
@@ -189,7 +192,7 @@ def _declared(knowledge: KnowledgeBase, visitor: Grant, name: str) -> Collection
     seen_collections(knowledge, visitor, [name])
     declared = knowledge.collection_settings(name)
     if shown_settings(visitor, declared.settings) != declared.settings:
-        raise ForbiddenError("the collection takes documents of one that the key does not see")
+        raise ForbiddenError(gettext("the collection takes documents of one that the key does not see"))
     return declared
 
 

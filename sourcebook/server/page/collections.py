@@ -13,6 +13,7 @@ from sourcebook.model.access import Grant
 from sourcebook.operations.overviews import growth, overviews
 from sourcebook.server.page.plots import daily, running
 from sourcebook.server.page.rendering import render
+from sourcebook.server.page.translation import gettext
 from sourcebook.server.page.visitors import Knowledge, Visitor
 from sourcebook.server.visibility import known_collections, seen_collections, shown_sources
 
@@ -64,8 +65,8 @@ def show_collection(name: str, request: Request, knowledge: Knowledge, visitor: 
     (overview,) = overviews(knowledge, [name])
     grown = growth(knowledge, [name])
     changes = {
-        "Documents": {each.day: float(each.documents) for each in grown},
-        "Passages": {each.day: float(each.passages) for each in grown},
+        gettext("Documents"): {each.day: float(each.documents) for each in grown},
+        gettext("Passages"): {each.day: float(each.passages) for each in grown},
     }
     plots = [daily(noun, "", running(found, first, last), first, last) for noun, found in changes.items()]
     return render(

@@ -11,6 +11,7 @@ from sourcebook.contract.search_results import SearchResult
 from sourcebook.errors import QueryError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.server.page.rendering import render
+from sourcebook.server.page.translation import gettext
 from sourcebook.server.page.visitors import Knowledge, Visitor
 from sourcebook.server.visibility import seen_collections
 
@@ -43,7 +44,7 @@ def compare(
     known = {state.id: state for state in knowledge.generations(name)}
     chosen = [number or default for number, default in zip((first, second), [*known, *known][:2], strict=False)]
     if any(number not in known for number in chosen):
-        raise QueryError("the collection has no such generation")
+        raise QueryError(gettext("the collection has no such generation"))
     sides, problem = [], None
     if q.strip() and len(known) > 1:
         try:
@@ -88,5 +89,5 @@ def _sides(
 def _moved(place: int, other: int | None) -> str:
     """Return where a document stands on the other side."""
     if other is None:
-        return "not among them"
-    return "at the same place" if other == place else f"at place {other}"
+        return gettext("not among them")
+    return gettext("at the same place") if other == place else gettext("at place %(number)s") % {"number": other}

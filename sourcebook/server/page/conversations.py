@@ -13,6 +13,7 @@ from sourcebook.operations.answers import answering_collections
 from sourcebook.server.downloads import file_headers
 from sourcebook.server.page.forms import ReaderForm, redirect_to
 from sourcebook.server.page.rendering import render
+from sourcebook.server.page.translation import gettext
 from sourcebook.server.page.visitors import Knowledge, Visitor
 from sourcebook.server.visibility import NotFoundError, known_collections
 
@@ -59,7 +60,7 @@ def kept_turns(knowledge: KnowledgeBase, visitor: Grant, name: str) -> list[AskT
     """
     turns = knowledge.ask_session(name, owner=visitor.identity)
     if not turns:
-        raise NotFoundError("there is no such conversation, or it is no longer kept")
+        raise NotFoundError(gettext("there is no such conversation, or it is no longer kept"))
     return turns
 
 

@@ -12,6 +12,7 @@ from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.operations.documents import Labels, relabel
 from sourcebook.server.document_types import DocumentNumber
 from sourcebook.server.page.forms import Form, WriterForm, redirect_to
+from sourcebook.server.page.translation import gettext
 from sourcebook.server.page.visitors import Knowledge
 from sourcebook.server.routes import document_changes
 from sourcebook.server.routes.plain import answer_for
@@ -27,7 +28,7 @@ def change_tags(document: DocumentNumber, knowledge: Knowledge, form: WriterForm
     """Give a document one more tag, or take one back that was given, and lead back to it."""
     added, taken = form.one("add").strip(), form.one("remove")
     if not added and not taken:
-        raise QueryError("write the tag that the document is to have")
+        raise QueryError(gettext("write the tag that the document is to have"))
     return _changed(knowledge, form, document, lambda found: (_tags(found, added, taken), None))
 
 
@@ -36,7 +37,7 @@ def change_metadata(document: DocumentNumber, knowledge: Knowledge, form: Writer
     """Give a document metadata of one name, or take them back where no value is sent, and lead back to it."""
     name = form.one("name").strip()
     if not name:
-        raise QueryError("write the name that the metadata are to have")
+        raise QueryError(gettext("write the name that the metadata are to have"))
     return _changed(knowledge, form, document, lambda _: (None, {name: form.one("value").strip() or None}))
 
 
@@ -59,7 +60,7 @@ def curate_document(document: DocumentNumber, knowledge: Knowledge, form: Writer
     """Hide a document from search, boost it, or take that back, and lead back to it."""
     boost = BOOSTS.get(form.one("boost"))
     if boost is None:
-        raise QueryError("choose how the document is to stand in searches")
+        raise QueryError(gettext("choose how the document is to stand in searches"))
     document_changes.curated(knowledge, form.visitor, document, boost, form.one("reason"))
     return redirect_to(f"/documents/{document}#about")
 

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Callable
-from typing import Final
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
@@ -15,11 +14,11 @@ from sourcebook.operations.documents import relabel
 from sourcebook.server.page.documents import DONE, LISTED, shown_documents
 from sourcebook.server.page.forms import Form, WriterForm, redirect_to
 from sourcebook.server.page.rendering import address
+from sourcebook.server.page.translation import gettext
 from sourcebook.server.page.visitors import Knowledge
 from sourcebook.server.visibility import own_document, seen_collections
 
 router = APIRouter(include_in_schema=False)
-_FOLLOWS: Final = "it is taken from another collection and follows it"
 _Place = tuple[str, str]
 """Collection and URI of an item."""
 
@@ -29,7 +28,7 @@ def change_documents(request: Request, knowledge: Knowledge, form: WriterForm) -
     """Change the ticked documents one by one, and lead back to the list; show it with those that were refused."""
     act, places = form.one("act"), _places(knowledge, form)
     if act not in DONE or not places:
-        raise QueryError("no document was ticked: tick some, and choose what happens to them")
+        raise QueryError(gettext("no document was ticked: tick some, and choose what happens to them"))
     change = _change(knowledge, form, act)
     refused: list[tuple[str, str]] = []
     changed: list[_Place] = []
@@ -39,7 +38,7 @@ def change_documents(request: Request, knowledge: Knowledge, form: WriterForm) -
             numbers += change(name, uri)
             changed.append((name, uri))
         except TakenDocumentError:  # its reason names a collection that the visitor may not know
-            refused.append((uri, _FOLLOWS))
+            refused.append((uri, gettext("it is taken from another collection and follows it")))
         except (QueryError, UnknownDocumentError) as error:
             refused.append((uri, str(error)))
     work = _work(knowledge, form, changed) if act == "restore" else 0
@@ -62,7 +61,7 @@ def _places(knowledge: KnowledgeBase, form: Form) -> list[_Place]:
 
 def _number(text: str) -> int:
     if not (text.isascii() and text.isdigit()):
-        raise QueryError("a document is named by its number")
+        raise QueryError(gettext("a document is named by its number"))
     return int(text)
 
 

@@ -16,6 +16,7 @@ from markupsafe import Markup, escape
 from sourcebook.contract.documents import Passage
 from sourcebook.contract.search_results import printable
 from sourcebook.server.page.rendering import web_address
+from sourcebook.server.page.translation import gettext
 
 PART_CHARACTERS: Final = 60_000
 """Characters from which on a part ends: a browser shows it at once, and Markdown of it is rendered in half a second."""
@@ -150,7 +151,7 @@ def _markdown() -> MarkdownIt:
 
     def image(_: object, tokens: Sequence[Token], index: int, *__: object) -> str:
         """Return the description of an image: to load it would tell another server who reads this."""
-        return f"<i>[{escape(tokens[index].content or 'image')}]</i>"
+        return f"<i>[{escape(tokens[index].content or gettext('image'))}]</i>"
 
     made.add_render_rule("image", image)
     return made
@@ -190,7 +191,8 @@ def _clean(html: str) -> Markup:
         url_relative="deny",
     )
     # Nothing but a tag reads so: text is escaped, and no address has these characters.
-    found = found.replace("<table>", '<div class="wide" tabindex="0" role="group" aria-label="Table"><table>')
+    scrolled = f'<div class="wide" tabindex="0" role="group" aria-label="{gettext("Table")}"><table>'
+    found = found.replace("<table>", scrolled)
     found = found.replace("</table>", "</table></div>").replace("<pre>", '<pre tabindex="0">')
     return Markup(printable(found))  # noqa: S704 - cleaned
 

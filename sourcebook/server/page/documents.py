@@ -16,6 +16,7 @@ from sourcebook.operations.overviews import overviews
 from sourcebook.server.body_limit import upload_limit
 from sourcebook.server.page.forms import WriterForm, redirect_to
 from sourcebook.server.page.rendering import render
+from sourcebook.server.page.translation import gettext
 from sourcebook.server.page.visitors import Knowledge, Visitor
 from sourcebook.server.routes.document_changes import retried
 from sourcebook.server.routes.documents import DocumentsQuery, list_documents
@@ -39,8 +40,13 @@ ORDERS: Final = {
 """Orders of the list that people choose from, in words."""
 CURATED: Final = "hidden or boosted"
 """Among the states that a list is narrowed by."""
-DONE: Final = {"remove": "removed", "restore": "restored", "tag": "given the tag", "untag": "without the tag now"}
-"""Acts of the form on the ticked documents, with the words that are said of them then."""
+DONE: Final = {
+    "remove": ("%(num)s document removed.", "%(num)s documents removed."),
+    "restore": ("%(num)s document restored.", "%(num)s documents restored."),
+    "tag": ("%(num)s document given the tag.", "%(num)s documents given the tag."),
+    "untag": ("%(num)s document without the tag now.", "%(num)s documents without the tag now."),
+}
+"""Acts of the form on the ticked documents, with what is said then of one and of several."""
 LISTED: Final = ("collection", "state", "kind", "tag", "sort", "text")
 """Parameters of a list, by which a form leads back to it."""
 _Phrase = Annotated[str, Query(max_length=1_000)]
@@ -92,7 +98,7 @@ def shown_documents(
     is_curated = state == CURATED
     states, kinds = [each for each in _STATES if each == state], [each for each in _KINDS if each == kind]
     if (state and not states and not is_curated) or (kind and not kinds) or sort not in ORDERS:
-        raise QueryError("there is no such state, kind or order of documents")
+        raise QueryError(gettext("there is no such state, kind or order of documents"))
     chosen = {"collection": [asked["collection"]]} if asked["collection"] else {}
     chosen |= {"tag": [asked["tag"]]} if asked["tag"] else {}
     query = DocumentsQuery.of(
@@ -136,7 +142,7 @@ def retry_documents(knowledge: Knowledge, form: WriterForm) -> Response:
             seen_collections(knowledge, form.visitor, list(wanted))
     made = retried(knowledge, form.visitor, wanted, form.once)
     if not made:
-        raise QueryError("no document was ticked: tick some, or retry all")
+        raise QueryError(gettext("no document was ticked: tick some, or retry all"))
     return redirect_to(f"/work/{made[0].id}" if len(made) == 1 else "/work")
 
 

@@ -9,12 +9,13 @@ from fastapi import FastAPI, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from sourcebook.server.page.rendering import is_partial, render
+from sourcebook.server.page.translation import gettext
 from sourcebook.server.page.visitors import SESSION_COOKIE, SignInError
 
 _Handler = Callable[[Request, Exception], Awaitable[Response]]
 _FOR_PROGRAMS: Final = ("/v1/", "/health", "/ready", "/metrics", "/openapi.json")
 """Beginnings of the paths whose errors are problem details, whoever asks."""
-_HEADINGS: Final = {
+HEADINGS: Final = {
     400: "That cannot be asked",
     403: "Not allowed",
     404: "There is nothing here",
@@ -41,7 +42,7 @@ def _as_page(handler: _Handler) -> _Handler:
         if not _wants_page(request) or not isinstance(answer.body, bytes):
             return answer
         problem = json.loads(answer.body)
-        heading = _HEADINGS.get(problem["status"], problem["title"])
+        heading = gettext(HEADINGS.get(problem["status"], problem["title"]))
         template = "error_part.html" if is_partial(request) else "error.html"
         page = render(request, template, problem["status"], heading=heading, detail=problem["detail"])
         if "Retry-After" in answer.headers:

@@ -8,13 +8,14 @@ from fastapi import Depends, Request
 from starlette.responses import RedirectResponse, Response
 
 from sourcebook.model.access import Grant, Scope
+from sourcebook.server.page.translation import gettext
 from sourcebook.server.page.visitors import FieldLists, Visitor, repeats_token
 from sourcebook.server.problems import ForbiddenError
 
 _OWN: Final = (None, "same-origin")
 """Values of `Sec-Fetch-Site` with which a form of this server comes; an old browser, or one without TLS, sends none."""
 
-_ELSEWHERE: Final = "the form came from elsewhere, or had expired: open its page again"
+ELSEWHERE: Final = "the form came from elsewhere, or had expired: open its page again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ def needing_scope(scope: Scope) -> Callable[..., Grant]:
 
     def check(visitor: Visitor) -> Grant:
         if not visitor.allows(scope):
-            raise ForbiddenError(f"this needs a key with the scope {scope}")
+            raise ForbiddenError(gettext("this needs a key with the scope %(scope)s") % {"scope": scope})
         return visitor
 
     return check
@@ -70,13 +71,13 @@ def form_needing(scope: Scope) -> Any:
 def check_origin(request: Request) -> None:
     """Raise a ForbiddenError where another page than one of this server has sent a form."""
     if request.headers.get("sec-fetch-site") not in _OWN:
-        raise ForbiddenError(_ELSEWHERE)
+        raise ForbiddenError(gettext(ELSEWHERE))
 
 
 def check_token(request: Request, fields: dict[str, str]) -> None:
     """Raise a ForbiddenError where a form does not repeat the token of the browser."""
     if not repeats_token(request, fields):
-        raise ForbiddenError(_ELSEWHERE)
+        raise ForbiddenError(gettext(ELSEWHERE))
 
 
 ReaderForm = Annotated[Form, form_needing("read")]

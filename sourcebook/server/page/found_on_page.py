@@ -10,6 +10,7 @@ from sourcebook.model.place import address_of, place_words
 from sourcebook.server.page.citing import citations_of
 from sourcebook.server.page.document_files import has_pages
 from sourcebook.server.page.rendering import web_address
+from sourcebook.server.page.translation import gettext
 
 _EMPTY_LINES: Final = re.compile(r"\n(?:[ \t]*\n)+")
 _WRAPPED: Final = re.compile(r"[ \t]*\n(?![-*+|>#\d])")
@@ -17,7 +18,7 @@ _WRAPPED: Final = re.compile(r"[ \t]*\n(?![-*+|>#\d])")
 _MARKS: Final = re.compile(r"^#{1,6} |\*\*", re.MULTILINE)
 RELEVANT: Final = 0.5
 """Relevance from which on the page calls a passage relevant."""
-_RELEVANCES: Final = (
+RELEVANCES: Final = (
     (0.75, "very relevant"),
     (RELEVANT, "relevant"),
     (0.2, "partly relevant"),
@@ -70,7 +71,7 @@ def shown_hit(hit: SearchResult, server: str) -> FoundOnPage:
 
 def relevance_words(relevance: float) -> str:
     """Return a relevance from 0 to 1 in words."""
-    return next(words for least, words in _RELEVANCES if relevance >= least)
+    return gettext(next(words for least, words in RELEVANCES if relevance >= least))
 
 
 def readable(piece: str) -> str:

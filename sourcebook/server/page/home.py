@@ -20,6 +20,7 @@ from sourcebook.server.page.forms import WriterForm, redirect_to
 from sourcebook.server.page.found_on_page import RELEVANT
 from sourcebook.server.page.plots import daily, running
 from sourcebook.server.page.rendering import render
+from sourcebook.server.page.translation import gettext
 from sourcebook.server.page.visitors import Knowledge, Visitor
 from sourcebook.server.page.work import shown_groups, words_of_work
 from sourcebook.server.routes.document_changes import failed_items, retried
@@ -37,7 +38,7 @@ _ASKED: Final = 1_000
 _MOST: Final = 6
 """Entries of a list that are shown."""
 _KINDS: Final = ("file", "page", "recording")
-_FAILURES: Final = {
+FAILURES: Final = {
     FailureClass.PASSWORD: "protected by a password",
     FailureClass.CORRUPT: "damaged",
     FailureClass.TOO_LARGE: "too large for the settings",
@@ -112,7 +113,7 @@ def retry_failures(knowledge: Knowledge, form: WriterForm) -> Response:
     """Ask for the items to be tried again that failed in one way, and lead to the work."""
     failure = form.one("failure")
     if failure not in set(FailureClass):
-        raise QueryError("there is no such way to fail")
+        raise QueryError(gettext("there is no such way to fail"))
     names = known_collections(knowledge, form.visitor)
     found = {name: failed_items(knowledge, name, failure) for name in names}
     made = retried(knowledge, form.visitor, {name: uris for name, uris in found.items() if uris}, form.once)
@@ -137,7 +138,7 @@ def _contents(knowledge: KnowledgeBase, visitor: Grant, names: list[str]) -> dic
         "failures": [
             Failure(
                 name,
-                _FAILURES[FailureClass(name)],
+                gettext(FAILURES[FailureClass(name)]),
                 number,
                 shown_items(visitor, knowledge.documents(names, failed=True, failure=name, limit=3)),
             )
@@ -158,8 +159,8 @@ def _plots(knowledge: KnowledgeBase, names: Sequence[str], last: date) -> dict[s
             costs[each.day] += each.cost or 0
     documents = running(grown, first, last)
     plots = {
-        "grown": daily("Documents", "", documents, first, last),
-        "spent": daily("Cost a day", " US dollars", costs, first, last),
+        "grown": daily(gettext("Documents"), "", documents, first, last),
+        "spent": daily(gettext("Cost a day"), gettext(" US dollars"), costs, first, last),
     }
     earlier = sum(change for day, change in grown.items() if day < first)
     return {name: plot if plot.highest else None for name, plot in plots.items()} | {"gain": documents[last] - earlier}
@@ -173,10 +174,10 @@ def _stale(
         if source.listing_error:
             yield source.collection, source.location, source.listing_error, source.listed_at
         elif source.next_look_at is not None and source.next_look_at < now - _LATE:
-            yield source.collection, source.location, "the next look was due", source.next_look_at
+            yield source.collection, source.location, gettext("the next look was due"), source.next_look_at
     for each in found:
         if each.behind_since is not None and each.behind_since < now - _LATE:
-            yield each.summary.name, "", "changes wait for an ingest, since", each.behind_since
+            yield each.summary.name, "", gettext("changes wait for an ingest, since"), each.behind_since
 
 
 def _next_looks(sources: Iterable[KeptSource], now: datetime) -> Iterator[tuple[datetime, KeptSource]]:

@@ -7,6 +7,7 @@ from sourcebook.contract.judgments import MOST_JUDGED_CHARACTERS
 from sourcebook.errors import QueryError
 from sourcebook.server.page.forms import WriterForm, own_address, redirect_to
 from sourcebook.server.page.rendering import is_partial
+from sourcebook.server.page.translation import gettext
 from sourcebook.server.page.visitors import Knowledge
 from sourcebook.server.routes.judgments import JudgmentSent, judged
 from sourcebook.server.visibility import NotFoundError
@@ -21,7 +22,7 @@ def judge_result(request: Request, knowledge: Knowledge, form: WriterForm) -> Re
     """Keep what a person thinks of a result, and lead back to the results; a script that asks stays where it is."""
     query, document, answers = form.one("query"), form.one("document"), form.one("answers")
     if answers not in _GRADES or not document.isdecimal() or not 0 < len(query.strip()) <= MOST_JUDGED_CHARACTERS:
-        raise QueryError("the form says of no document whether it answers a query")
+        raise QueryError(gettext("the form says of no document whether it answers a query"))
     sent = JudgmentSent(query=query, document=int(document), grade=_GRADES[answers])
     try:
         judged(knowledge, form.visitor, sent)

@@ -13,6 +13,7 @@ from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import SCOPES, Grant, OnBehalf, Scope
 from sourcebook.server.page.forms import Administering, AdministratorForm, Form, redirect_to
 from sourcebook.server.page.rendering import render
+from sourcebook.server.page.translation import gettext
 from sourcebook.server.page.visitors import Knowledge
 from sourcebook.server.routes.keys import end_key as revoke
 from sourcebook.server.routes.keys import made_key, seen_keys
@@ -54,10 +55,10 @@ def end_key(number: int, knowledge: Knowledge, form: AdministratorForm) -> Respo
 def _made(knowledge: KnowledgeBase, form: Form) -> tuple[AccessKey, str]:
     limit = form.one("limit").strip()
     if limit and not (limit.isascii() and limit.isdigit()):
-        raise QueryError("the limit is a number of requests a minute, or nothing for that of the server")
+        raise QueryError(gettext("the limit is a number of requests a minute, or nothing for that of the server"))
     lifetime = form.one("days")
     if lifetime not in LIFETIMES:
-        raise QueryError("choose how long the key lasts")
+        raise QueryError(gettext("choose how long the key lasts"))
     return made_key(
         knowledge,
         form.visitor,

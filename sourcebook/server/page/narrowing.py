@@ -14,7 +14,7 @@ FILTERS: Final = {
     "tag": "tags_any",
 }
 """Name of the filter of a search by parameter of the page."""
-_FACETS: Final = {
+FACETS: Final = {
     "collection": ("collection", "Collection"),
     "kind": ("kind", "Kind"),
     "doctype": ("type", "Type"),
@@ -42,7 +42,7 @@ class FacetValue(NamedTuple):
 
 def facets_of(found: SearchResults, asked: Mapping[str, Any]) -> Iterator[tuple[str, str, list[FacetValue]]]:
     """Yield parameter, heading and values of each facet that narrows what was found."""
-    for parameter, (facet, heading) in _FACETS.items():
+    for parameter, (facet, heading) in FACETS.items():
         counted = (found.facets or {}).get(facet, {})
         rows = [
             FacetValue(value, number, _toggled(asked, parameter, value), value in asked[parameter])
@@ -54,7 +54,7 @@ def facets_of(found: SearchResults, asked: Mapping[str, Any]) -> Iterator[tuple[
 
 def active(asked: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     """Yield the filters that hold: name, value, address without it."""
-    for parameter in _FACETS:
+    for parameter in FACETS:
         for value in asked[parameter]:
             yield parameter, value, _toggled(asked, parameter, value)
     for parameter in ("since", "until"):

@@ -9,6 +9,7 @@ from typing import Any, Final
 from sourcebook.contract.ask_sessions import AskTurn
 from sourcebook.errors import QueryError
 from sourcebook.server.page.narrowing import changed_between
+from sourcebook.server.page.translation import gettext
 
 _MOST_TURNS: Final = 10
 """Earlier turns that a page carries where no conversation is kept: a model reads no more."""
@@ -79,7 +80,7 @@ def _turns(written: str) -> tuple[AskTurn, ...]:
     try:
         return tuple(_turn(**each) for each in json.loads(written))
     except (ValueError, TypeError, RecursionError):
-        raise QueryError("what was asked before cannot be read: ask anew") from None
+        raise QueryError(gettext("what was asked before cannot be read: ask anew")) from None
 
 
 def _turn(question: str, answer: str, reason: str | None, sources: list[str]) -> AskTurn:

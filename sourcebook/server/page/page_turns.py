@@ -15,6 +15,7 @@ from sourcebook.model.page_labels import labelled
 from sourcebook.server.page.document_text import rendered
 from sourcebook.server.page.found_on_page import readable
 from sourcebook.server.page.rendering import address, short_uri
+from sourcebook.server.page.translation import gettext
 
 _NUMBER: Final = re.compile(r"\[(\d{1,4})\]")
 _LONGEST_QUOTE: Final = 300
@@ -92,9 +93,9 @@ def _source(answer: Answer, source: Source) -> PageSource:
 
 def _notes(answer: Answer) -> Iterator[str]:
     counted = {
-        "Citations that do not hold, and were taken out": len(answer.removed_citations),
-        "Links, pictures and addresses that stand in no source, and were taken out": answer.removed_links,
-        "Sentences without a citation": answer.uncited_sentences,
+        gettext("Citations that do not hold, and were taken out"): len(answer.removed_citations),
+        gettext("Links, pictures and addresses that stand in no source, and were taken out"): answer.removed_links,
+        gettext("Sentences without a citation"): answer.uncited_sentences,
     }
     for words, number in counted.items():
         if number:

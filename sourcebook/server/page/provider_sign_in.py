@@ -13,6 +13,7 @@ from sourcebook.server.identity.provider import Provider
 from sourcebook.server.identity.sign_in_settings import RETURN_PATH
 from sourcebook.server.page.forms import own_address
 from sourcebook.server.page.sign_in import LONGEST_ADDRESS, asks_to_sign_in, led_to
+from sourcebook.server.page.translation import gettext
 from sourcebook.server.page.visitors import SESSION_COOKIE, keep
 from sourcebook.server.problems import IssuerError, TokenError
 
@@ -22,7 +23,7 @@ _SECONDS: Final = 600
 """Seconds in which a browser may come back."""
 _LONGEST: Final = 4_000
 """Characters of a code or a state."""
-_OTHER: Final = (
+OTHER: Final = (
     "This return from the provider belongs to no sign-in that this browser began in the last ten minutes, or to one "
     "that is over. Sign in again, in one tab."
 )
@@ -61,15 +62,16 @@ def come_back(
     """Begin the session of the person whom the provider names, and go to the page that was asked for."""
     provider, attempt = _provider(request), Attempt.of_cookie(request.cookies.get(_COOKIE, ""))
     if attempt is None or not attempt.is_answered_by(state) or iss not in (None, provider.settings.issuer):
-        return _over(asks_to_sign_in(request, "/", 401, _OTHER))
+        return _over(asks_to_sign_in(request, "/", 401, gettext(OTHER)))
     target = own_address(attempt.target)
     if error or not code:
-        said = f"{provider.name} has not signed you in. Try again, or ask those who look after it."
+        said = gettext("%(name)s has not signed you in. Try again, or ask those who look after it.")
+        said %= {"name": provider.name}
         return _over(asks_to_sign_in(request, target, 401, said))
     try:
         person = provider.person_for(code, attempt)
     except TokenError as failure:
-        return _over(asks_to_sign_in(request, target, 401, f"{_sentence(failure)} Sign in again."))
+        return _over(asks_to_sign_in(request, target, 401, f"{_sentence(failure)} {gettext('Sign in again.')}"))
     except IssuerError as failure:
         return _over(_not_now(request, failure, target))
     access_keys.sign_out(knowledge, request.cookies.get(SESSION_COOKIE, ""))
@@ -104,8 +106,8 @@ def _over(response: Response) -> Response:
 
 
 def _not_now(request: Request, error: IssuerError, target: str) -> Response:
-    said = f"{_sentence(error)} Try again in a minute, or sign in with a key; the server's log says more."
-    response = asks_to_sign_in(request, target, 503, said)
+    said = gettext("Try again in a minute, or sign in with a key; the server's log says more.")
+    response = asks_to_sign_in(request, target, 503, f"{_sentence(error)} {said}")
     response.headers["Retry-After"] = str(error.seconds)
     return response
 

@@ -21,10 +21,11 @@ from sourcebook.contract.search_results import printable
 from sourcebook.model.access import SCOPES, Grant
 from sourcebook.model.media_types import endings
 from sourcebook.model.upload_names import SCHEME
+from sourcebook.server.page.script_texts import STATIC, words_of_scripts
+from sourcebook.server.page.translation import LANGUAGES, gettext, language, ngettext, number, pgettext
 from sourcebook.server.page.visitors import FORM_COOKIE, form_token, keep
 
 _FOLDER: Final = Path(__file__).parent
-STATIC: Final = _FOLDER / "static"
 _LINKED: Final = frozenset({"http", "https"})
 """Schemes of the addresses that become links."""
 
@@ -40,7 +41,7 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
     """
     text, token = _written(request, template, values)
     # The content depends on the key: no cache keeps it, not even that of the browser after signing out.
-    response = HTMLResponse(text, status, {"Cache-Control": "no-store", "Vary": "Cookie, HX-Request"})
+    response = HTMLResponse(text, status, {"Cache-Control": "no-store", "Vary": "Cookie, HX-Request, Accept-Language"})
     if token is not None and request.cookies.get(FORM_COOKIE) != token:
         keep(response, request, FORM_COOKIE, token)
     return response
@@ -58,8 +59,16 @@ def _written(request: Request, template: str, values: Mapping[str, Any]) -> tupl
     may = {scope: visitor is not None and visitor.allows(scope) for scope in SCOPES}
     token = form_token(request) if signed_in_as is not None or may["write"] or template == "sign_in.html" else None
     about = {"path": request.url.path, "signed_in_as": signed_in_as, "may": may, "token": token}
+    about |= {"language": language(), "languages": LANGUAGES, "here": _address_of(request)}
+    about["words_of_scripts"] = words_of_scripts()
     about["has_principals"] = visitor is not None and visitor.asker.principals is not None
     return _templates().get_template(template).render(**about, **values), token
+
+
+def _address_of(request: Request) -> str:
+    """Return the address that shows the page of a request again; the first page after a form."""
+    query = f"?{request.url.query}" if request.url.query else ""
+    return f"{request.url.path}{query}" if request.method == "GET" else "/"
 
 
 def is_partial(request: Request) -> bool:
@@ -113,7 +122,7 @@ def short_type(media_type: str) -> str:
 def moment(time: datetime | None) -> str:
     """Return a time in UTC, to the minute, which a script shows as the visitor's own."""
     if time is None:
-        return "never"
+        return gettext("never")
     present = time.astimezone(UTC)
     return Markup('<time datetime="{0:%Y-%m-%dT%H:%MZ}" title="{1}">{1}</time>').format(present, utc(time))
 
@@ -132,8 +141,9 @@ def duration(seconds: float) -> str:
     """Return a time span as people read it, in its two largest units."""
     whole = max(round(seconds), 0)
     parts = [(whole // 86_400, "d"), (whole // 3_600 % 24, "h"), (whole // 60 % 60, "min"), (whole % 60, "s")]
+    parts = [(number, pgettext("unit", unit)) for number, unit in parts]
     first = next((at for at, (number, _) in enumerate(parts) if number), len(parts) - 1)
-    return " ".join(f"{number} {unit}" for number, unit in parts[first : first + 2] if number) or "0 s"
+    return " ".join(f"{number} {unit}" for number, unit in parts[first : first + 2] if number) or f"0 {parts[-1][1]}"
 
 
 def new_once() -> str:
@@ -149,8 +159,12 @@ def _templates() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        extensions=["jinja2.ext.i18n"],
     )
-    filters = (printable, web_address, shown_uri, short_uri, short_type, moment, utc, day, duration)
+    made.install_gettext_callables(  # type: ignore[attr-defined]  # the extension adds it
+        gettext, ngettext, newstyle=True, pgettext=pgettext
+    )
+    filters = (printable, web_address, shown_uri, short_uri, short_type, moment, utc, day, duration, number)
     made.filters |= {function.__name__: function for function in filters}
     made.globals |= {"address": address, "static": _static_address, "new_once": new_once}
     return made

@@ -23,7 +23,7 @@ A_PAGE: Final = 10
 """Results of a page."""
 _SORTED: Final = 100
 """Results that are put into another order: those that answer best."""
-_ORDERS: Final = {"newest": "the last changed first", "oldest": "the first changed first", "title": "by title"}
+ORDERS: Final = {"newest": "the last changed first", "oldest": "the first changed first", "title": "by title"}
 """Orders beside that of relevance, in words."""
 _SHORTEST: Final = 2
 """Letters from which on titles are suggested."""
@@ -61,7 +61,7 @@ def show_search(
     }  # fmt: skip
     filters = {name: [value.strip() for value in values or [] if value.strip()] for name, values in chosen.items()}
     asked: dict[str, Any] = {"q": q, **filters, "all": "1" if everything else "", "explain": "1" if explain else ""}
-    asked |= {"since": since.strip(), "until": until.strip(), "sort": sort if sort in _ORDERS else ""}
+    asked |= {"since": since.strip(), "until": until.strip(), "sort": sort if sort in ORDERS else ""}
     asked["duplicates"] = "show" if duplicates == "show" else ""
     known, is_typed = known_collections(knowledge, visitor), is_partial(request)
     found, problem = None, None
@@ -80,7 +80,7 @@ def show_search(
         "problem": problem,
         "known": known,
         "active": list(active(asked)),
-        "order": _ORDERS.get(asked["sort"]),
+        "order": ORDERS.get(asked["sort"]),
         "judged": judgments_of_query(knowledge, known, q) if found and visitor.allows("write") else None,
         "titles": titles_with(knowledge, known, q.strip()) if is_typed and len(q.strip()) >= _SHORTEST else [],
     }
@@ -89,7 +89,7 @@ def show_search(
         response.headers["HX-Replace-Url"] = address("/", asked)
         return response
     choices = document_choices(knowledge, known)
-    return render(request, "search.html", 200 if problem is None else 400, choices=choices, orders=_ORDERS, **values)
+    return render(request, "search.html", 200 if problem is None else 400, choices=choices, orders=ORDERS, **values)
 
 
 def _found(

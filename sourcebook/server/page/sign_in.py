@@ -12,6 +12,7 @@ from sourcebook.server.access import WholeKnowledge
 from sourcebook.server.identity.provider import Provider
 from sourcebook.server.page.forms import own_address
 from sourcebook.server.page.rendering import render
+from sourcebook.server.page.translation import gettext
 from sourcebook.server.page.visitors import SESSION_COOKIE, Fields, keep, repeats_token
 
 router = APIRouter(include_in_schema=False)
@@ -33,10 +34,10 @@ def sign_in(request: Request, fields: Fields, knowledge: WholeKnowledge) -> Resp
     """Begin a session with a valid key, and return to the page that was asked for."""
     target = own_address(fields.get("next", "/"))
     if not repeats_token(request, fields):
-        return asks_to_sign_in(request, target, 403, "The form had expired. Send it again.")
+        return asks_to_sign_in(request, target, 403, gettext("The form had expired. Send it again."))
     token = access_keys.sign_in(knowledge, fields.get("key", "").strip(), request.headers.get("user-agent", ""))
     if token is None:
-        said = "This key is not valid. It may have expired, been revoked, or be that of a front end."
+        said = gettext("This key is not valid. It may have expired, been revoked, or be that of a front end.")
         return asks_to_sign_in(request, target, 401, said)
     response = RedirectResponse(target, 303, {"Cache-Control": "no-store"})
     if _COOKIE_WITH_A_KEY in request.cookies:
@@ -49,8 +50,8 @@ def sign_in(request: Request, fields: Fields, knowledge: WholeKnowledge) -> Resp
 def sign_out(request: Request, fields: Fields, knowledge: WholeKnowledge) -> Response:
     """End the session, and that of the provider where it has begun this one."""
     if not repeats_token(request, fields):
-        said = "The form did not come from this page. Nothing was changed."
-        return render(request, "error.html", 403, heading="Not signed out", detail=said)
+        said = gettext("The form did not come from this page. Nothing was changed.")
+        return render(request, "error.html", 403, heading=gettext("Not signed out"), detail=said)
     was_provider = access_keys.sign_out(knowledge, request.cookies.get(SESSION_COOKIE, ""))
     provider: Provider | None = request.app.state.provider
     further = provider.end_address() if was_provider and provider is not None else None

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from sourcebook.contract.usage import Usage, summed
 from sourcebook.server.page.plots import Plot, daily
 from sourcebook.server.page.rendering import render
+from sourcebook.server.page.translation import gettext
 from sourcebook.server.page.visitors import Knowledge, Visitor
 from sourcebook.server.visibility import known_collections, seen_collections
 
@@ -58,6 +59,6 @@ def _plots(found: Iterable[Usage], days: int) -> Iterable[Plot]:
             texts[each.day] += each.texts
             costs[each.day] += each.cost or 0
     if any(texts.values()):
-        yield daily("Texts a day", "", texts, first, last)
+        yield daily(gettext("Texts a day"), "", texts, first, last)
     if any(costs.values()):
-        yield daily("Cost a day", " US dollars", costs, first, last)
+        yield daily(gettext("Cost a day"), gettext(" US dollars"), costs, first, last)

@@ -22,6 +22,7 @@ from sourcebook.server.access import grant_of, knowledge_of
 from sourcebook.server.identity.askers import knowledge_of_route
 from sourcebook.server.identity.on_behalf import refuse_header, spoken_grant
 from sourcebook.server.identity.provider import Provider
+from sourcebook.server.page.translation import gettext
 from sourcebook.server.problems import NoAccessError
 from sourcebook.server.rate_limits import BUCKET
 
@@ -124,7 +125,7 @@ async def _field_lists(request: Request) -> dict[str, list[str]]:
     try:
         return parse_qs(body, max_num_fields=_MOST_FIELDS)
     except ValueError as error:
-        raise QueryError("the form has too many fields") from error
+        raise QueryError(gettext("the form has too many fields")) from error
 
 
 FieldLists = Annotated[dict[str, list[str]], Depends(_field_lists)]

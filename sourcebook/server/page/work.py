@@ -18,6 +18,7 @@ from sourcebook.operations.overviews import items_at, open_work_groups
 from sourcebook.server.authorship import shown_authors
 from sourcebook.server.page.forms import WriterForm, redirect_to
 from sourcebook.server.page.rendering import part_of_page, render, short_uri, web_address
+from sourcebook.server.page.translation import gettext, ngettext, number
 from sourcebook.server.page.visitors import Knowledge, SignInError, Visitor, visitor_of
 from sourcebook.server.routes.work import cancel_work_request, events_of, visible_work
 from sourcebook.server.visibility import NotFoundError, known_collections, seen_collections, shown_items
@@ -28,7 +29,7 @@ _A_PAGE: Final = 30
 """Requests of a page."""
 _IDS: Final = 1 << 63
 _Before = Annotated[int | None, Query(ge=1, lt=_IDS)]
-_STAGES: Final = {
+STAGES: Final = {
     "raw_files": "looking through folders",
     "crawled_pages": "fetching pages",
     "transcripts": "transcribing recordings",
@@ -94,7 +95,7 @@ def _listed(
         NotFoundError: the collection does not exist for the visitor.
     """
     if state and state not in STATES:
-        raise QueryError("there is no such state of work")
+        raise QueryError(gettext("there is no such state of work"))
     names = known_collections(knowledge, visitor)
     chosen: Sequence[str] | None = visitor.collections if visitor.collections is None else names
     if collection:
@@ -189,21 +190,21 @@ def group_words(group: WorkGroup) -> str:
     """Return what part of its collection a group of requests is about, for people."""
     if group.requests == 1:
         return part_words(group.work)
-    documents = f"{group.documents:,} documents" if group.documents else ""
+    documents = _documents(group.documents) if group.documents else ""
     rest = {name: value for name, value in group.work.arguments.items() if name != "documents"}
-    return (
-        ", ".join(filter(None, [documents, *_parts(replace(group.work, arguments=rest))])) or "everything that changed"
+    return ", ".join(filter(None, [documents, *_parts(replace(group.work, arguments=rest))])) or gettext(
+        "everything that changed"
     )
 
 
 def part_words(work: WorkRequest) -> str:
     """Return what part of its collection a request is about, for people."""
-    return ", ".join(_parts(work)) or "everything that changed"
+    return ", ".join(_parts(work)) or gettext("everything that changed")
 
 
 def stage_words(work: WorkRequest) -> str:
     """Return what a request's worker does now, or did last."""
-    return _STAGES.get(work.stage or "", work.stage or "")
+    return gettext(STAGES.get(work.stage or "", work.stage or ""))
 
 
 def run_address(request: Request, work: WorkRequest) -> str | None:
@@ -213,21 +214,29 @@ def run_address(request: Request, work: WorkRequest) -> str | None:
 
 
 def _parts(work: WorkRequest) -> Iterator[str]:
-    for name, noun in (("documents", "document"), ("sources", "source")):
+    for name, counted in (("documents", _documents), ("sources", _sources)):
         named: list[str] = work.arguments.get(name) or []
         if len(named) > _NAMED:
-            yield f"{len(named):,} {noun}s"
+            yield counted(len(named))
         elif named:
             yield ", ".join(short_uri(each) for each in named)
     kinds: list[str] = work.arguments.get("kinds") or []
     if kinds:
-        yield "sources of kind " + ", ".join(kinds)
+        yield gettext("sources of kind %(kinds)s") % {"kinds": ", ".join(kinds)}
     if work.arguments.get("only_failed"):
-        yield "only what failed"
+        yield gettext("only what failed")
     if work.arguments.get("force"):
-        yield "even where nothing changed"
+        yield gettext("even where nothing changed")
     if work.arguments.get("accept"):
-        yield "losses accepted"
+        yield gettext("losses accepted")
+
+
+def _documents(count: int) -> str:
+    return ngettext("%(number)s document", "%(number)s documents", count) % {"number": number(count)}
+
+
+def _sources(count: int) -> str:
+    return ngettext("%(number)s source", "%(number)s sources", count) % {"number": number(count)}
 
 
 def words_of_work(request: Request) -> dict[str, Any]:

@@ -28,10 +28,11 @@
     turn: ({ html, session, history: turns, sources }) => {
       live.insertAdjacentHTML("beforebegin", html);
       live.hidden = true;
-      told.textContent = sources ? `The answer is there, with ${sources} source${sources > 1 ? "s" : ""}.` : "There is no answer.";
+      const counted = sayMany("The answer is there, with %(number)s source.", "The answer is there, with %(number)s sources.", sources);
+      told.textContent = sources ? counted : say("There is no answer.");
       form.method = "post";
-      [form.elements.q.value, form.elements.q.placeholder] = ["", "Ask further"];
-      form.querySelector("label").textContent = "Ask further";
+      [form.elements.q.value, form.elements.q.placeholder] = ["", say("Ask further")];
+      form.querySelector("label").textContent = say("Ask further");
       for (const [name, value] of Object.entries({ session, history: turns, token: form.dataset.token })) carry(name, value);
       if (session) history.replaceState(null, "", `/ask?${new URLSearchParams({ session })}`);
     },
@@ -48,7 +49,7 @@
     sent.set("token", form.dataset.token);
     const own = new AbortController();
     request = own;
-    [live.hidden, stop.hidden, heading.textContent, told.textContent] = [false, false, sent.get("q"), "Searches"];
+    [live.hidden, stop.hidden, heading.textContent, told.textContent] = [false, false, sent.get("q"), say("Searches")];
     text.replaceChildren();
     live.ariaBusy = "true";
     document.querySelector(".asking").classList.remove("search", "fresh");
@@ -65,11 +66,10 @@
       if (elsewhere) return location.assign(elsewhere);
       if (!answer.ok) throw new Error(parsed(await answer.text()).querySelector(".notice")?.textContent);
       for await (const [name, data] of events(answer.body)) changes[name](data);
-      if (!live.hidden) throw new Error("The connection broke off");
+      if (!live.hidden) throw new Error(say("The connection broke off"));
     } catch (error) {
-      const shown = text.textContent ? ". What stands above is not the whole answer." : "";
-      const reason = own.signal.aborted ? "Stopped" : error.message || "The answer did not come";
-      told.textContent = `${reason}${shown}`;
+      const reason = own.signal.aborted ? say("Stopped") : error.message || say("The answer did not come");
+      told.textContent = text.textContent ? say("%(reason)s. What stands above is not the whole answer.", { reason }) : reason;
     } finally {
       stop.hidden = true;
       live.ariaBusy = "false";

@@ -1,6 +1,16 @@
 // Keys, and the copying of citations and answers. Everything else works without scripts; search as you type is htmx's.
 "use strict";
 
+// The texts of scripts in the language of the page, by the English ones; English pages carry none.
+const words = JSON.parse(document.getElementById("words")?.textContent ?? "{}");
+const filled = (text, values) => text.replace(/%\((\w+)\)s/g, (_, name) => values[name]);
+const say = (text, values = {}) => filled(words[text] ?? text, values);
+const sayMany = (one, many, number) => {
+  const forms = words[one] ?? [one, many];
+  const isOne = new Intl.PluralRules(document.documentElement.lang).select(number) === "one";
+  return filled(forms[isOne ? 0 : forms.length - 1], { number });
+};
+
 const results = () => [...document.querySelectorAll(".named a, .result h2 a, .documents a.title")];
 
 function move(step) {
@@ -41,11 +51,11 @@ document.addEventListener("click", async (event) => {
   if (!button) return;
   try {
     await navigator.clipboard.writeText(button.dataset.copy);
-    button.textContent = "Copied";
+    button.textContent = say("Copied");
   } catch {
     const citation = (button.closest(".turn, .cited") ?? button.parentElement).querySelector(".citation");
     getSelection().selectAllChildren(citation);
-    button.textContent = "Selected: copy it with Ctrl-C";
+    button.textContent = say("Selected: copy it with Ctrl-C");
   }
 });
 
@@ -61,10 +71,15 @@ document.documentElement.classList.add("scripted");
 document.querySelector(".top nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 
 // Times are those of the visitor; UTC stays in the title.
+const { lang } = document.documentElement;
+const clock = lang === "en" ? null : new Intl.DateTimeFormat(lang, { dateStyle: "medium", timeStyle: "short" });
+const localTime = (at) =>
+  clock ? clock.format(at) : new Date(at - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16).replace("T", " ");
+
 function tellTimes() {
   for (const each of document.querySelectorAll("time[datetime]")) {
     const at = new Date(each.dateTime);
-    const local = new Date(at - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16).replace("T", " ");
+    const local = localTime(at);
     if (each.textContent !== local) each.textContent = local;
   }
 }

@@ -11,9 +11,9 @@ if (selection) {
 
   const show = () => {
     const ticked = boxes.filter((each) => each.checked).length;
-    every.textContent = ticked === boxes.length ? "Untick all" : "Tick all on this page";
+    every.textContent = ticked === boxes.length ? say("Untick all") : say("Tick all on this page");
     for (const button of acts) button.disabled = !ticked;
-    told.textContent = ticked ? `${ticked} ticked` : "";
+    told.textContent = ticked ? sayMany("%(number)s ticked", "%(number)s ticked", ticked) : "";
   };
   every.addEventListener("click", () => {
     const ticks = boxes.some((each) => !each.checked);

@@ -28,7 +28,7 @@ if (upload) {
     return button;
   };
   const rename = (each, item) => {
-    const field = made("input", "", { value: each.name, maxLength: 255, ariaLabel: `Name of ${each.name}` });
+    const field = made("input", "", { value: each.name, maxLength: 255, ariaLabel: say("Name of %(name)s", each) });
     item.replaceChildren(field);
     field.focus();
     const end = (isKept) => {
@@ -47,10 +47,10 @@ if (upload) {
   const list = () => {
     listed.replaceChildren(
       ...chosen.map((each) => {
-        const item = made("li", `${each.name}, ${each.file.size.toLocaleString("en")} bytes `);
+        const item = made("li", say("%(name)s, %(size)s bytes ", { name: each.name, size: each.file.size.toLocaleString(document.documentElement.lang) }));
         if (each.outcome) item.append(made("span", each.outcome, { className: each.isTaken ? "state succeeded" : "state failed" }));
         if (!each.isTaken && !request) {
-          item.append(act("Rename", each.name, () => rename(each, item)), act("Leave out", each.name, () => {
+          item.append(act(say("Rename"), each.name, () => rename(each, item)), act(say("Leave out"), each.name, () => {
             chosen = chosen.filter((other) => other !== each);
             list();
             add.focus();
@@ -65,9 +65,10 @@ if (upload) {
     const taken = files.filter((each) => !isHidden(each));
     const names = new Set(taken.map((each) => each.name));
     // What was added or refused makes room; what was not tried, or broke off, stays.
-    chosen = [...chosen.filter((each) => !names.has(each.name) && [undefined, "not added"].includes(each.outcome)), ...taken];
+    chosen = [...chosen.filter((each) => !names.has(each.name) && [undefined, say("not added")].includes(each.outcome)), ...taken];
     const hidden = files.length - taken.length;
-    show(hidden ? `${hidden} hidden ${hidden > 1 ? "files are" : "file is"} left out, such as ${files.find(isHidden).name}.` : "");
+    const left = sayMany("%(number)s hidden file is left out", "%(number)s hidden files are left out", hidden);
+    show(hidden ? say("%(left)s, such as %(name)s.", { left, name: files.find(isHidden).name }) : "");
     list();
   };
   const named = (file, name) => ({ file, name: name || file.webkitRelativePath || file.name });
@@ -99,7 +100,7 @@ if (upload) {
     try {
       take((await Promise.all(entries.map(within))).flat());
     } catch {
-      show("The folder cannot be read here. Choose it instead.");
+      show(say("The folder cannot be read here. Choose it instead."));
     }
   };
   for (const kind of ["dragenter", "dragover", "dragleave", "drop"]) {
@@ -123,8 +124,8 @@ if (upload) {
       request.setRequestHeader("Accept", "application/problem+json");
       request.upload.addEventListener("progress", progress);
       request.addEventListener("load", (event) => done(event.target));
-      request.addEventListener("error", () => done("The connection broke off."));
-      request.addEventListener("abort", () => done("Cancelled."));
+      request.addEventListener("error", () => done(say("The connection broke off.")));
+      request.addEventListener("abort", () => done(say("Cancelled.")));
       request.send(body);
     });
   const reason = (answer) => {
@@ -132,7 +133,7 @@ if (upload) {
     try {
       return JSON.parse(answer.responseText).detail;
     } catch {
-      return `the server answered ${answer.status}`;
+      return say("the server answered %(status)s", answer);
     }
   };
   const settle = (batch, { uploads, refused }) => {
@@ -141,7 +142,7 @@ if (upload) {
     for (const each of batch) {
       const found = kept.get(each.name.normalize("NFC"));
       each.isTaken = Boolean(found);
-      each.outcome = found ? (!found.changed ? "unchanged" : found.version > 1 ? `version ${found.version}` : "added") : left.get(each.name) ?? "not added";
+      each.outcome = found ? (!found.changed ? say("unchanged") : found.version > 1 ? say("version %(version)s", found) : say("added")) : left.get(each.name) ?? say("not added");
     }
   };
   const batches = (files) => {
@@ -163,25 +164,25 @@ if (upload) {
     event.preventDefault();
     if (request) return;
     const waiting = chosen.filter((each) => !each.isTaken);
-    if (!waiting.length) return show("Choose files first. Nothing was sent.");
+    if (!waiting.length) return show(say("Choose files first. Nothing was sent."));
     const large = waiting.find((each) => each.file.size > most);
-    if (large) return show(`${large.name} is too large. Nothing was sent.`);
+    if (large) return show(say("%(name)s is too large. Nothing was sent.", large));
     show("");
     [sending.hidden, cancel.hidden, add.disabled] = [false, false, true];
     const total = waiting.reduce((sum, each) => sum + each.file.size, 0) || 1;
     const works = [];
     let [sent, wrong] = [0, ""];
     bar.value = 0;
-    told.textContent = "Begins";
+    told.textContent = say("Begins");
     for (const batch of batches(waiting)) {
       const bytes = batch.reduce((sum, each) => sum + each.file.size, 0);
       const answer = await send(batch, ({ loaded }) => {
         bar.value = (100 * (sent + Math.min(loaded, bytes))) / total;
-        told.textContent = bar.value < 100 ? `${Math.floor(bar.value)} % sent` : "Sent; the server keeps it";
+        told.textContent = bar.value < 100 ? say("%(part)s % sent", { part: Math.floor(bar.value) }) : say("Sent; the server keeps it");
       });
       if (answer.status !== 202) {
         wrong = reason(answer);
-        for (const each of batch) each.outcome = answer.status === 422 ? "refused" : "not added";
+        for (const each of batch) each.outcome = answer.status === 422 ? say("refused") : say("not added");
         break;
       }
       const outcome = JSON.parse(answer.responseText);
@@ -191,14 +192,14 @@ if (upload) {
     }
     const taken = waiting.filter((each) => each.isTaken);
     if (taken.length === waiting.length && works.length === 1) return location.assign(`/work/${works[0]}`);
-    const refused = waiting.filter((each) => !each.isTaken && each.outcome && each.outcome !== "not added");
+    const refused = waiting.filter((each) => !each.isTaken && each.outcome && each.outcome !== say("not added"));
     if (!taken.length) {
-      show(wrong.endsWith(".") ? `${wrong} Nothing was added.` : `Nothing was added: ${wrong}.`);
+      show(wrong.endsWith(".") ? `${wrong} ${say("Nothing was added.")}` : say("Nothing was added: %(reason)s.", { reason: wrong }));
     } else {
       const left = [...refused.map((each) => `${each.name}: ${each.outcome}`), ...(wrong ? [wrong.replace(/\.$/, "")] : [])];
-      show(left.length ? `; not added: ${left.join("; ")}.` : ".");
+      show(left.length ? say("; not added: %(names)s.", { names: left.join("; ") }) : ".");
       problem.classList.toggle("wrong", left.length > 0);
-      const link = made("a", `${taken.length} added`, { href: works.length === 1 ? `/work/${works[0]}` : "/work" });
+      const link = made("a", sayMany("%(number)s added", "%(number)s added", taken.length), { href: works.length === 1 ? `/work/${works[0]}` : "/work" });
       problem.prepend(link);
     }
     list();

@@ -7,7 +7,8 @@ import pytest
 
 from sourcebook.contract.search_results import SearchResult
 from sourcebook.server.page.found_on_page import readable, source_address
-from sourcebook.server.page.rendering import STATIC, address, short_type, short_uri, shown_uri, web_address
+from sourcebook.server.page.rendering import address, short_type, short_uri, shown_uri, web_address
+from sourcebook.server.page.script_texts import STATIC
 
 
 @pytest.mark.parametrize(
