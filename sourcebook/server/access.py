@@ -94,6 +94,8 @@ def _looked_up(request: Request) -> tuple[Grant, int | None]:
     key = valid_key(knowledge_of(request), text.strip()) if scheme.lower() == "bearer" else None
     if key is None:
         raise NoAccessError("the key is not valid: it may have expired or been revoked")
+    if key.origins is not None:
+        raise ForbiddenError("this key belongs to pages of other sites: it searches and asks in their widget alone")
     return spoken_grant(key, request.headers), key.requests_a_minute
 
 
