@@ -2,6 +2,7 @@
 
 import os
 import re
+from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
@@ -27,7 +28,7 @@ from sourcebook.config.passages import OF_THE_MACHINE as OF_THE_MACHINE
 from sourcebook.config.passages import ChunkingSettings as ChunkingSettings
 from sourcebook.config.passages import ContextPart as ContextPart
 from sourcebook.config.passages import EmbeddingSettings as EmbeddingSettings
-from sourcebook.config.permissions import ByPattern, Permissions, Principals, SourcePermissions
+from sourcebook.config.permissions import ByPattern, Grantees, Permissions, Principals, SourcePermissions
 from sourcebook.config.provider import AUTO_MODEL as AUTO_MODEL
 from sourcebook.config.records import RecordSource
 from sourcebook.config.redaction import RedactionSettings
@@ -80,6 +81,10 @@ class RetentionSettings(Settings):
 
 POSIX: Final = "posix"
 """Value of `allowed` with which the file system says who sees a document."""
+ACL: Final = "acl"
+"""Value of `allowed` with which the ACL of an object says it."""
+_STORES: Final = ("s3://", "s3a://")
+"""Beginnings of the roots whose objects have ACLs that can be asked for."""
 MOST_SHARDS: Final = 64
 """Shards of one collection at most."""
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(://|::)")
@@ -88,11 +93,11 @@ _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(://|::)")
 class FilesSource(SourcePermissions):
     """A folder of files on this machine or at any fsspec URL."""
 
-    allowed: Literal["posix"] | Principals | ByPattern | None = Field(  # type: ignore[assignment]  # one more
+    allowed: Literal["posix", "acl"] | Principals | ByPattern | None = Field(  # type: ignore[assignment]  # one more
         default=None,
         description="a list of principals such as [group:board, user:anna@example.org]; a mapping from patterns to "
-        'such lists, of which the first that fits a path decides, such as {"hr/**": [group:hr], "**": [everyone]}; or '
-        "posix: owner, group, mode and ACL of each file; unset: as the collection says",
+        'such lists, of which the first that fits a path decides, such as {"hr/**": [group:hr], "**": [everyone]}; '
+        "posix: owner, group, mode and ACL of each file; acl: that of each object of S3; unset: as the collection says",
     )
     root: Text = Field(description="a folder, relative to this file, or a URL such as s3://bucket/folder")
     include: tuple[Pattern, ...] = Field(
@@ -105,6 +110,13 @@ class FilesSource(SourcePermissions):
     )
     follow_links: bool = Field(
         default=False, strict=True, description="true or false: whether links that lead out of the root are followed"
+    )
+    grantees: Grantees = Field(
+        default={}, description="a mapping such as {AllUsers: [everyone], 79a59df900b9…: [group:hr]}, for allowed: acl"
+    )
+    acl_refresh: Duration = Field(
+        default=timedelta(minutes=10),
+        description="a duration such as 1m or 1h, after which ACLs are asked for again",
     )
     _folder: Path = PrivateAttr(default_factory=Path.cwd)
 
@@ -124,15 +136,20 @@ class FilesSource(SourcePermissions):
             self._folder = context["folder"]
 
     @model_validator(mode="after")
-    def _posix_is_local(self) -> Self:
+    def _says_what_can_be_asked(self) -> Self:
         if self.allowed == POSIX and (self.documents_decide or not self.is_local):
             raise PydanticCustomError("posix", "posix is for folders of this machine, without documents_decide")
+        if self.allowed == ACL and (self.documents_decide or not self.root.startswith(_STORES)):
+            raise PydanticCustomError("posix", "acl is for roots such as s3://bucket/folder, without documents_decide")
+        if self.grantees and self.allowed != ACL:
+            raise PydanticCustomError("posix", "grantees are for allowed: acl")
         return self
 
     def permissions(self, root: str, end: str = "") -> dict[str, Any] | None:
-        """Return the permissions as the ledger keeps them; with posix, it has those of each file."""
-        if self.allowed == POSIX:
-            return {"rules": [], "denied": list(self.denied), "by_document": False, "by_item": POSIX}
+        """Return the permissions as the ledger keeps them; with posix and acl, it has those of each file."""
+        if self.allowed in (POSIX, ACL):
+            said = {"rules": [], "denied": list(self.denied), "by_document": False, "by_item": self.allowed}
+            return said | ({"grantees": self.grantees} if self.grantees else {})
         return super().permissions(root, end)
 
     @property

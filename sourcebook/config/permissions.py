@@ -49,6 +49,15 @@ Groups = dict[Annotated[Text, AfterValidator(_group)], tuple[Annotated[Text, Aft
 """Members by group; a name without a kind is that of a group."""
 
 
+def grantee(name: str) -> str:
+    """Return the name of a grantee of S3: of a group the last part of its URI, otherwise what is given."""
+    return name.rsplit("/", 1)[-1] if name.startswith(("http://", "https://")) else name
+
+
+Grantees = dict[Annotated[Text, AfterValidator(grantee)], Principals]
+"""Principals by the grantee of an ACL of S3: canonical user id, e-mail address or group."""
+
+
 def memberships(groups: Groups) -> list[tuple[str, str]]:
     """Return each member with its group, as principals, once each and sorted."""
     return sorted({(member, _member(group)) for group, members in groups.items() for member in members})

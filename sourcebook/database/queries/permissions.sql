@@ -146,7 +146,10 @@ WHERE source_id = %(source_id)s AND uri = ANY(%(uris)s);
 SELECT document.collection, document.uri, source.location AS source, original.id AS original, rule.pattern,
     CASE WHEN root.uri <> document.uri THEN root.uri END AS container,
     CASE WHEN source.kind = 'collection' THEN 'original'
-         WHEN item.uri IS NOT NULL THEN CASE WHEN source.kind = 'uploads' THEN 'upload' ELSE 'file' END
+         WHEN source.kind = 'uploads' AND item.uri IS NOT NULL THEN 'upload'
+         WHEN source.permissions ? 'by_item'
+             THEN CASE WHEN coalesce(item.state, '') = '' THEN 'unread'
+                       WHEN source.permissions ->> 'by_item' = 'acl' THEN 'acl' ELSE 'file' END
          WHEN source.permissions IS NULL THEN 'unset'
          WHEN own.said IS NOT NULL AND (source.permissions ->> 'by_document')::boolean
              THEN CASE WHEN document.audience_id = 2 AND own.said <> '[]' THEN 'invalid' ELSE 'document' END

@@ -213,8 +213,9 @@ CREATE FUNCTION follow_permissions() RETURNS trigger
 LANGUAGE plpgsql SET search_path = sourcebook, public
 AS $$
 BEGIN
-    IF OLD.permissions ? 'by_item' AND NOT coalesce(NEW.permissions ? 'by_item', false) THEN
+    IF OLD.permissions ? 'by_item' AND OLD.permissions - 'denied' IS DISTINCT FROM NEW.permissions - 'denied' THEN
         DELETE FROM item_permission WHERE source_id = NEW.id;
+        UPDATE listed_folder SET digest = NULL, revision = DEFAULT WHERE source_id = NEW.id;  -- all is asked again
     END IF;
     IF NEW.kind = 'uploads' OR NEW.permissions IS NULL OR (NEW.permissions ->> 'by_document')::boolean
        OR (NEW.permissions ->> 'by_record')::boolean THEN
