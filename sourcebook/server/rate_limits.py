@@ -16,6 +16,8 @@ from sourcebook.server.problems import TooManyRequestsError
 
 DEFAULT_LIMIT: Final = 600
 """Requests a minute of a key, where neither the key nor the server has another limit."""
+PAGES: Final = 120
+"""Requests a minute from one address with a key of pages, where the key has no other limit."""
 WRONG_KEYS: Final = 30
 """Requests a minute with keys that are none: with one of them, and from one address."""
 LOOKUPS: Final = 600

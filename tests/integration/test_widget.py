@@ -167,7 +167,7 @@ def test_preflights_allow_what_the_widget_does_and_nothing_else(base: Stages) ->
 
 def test_the_key_opens_nothing_else(base: Stages) -> None:
     """No route, page, tool or session; and no other key opens the widget."""
-    _, text = key(base, ORIGIN)
+    _, text = key(base, ORIGIN, limit=10_000)
     with base.connection() as connection:
         others = [
             create_key(connection, "reader", ("read",), actor="test")[1],
@@ -240,6 +240,8 @@ def test_requests_are_counted_by_address_and_a_page_can_read_the_refusal(base: S
         assert refused.headers["access-control-allow-origin"] == ORIGIN
         assert refused.headers["access-control-expose-headers"] == "Retry-After"
         assert int(refused.headers["retry-after"]) > 0
+        assert client.post("/v1/search", {}, Authorization=f"Bearer {text}").status == 429  # nor elsewhere without end
+        assert asked(client, text, "https://evil.org").status == 429
         assert "an address may send 3 requests a minute" in refused.json["detail"]
 
 

@@ -11,17 +11,18 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from sourcebook.errors import DatabaseError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.operations.access_keys import is_origin_of_a_key
+from sourcebook.server.access import address_of
 from sourcebook.server.problems import TooManyRequestsError
 from sourcebook.server.rate_limits import RateLimits
-from sourcebook.server.widget.public_keys import ALLOWED, address_of
+from sourcebook.server.widget.public_keys import ALLOWED
 
 FOLDER: Final = "/widget/"
 """Beginning of the paths that pages of other sites may ask."""
 _METHOD: Final = "POST"
 _HEADERS: Final = frozenset({"authorization", "content-type"})
 """Headers that a page may send, beside those that every page may."""
-_PREFLIGHTS: Final = 600
-"""Preflights a minute from one address: each asks the database."""
+STRANGERS: Final = 600
+"""Preflights and frames a minute from one address: each asks the database."""
 _TOLD: Final = {
     "Access-Control-Allow-Methods": _METHOD,
     "Access-Control-Allow-Headers": ", ".join(sorted(_HEADERS)),
@@ -63,7 +64,7 @@ class WidgetOrigins:
         if not _is_asked_for(request.headers):
             return Response(status_code=403)
         try:
-            self._limits.admit_from(b"preflight", address_of(request), _PREFLIGHTS)
+            self._limits.admit_from(b"preflight", address_of(request), STRANGERS)
             is_known = await run_in_threadpool(is_origin_of_a_key, self._knowledge, origin)
         except TooManyRequestsError as error:
             return Response(status_code=429, headers={"Retry-After": str(error.seconds)})

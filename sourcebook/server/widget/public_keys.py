@@ -14,7 +14,7 @@ from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.model.acting import act_as
 from sourcebook.operations.access_keys import valid_key
-from sourcebook.server.access import knowledge_of
+from sourcebook.server.access import address_of, admit_page, grant_of, knowledge_of
 from sourcebook.server.identity.askers import knowledge_for
 from sourcebook.server.identity.on_behalf import refuse_header
 from sourcebook.server.problems import ForbiddenError, NoAccessError
@@ -22,8 +22,6 @@ from sourcebook.server.rate_limits import BUCKET, RateLimits
 
 ALLOWED: Final = "sourcebook.allowed_origin"
 """Key in the scope of a request: the origin whose pages may read the answer."""
-SEARCHES: Final = 120
-"""Requests a minute from one address, where the key has no limit of its own."""
 QUESTIONS: Final = 10
 """Questions to a language model a minute from one address: each costs."""
 
@@ -44,17 +42,15 @@ def public_grant(
     if key is None:
         raise NoAccessError("the key is not valid: it may have expired or been revoked")
     if key.origins is None:
+        grant_of(request)  # counted as everywhere
         raise ForbiddenError("this key opens more than a page may hold: make one with  sourcebook key create --origin")
-    refuse_header(request.headers)
     sent = request.headers.getlist("origin")
     if len(sent) == 1 and sent[0] in key.origins:
         request.scope[ALLOWED] = sent[0]
-    elif not _is_of_own_frame(request, sent, key, embed):
+    request.scope[BUCKET] = admit_page(request, key)
+    refuse_header(request.headers)
+    if ALLOWED not in request.scope and not _is_of_own_frame(request, sent, key, embed):
         raise ForbiddenError("this key belongs to the pages of other sites than the one that sent the request")
-    if BUCKET not in request.scope:
-        limits: RateLimits = request.app.state.limits
-        limit = key.requests_a_minute or SEARCHES
-        request.scope[BUCKET] = limits.admit_from(b"page %d" % key.id, address_of(request), limit)
     return key.grant
 
 
@@ -66,11 +62,6 @@ def count_question(request: Request, grant: Grant) -> None:
     """
     limits: RateLimits = request.app.state.limits
     limits.admit_from(b"question %d" % (grant.key_id or 0), address_of(request), QUESTIONS)
-
-
-def address_of(request: Request) -> str:
-    """Return the address that a request comes from."""
-    return request.client.host if request.client else ""
 
 
 def _is_of_own_frame(request: Request, sent: list[str], key: AccessKey, embed: int | None) -> bool:

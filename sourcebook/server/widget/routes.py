@@ -18,13 +18,15 @@ from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.operations.access_keys import origins_of_key
 from sourcebook.operations.answers import answering_collections
-from sourcebook.server.access import WholeKnowledge
+from sourcebook.server.access import WholeKnowledge, address_of
 from sourcebook.server.asking import answer_to_failure, each_event, in_a_thread
 from sourcebook.server.page.rendering import STATIC, render
 from sourcebook.server.page.security_headers import FRAMED
+from sourcebook.server.rate_limits import RateLimits
 from sourcebook.server.request_models import Sent
 from sourcebook.server.visibility import NotFoundError, known_collections, seen_collections
 from sourcebook.server.widget.found import MOST_PASSAGES, documents_of, shown_answer
+from sourcebook.server.widget.origins import STRANGERS
 from sourcebook.server.widget.public_keys import PublicCaller, PublicKnowledge, count_question
 from sourcebook.server.work_events import EventStream
 
@@ -103,6 +105,8 @@ def show_embedded(
     request: Request, knowledge: WholeKnowledge, key: int = Query(ge=1, le=_LARGEST_ID), lang: str = "en"
 ) -> Response:
     """Show the search in a frame, which the pages of a key's origins alone may show; the key is in the fragment."""
+    limits: RateLimits = request.app.state.limits
+    limits.admit_from(b"frame", address_of(request), STRANGERS)
     origins = origins_of_key(knowledge, key)
     if not origins:
         raise NotFoundError("there is no such key of pages")
