@@ -54,3 +54,15 @@ BEGIN
     RETURN NULL;
 END
 $$;
+
+-- Delete the documents of a collection before it: counts of what not everyone sees refer to it.
+CREATE FUNCTION delete_documents_first() RETURNS trigger
+LANGUAGE plpgsql SET search_path = sourcebook, public
+AS $$
+BEGIN
+    DELETE FROM document WHERE collection = OLD.name;
+    RETURN OLD;
+END
+$$;
+CREATE TRIGGER collections_gone_with_documents BEFORE DELETE ON collection
+    FOR EACH ROW EXECUTE FUNCTION delete_documents_first();

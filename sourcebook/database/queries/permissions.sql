@@ -130,6 +130,27 @@ ON CONFLICT (source_id, uri) DO UPDATE
     SET allowed = excluded.allowed, denied = excluded.denied, state = excluded.state
     WHERE (known.allowed, known.denied, known.state) IS DISTINCT FROM (excluded.allowed, excluded.denied, excluded.state);
 
+-- name: hold_permissions
+-- Change permissions while nobody writes documents, until the end of the transaction.
+SELECT pg_advisory_xact_lock(hashtextextended('sourcebook permissions', 0));
+
+-- name: forget_item_permission
+-- Delete what an item says of who sees it.
+DELETE FROM item_permission WHERE source_id = %(source_id)s AND uri = %(uri)s;
+
+-- name: follow_item
+-- Ask again who sees the document of an item.
+UPDATE document SET audience_id = audience_for(source_id, uri, coalesce(own_metadata, metadata))
+WHERE source_id = %(source_id)s AND uri = %(uri)s;
+
+-- name: forget_upload_permissions
+-- Delete what uploads said of who sees them, once they have neither a document nor a row of the inventory.
+DELETE FROM item_permission item USING source
+WHERE source.id = item.source_id AND source.kind = 'uploads'
+  AND (%(collection)s::text IS NULL OR source.collection = %(collection)s)
+  AND NOT EXISTS (SELECT FROM document WHERE document.collection = source.collection AND document.uri = item.uri)
+  AND NOT EXISTS (SELECT FROM raw_file WHERE raw_file.source_id = item.source_id AND raw_file.uri = item.uri);
+
 -- name: item_permission
 -- Return who may see an item of the uploads of a collection, where the upload says so.
 SELECT item_permission.allowed

@@ -551,6 +551,18 @@ $$;
 CREATE TRIGGER documents_gone_with_entries BEFORE DELETE ON document
     FOR EACH ROW WHEN (OLD.audience_id <> 1) EXECUTE FUNCTION delete_entries_first();
 
+-- Delete the documents of a collection before it: counts of what not everyone sees refer to it.
+CREATE FUNCTION delete_documents_first() RETURNS trigger
+LANGUAGE plpgsql SET search_path = sourcebook, public
+AS $$
+BEGIN
+    DELETE FROM document WHERE collection = OLD.name;
+    RETURN OLD;
+END
+$$;
+CREATE TRIGGER collections_gone_with_documents BEFORE DELETE ON collection
+    FOR EACH ROW EXECUTE FUNCTION delete_documents_first();
+
 -- The second wall: who asks for principals does so by the role sourcebook_reader, which sees rows of documents of its
 -- audiences alone, in every statement, whatever it says. A session sets sourcebook.audiences; without it the role sees
 -- nothing. The owner and other roles see what they saw.

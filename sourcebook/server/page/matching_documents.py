@@ -15,6 +15,8 @@ from sourcebook.operations.documents import change_many
 from sourcebook.server.page.documents import DONE, LISTED, query_of, shown_documents
 from sourcebook.server.page.forms import Form, WriterForm, redirect_to
 from sourcebook.server.page.rendering import address, render
+from sourcebook.server.page.translation import gettext
+from sourcebook.server.page.translation import number as number_of
 from sourcebook.server.page.visitors import Knowledge
 from sourcebook.server.visibility import own_document, seen_collections
 

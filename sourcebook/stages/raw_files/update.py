@@ -60,7 +60,8 @@ BATCH = 256
 MOST_LOOKS, MOST_BYTES = 2_000, 256_000_000
 """Files and bytes whose content a comparison reads; it may be that of a sensor or of `sourcebook status`."""
 _FEWEST_OF_A_MOUNT = 20
-"""Files with another inode and the same times, more than half of those compared, that are not read for it."""
+"""Files with another inode and the same times, more than half of those compared, that are not read for it; and files
+with another mode."""
 _FOLDERS = 1_000
 """Folders per query."""
 _FILES = 5_000
@@ -249,7 +250,7 @@ class _Comparison:
             elif wants_reading(entry, file, self._source, self._selection):
                 wanted.add(file.uri)
                 self.known[file.uri] = file
-            elif file.uri in permitted and is_other_mode(entry, file):
+            elif len(permitted) > _FEWEST_OF_A_MOUNT and file.uri in permitted and is_other_mode(entry, file):
                 self.confirmed.append((entry, file.hashed_ns))
                 continue
             elif wants_second_look(entry, file, self._selection) or (self._selection.deep and file.sha256 is not None):
@@ -265,7 +266,8 @@ class _Comparison:
             if self._may_look_at(entry) and has_hash(self._source, entry.uri, entry.size, file.sha256):
                 if wants_second_look(entry, file) or entry.touched != (file.touched or ""):
                     seen_ns = confirmed_time(entry, file, now_ns) if entry.modified.isdigit() else now_ns
-                    self.confirmed.append((entry, seen_ns))
+                    is_proved = file.uri in permitted and is_other_mode(entry, file)
+                    self.confirmed.append((entry, file.hashed_ns if is_proved else seen_ns))
             else:
                 wanted.add(file.uri)
                 self.known[file.uri] = file
