@@ -10,6 +10,7 @@ import json
 import re
 import struct
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
@@ -44,7 +45,9 @@ def translations(language: str, folder: Path = CATALOGUES) -> dict[Text, Forms]:
 def problems(language: str, folder: Path = CATALOGUES) -> list[str]:
     """Return what is wrong with a catalogue."""
     kept, wanted = translations(language, folder), texts_of_page()
-    said = [f"{language}: not in the catalogue: {text.singular!r}" for text in wanted if text not in kept]
+    times = Counter((text.context, text.singular) for text in wanted)
+    said = [f"{name!r} has and has not a plural" for (_, name), number in times.items() if number > 1]
+    said += [f"{language}: not in the catalogue: {text.singular!r}" for text in wanted if text not in kept]
     said += [f"{language}: no longer on the page: {text.singular!r}" for text in kept if text not in wanted]
     for text, forms in kept.items():
         said += [f"{language}: {text.singular!r}: {each}" for each in _wrong(text, forms, _count(language))]
@@ -85,9 +88,9 @@ def _wrong(text: Text, forms: Forms, count: int) -> Iterator[str]:
     if len(forms) != (count if text.plural else 1) or not all(forms):
         yield "not translated"
         return
-    wanted = sorted(_MARKS.findall(text.plural or text.singular))
+    wanted = [sorted(_MARKS.findall(each)) for each in (text.singular, text.plural or text.singular)]
     for form in forms:
-        if sorted(_MARKS.findall(form)) != wanted:
+        if sorted(_MARKS.findall(form)) not in wanted:
             yield f"other values or other HTML: {form!r}"
         if (form[:1] == " ", form[-1:] == " ") != (text.singular[:1] == " ", text.singular[-1:] == " "):
             yield f"other spaces at its ends: {form!r}"

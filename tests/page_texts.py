@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple, get_args
 
@@ -47,6 +48,7 @@ class Text(NamedTuple):
     """The text about several things; empty for one that counts nothing."""
 
 
+@cache
 def texts_of_page() -> dict[Text, str]:
     """Return the texts, each with the name of the file that has it first."""
     found: dict[Text, str] = {}

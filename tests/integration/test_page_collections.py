@@ -111,7 +111,7 @@ def test_only_those_who_may_change_collections(base: Stages) -> None:
             scope: {held["action"] for tag, held in browser.open("/collections/website").tags if tag == "form"}
             for scope, browser in browsers.items()
         }
-        assert forms["read"] == {"/sign-out"}
+        assert forms["read"] == {"/sign-out", "/language"}
         assert "/collections/website/sites" in forms["write"]
         assert "/collections/website/delete" not in forms["write"]
         assert "/collections/website/delete" in forms["admin"]

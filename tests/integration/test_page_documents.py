@@ -179,7 +179,7 @@ def test_a_reader_changes_nothing_and_sees_its_collections_alone(base: Stages) -
     with serving(base.knowledge, requires_key=True) as client:
         browser = Browser(client, reader)
         page = browser.open(path)
-        assert [held["action"] for tag, held in page.tags if tag == "form"] == ["/sign-out"]
+        assert [held["action"] for tag, held in page.tags if tag == "form"] == ["/sign-out", "/language"]
         assert "taken from" not in page.text
         for name, fields in changes.items():
             assert browser.send(f"{path}/{name}", fields).status == 403, name

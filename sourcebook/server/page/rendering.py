@@ -28,6 +28,8 @@ from sourcebook.server.page.visitors import FORM_COOKIE, form_token, keep
 _FOLDER: Final = Path(__file__).parent
 _LINKED: Final = frozenset({"http", "https"})
 """Schemes of the addresses that become links."""
+_FAILED: Final = 400
+"""HTTP status from which on a page does not repeat its address, which may have the code of a sign-in."""
 
 
 def render(request: Request, template: str, status: int = 200, **values: Any) -> Response:
@@ -39,7 +41,8 @@ def render(request: Request, template: str, status: int = 200, **values: Any) ->
         status: the HTTP status.
         values: what the template shows.
     """
-    text, token = _written(request, template, values)
+    here = _address_of(request) if status < _FAILED else "/"
+    text, token = _written(request, template, {**values, "here": here})
     # The content depends on the key: no cache keeps it, not even that of the browser after signing out.
     response = HTMLResponse(text, status, {"Cache-Control": "no-store", "Vary": "Cookie, HX-Request, Accept-Language"})
     if token is not None and request.cookies.get(FORM_COOKIE) != token:
@@ -59,14 +62,14 @@ def _written(request: Request, template: str, values: Mapping[str, Any]) -> tupl
     may = {scope: visitor is not None and visitor.allows(scope) for scope in SCOPES}
     token = form_token(request) if signed_in_as is not None or may["write"] or template == "sign_in.html" else None
     about = {"path": request.url.path, "signed_in_as": signed_in_as, "may": may, "token": token}
-    about |= {"language": language(), "languages": LANGUAGES, "here": _address_of(request)}
+    about |= {"language": language(), "languages": LANGUAGES}
     about["words_of_scripts"] = words_of_scripts()
     about["has_principals"] = visitor is not None and visitor.asker.principals is not None
     return _templates().get_template(template).render(**about, **values), token
 
 
 def _address_of(request: Request) -> str:
-    """Return the address that shows the page of a request again; the first page after a form."""
+    """Return the address that shows the page of a request again: the first page where a form led to it."""
     query = f"?{request.url.query}" if request.url.query else ""
     return f"{request.url.path}{query}" if request.method == "GET" else "/"
 

@@ -2,7 +2,7 @@
 "use strict";
 
 // The texts of scripts in the language of the page, by the English ones; English pages carry none.
-const words = JSON.parse(document.getElementById("words")?.textContent ?? "{}");
+const words = JSON.parse(document.body.dataset.words ?? "{}");
 const filled = (text, values) => text.replace(/%\((\w+)\)s/g, (_, name) => values[name]);
 const say = (text, values = {}) => filled(words[text] ?? text, values);
 const sayMany = (one, many, number) => {
