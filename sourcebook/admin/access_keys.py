@@ -21,6 +21,7 @@ from sourcebook.contract.access import AccessKey
 from sourcebook.database.queries import queries
 from sourcebook.errors import QueryError
 from sourcebook.model.access import SCOPES, OnBehalf, Scope
+from sourcebook.model.web_origins import check_origin
 
 PREFIX: Final = "sb_"
 _BEGINNING: Final = len(PREFIX) + 6
@@ -34,6 +35,8 @@ _SHORTEST: Final = len(PREFIX) + 40
 """Characters of that key, at least."""
 MOST_REQUESTS: Final = 1_000_000
 """Largest limit of a key, in requests a minute."""
+MOST_ORIGINS: Final = 20
+"""Origins of a key, at most."""
 
 
 def create_key(
@@ -47,6 +50,7 @@ def create_key(
     seen: Sequence[str] | None = None,
     principals: Sequence[str] | None = None,
     on_behalf: OnBehalf | None = None,
+    origins: Sequence[str] | None = None,
     text: str | None = None,
     actor: str,
 ) -> tuple[AccessKey, str]:
@@ -68,18 +72,20 @@ def create_key(
     if collections is not None:
         check_collections(connection, collections)
     asked_for = _principals(principals, scopes, on_behalf)
+    pages = _origins(origins, scopes, principals or on_behalf)
     text = text or PREFIX + secrets.token_urlsafe(32)
     row: dict[str, Any] = {
         "name": name,
         "beginning": text[:_BEGINNING],
         "sha256": sha256_of(text),
-        "scopes": [scope for scope in SCOPES if scope in scopes],
+        "scopes": ["search"] if pages else [scope for scope in SCOPES if scope in scopes],
         "collections": None if collections is None else sorted(set(collections)),
         "seconds": None if lasts is None else lasts.total_seconds(),
         "limit": limit,
         "seen": None if seen is None else list(seen),
         "principals": asked_for,
         "on_behalf": on_behalf,
+        "origins": pages,
     }
     with connection.transaction(), connection.cursor(row_factory=class_row(AccessKey)) as cursor:
         key = cursor.execute(queries["create_access_key"], row).fetchone()
@@ -92,6 +98,7 @@ def create_key(
             "requests_a_minute": limit,
             **({} if asked_for is None else {"principals": asked_for}),
             **({} if on_behalf is None else {"on_behalf": on_behalf}),
+            **({} if pages is None else {"origins": pages}),
         }
         record_event(connection, actor, "key.create", f"key {name}", details)
     return key, text
@@ -111,6 +118,19 @@ def _principals(texts: Sequence[str] | None, scopes: Sequence[Scope], on_behalf:
         return sorted(principal_set(texts))
     except ValueError as error:
         raise QueryError(str(error)) from error
+
+
+def _origins(texts: Sequence[str] | None, scopes: Sequence[Scope], asks_for: object) -> list[str] | None:
+    """Return the origins of the pages that may send a key, in order; None where anybody may."""
+    if not texts:
+        return None
+    if asks_for or tuple(scopes) != ("read",):
+        raise QueryError("a key of pages only searches and asks, for everyone: it has no other scope and no principals")
+    if len(texts) > MOST_ORIGINS:
+        raise QueryError(f"a key has at most {MOST_ORIGINS} origins")
+    for each in texts:
+        check_origin(each)
+    return sorted(set(texts))
 
 
 def create_first_key(connection: Connection, text: str, *, actor: str) -> AccessKey | None:
@@ -146,6 +166,18 @@ def revoke_key(connection: Connection, key: str | int, *, actor: str) -> AccessK
             )
         record_event(connection, actor, "key.revoke", f"key {revoked.name}")
     return revoked
+
+
+def origins_of(connection: Connection, key: int) -> list[str]:
+    """Return the origins of the pages that may send a valid key, by its id; none where it has none."""
+    row = connection.execute(queries["origins_of_key"], {"id": key}).fetchone()
+    return [] if row is None else list(row[0])
+
+
+def is_origin(connection: Connection, text: str) -> bool:
+    """Return whether a page of an origin may send some valid key."""
+    row = connection.execute(queries["is_origin_of_a_key"], {"origin": text}).fetchone()
+    return row is not None and bool(row[0])
 
 
 def find_key(connection: Connection, text: str) -> AccessKey | None:

@@ -20,6 +20,7 @@ from sourcebook.config.api_collection import DEFAULT_GIT_HOSTS, ApiCollectionSet
 from sourcebook.config.field_types import NAME_RULE, is_collection_name
 from sourcebook.config.gone_settings import without_gone
 from sourcebook.config.membership import check_rules
+from sourcebook.config.permissions import PERMISSION_FIELDS
 from sourcebook.contract.collections import CollectionDeclaration, SourceKind
 from sourcebook.contract.work import OPEN
 from sourcebook.database.database import Database
@@ -37,6 +38,7 @@ from sourcebook.indexing.generations import find_generations
 
 FOLDERS_VARIABLE: Final = "SOURCEBOOK_FOLDERS"
 GIT_HOSTS_VARIABLE: Final = "SOURCEBOOK_GIT_HOSTS"
+DATABASES_VARIABLE: Final = "SOURCEBOOK_RECORD_DATABASES"
 SOURCE_KINDS: Final[tuple[SourceKind, ...]] = get_args(SourceKind)
 _LISTS: Final[dict[str, str]] = {
     "files": "files",
@@ -122,6 +124,8 @@ def add_source(
 ) -> CollectionDeclaration:
     """Add a source to a collection; the next ingest reads it."""
     section = _section(kind)
+    if PERMISSION_FIELDS & source.keys():
+        raise SettingsError("who may see documents is set with the collection's settings, which is for administrators")
     with connection.transaction():
         before = _lock(connection, name)
         (added,) = _locations(read_settings({section: [source]}, limits))
@@ -174,7 +178,7 @@ def _rewrite(
 ) -> CollectionDeclaration:
     """Record other settings of a collection whose row is locked."""
     known = ApiCollectionSettings.model_validate(before, context={"folder": Path("/")})
-    sources = (*known.files, *known.sites, *known.repositories)
+    sources = (*known.files, *known.sites, *known.repositories, *(each.table for each in known.records if each.table))
     settings = read_settings(after, replace(limits, known=sources))
     _check_givers(connection, name, settings)
     if not rebuild:
@@ -278,6 +282,7 @@ def _sources(settings: ApiCollectionSettings) -> dict[str, tuple[Any, ...]]:
         "files": settings.files,
         "sites": settings.sites,
         "repositories": settings.repositories,
+        "records": settings.records,
         "from": settings.taken,
     }
 
@@ -326,6 +331,7 @@ def find_limits(
         git_hosts=DEFAULT_GIT_HOSTS
         if hosts is None
         else frozenset(host.strip().lower() for host in hosts.split(",") if host.strip()),
+        databases=frozenset(each.strip() for each in os.environ.get(DATABASES_VARIABLE, "").split(",")) - {""},
         models=frozenset({BUNDLED_NAME, MULTILINGUAL_NAME, *known}),
         answering={each.model: each for each in answering},
         is_owners=is_owners,

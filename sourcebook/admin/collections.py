@@ -11,7 +11,7 @@ from psycopg.types.json import Jsonb
 
 from sourcebook.admin.audit import account
 from sourcebook.admin.permissions import record_change, record_groups
-from sourcebook.config.collection import CollectionSettings, FilesSource
+from sourcebook.config.collection import ACL, CollectionSettings, FilesSource
 from sourcebook.config.field_types import Settings
 from sourcebook.config.loading import Configuration
 from sourcebook.config.membership import TakenDocuments
@@ -135,6 +135,7 @@ _LATER: Final = {
     "embedding": ("dimensions", "device"),
     "retention": ("queries", "audit"),
 }
+_LATER_OF_SOURCES: Final = PERMISSION_FIELDS | {"grantees", "acl_refresh"}
 """Settings that came later; they are left out where they have their default: a new version is no change of settings."""
 
 
@@ -163,7 +164,11 @@ def record_collection(
         unset[part] = {name for name in names if getattr(held, name) == _default(held, name)}
     for part in {"files", "sites", "repositories", "records"} - unset.keys():
         unset[part] = {
-            number: {field for field in PERMISSION_FIELDS if getattr(source, field) == _default(source, field)}
+            number: {
+                field
+                for field in _LATER_OF_SOURCES & type(source).model_fields.keys()
+                if getattr(source, field) == _default(source, field)
+            }
             for number, source in enumerate(getattr(settings, part))
         }
     values = {
@@ -227,7 +232,8 @@ def _source_row(source: _Source, *, anonymous: bool) -> dict[str, Any]:
             }
             limit = source.max_bytes
         case FilesSource():
-            limit, kept = source.max_bytes, source.model_dump(mode="json", include={"root", "follow_links"})
+            asked = {"acl_refresh"} if source.allowed == ACL else set()
+            limit, kept = source.max_bytes, source.model_dump(mode="json", include={"root", "follow_links", *asked})
         case TakenDocuments():
             kind, kept = "collection", source.model_dump(mode="json", include={"tags", "tags_all"})
     lists = {name: list(getattr(source, name, ())) for name in ("include", "exclude", "tags")}

@@ -123,7 +123,8 @@ def delete_removed(
         for partition in generation.partitions.values():
             connection.execute(queries["drop_partition"].format(partition=partition))
     counts = {kind: connection.execute(queries[query], scope).rowcount for kind, query in _REMOVED.items()}
-    connection.execute(queries["forget_finished_runs"], scope)
+    for query in ("forget_finished_runs", "forget_upload_permissions"):
+        connection.execute(queries[query], scope)
     connection.execute(queries["forget_removed_collections"])
     return counts
 

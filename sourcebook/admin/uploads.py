@@ -124,15 +124,39 @@ def list_versions(connection: Connection, collection: str, name: str) -> list[Up
     return _versions(connection, {"collection": collection, "name": upload_name(name)})
 
 
+def permit_upload(
+    connection: Connection, collection: str, name: str, allowed: Iterable[str] | None, *, actor: str
+) -> Upload:
+    """Let others see an upload from now on, or those whom the collection names; return it."""
+    named = upload_principals(allowed)
+    place = {"collection": collection, "name": upload_name(name)}
+    with connection.transaction():
+        check_collections(connection, [collection])
+        source = _lock_source(connection, collection)
+        present = _present(connection, place)
+        item = {"source_id": source.id, "uri": present.uri}
+        row = connection.execute(queries["item_permission"], {**place, **item}).fetchone()
+        before = None if row is None else tuple(row[0])
+        if named == before:
+            return present
+        if named is not None:
+            said = [{"uri": present.uri, "allowed": list(named), "denied": []}]
+            connection.execute(queries["permit_items"], {"source_id": source.id, "items": Jsonb(said)})
+        else:
+            for each in ("hold_permissions", "forget_item_permission", "follow_item"):
+                connection.execute(queries[each], item)
+        details = {"name": place["name"], "before": before and list(before), "allowed": named and list(named)}
+        record_event(connection, actor, "upload.permit", f"collection {collection}", details)
+        return replace(present, changed=True)
+
+
 def remove_upload(connection: Connection, collection: str, name: str, *, actor: str) -> Upload:
     """Remove an upload; its document is gone at the next ingest, its bytes once the retention has passed."""
     place = {"collection": collection, "name": upload_name(name)}
     with connection.transaction():
         check_collections(connection, [collection])
         _lock_source(connection, collection)
-        before = _versions(connection, place, is_live=True)
-        if not before:
-            raise UnknownUploadError(f"there is no upload {name!r} in {collection}: `sourcebook uploads` lists them")
+        _present(connection, place)
         connection.execute(queries["end_upload"], place)
         record_event(connection, actor, "upload.remove", f"collection {collection}", {"name": place["name"]})
         (removed, *_) = _versions(connection, place)
@@ -254,6 +278,14 @@ def _announced(connection: Connection, upload: Upload, title: str | None) -> int
     """Return the id of the document of an upload."""
     location = upload.uri.removesuffix(upload_uri("", upload.name))
     return announce_document(connection, upload.collection, location, upload.uri, tags=upload.tags, title=title)
+
+
+def _present(connection: Connection, place: Mapping[str, str]) -> Upload:
+    """Return the present version of an upload."""
+    if found := _versions(connection, place, is_live=True):
+        return found[0]
+    name, collection = place["name"], place["collection"]
+    raise UnknownUploadError(f"there is no upload {name!r} in {collection}: `sourcebook uploads` lists them")
 
 
 def _versions(connection: Connection, place: Mapping[str, str], *, is_live: bool = False) -> list[Upload]:

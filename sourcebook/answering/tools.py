@@ -103,8 +103,14 @@ def tool_schemas(
     return made
 
 
+@cache
+def _json_schema(arguments: type[BaseModel]) -> str:
+    """Return the schema of arguments as JSON: pydantic takes milliseconds to make it, for every question."""
+    return json.dumps(arguments.model_json_schema())
+
+
 def _schema(arguments: type[BaseModel]) -> dict[str, Any]:
-    schema = arguments.model_json_schema()
+    schema = json.loads(_json_schema(arguments))
     properties = {
         name: {key: value for key, value in each.items() if key != "title"}
         for name, each in schema["properties"].items()

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 from pydantic import ValidationError, model_validator
 
 from sourcebook.config.answering import AnsweringSettings, UsageSettings
+from sourcebook.config.api_databases import is_database, without_databases
 from sourcebook.config.browser import BrowserSettings, ClickSettings
 from sourcebook.config.collection import (
     ChunkingSettings,
@@ -36,6 +37,7 @@ from sourcebook.config.field_types import Settings
 from sourcebook.config.membership import TakenDocuments
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.config.permissions import PERMISSION_FIELDS
+from sourcebook.config.records import RecordSource, TableSettings
 from sourcebook.config.redaction import RedactionSettings
 from sourcebook.config.relations import RelationPattern, RelationSettings
 from sourcebook.config.repositories import RepositorySource
@@ -66,7 +68,7 @@ _IN_MEMORY: Final = Path("/dev/shm")  # noqa: S108 - a folder that is asked for,
 """Folder among them that anybody keeps files in."""
 _IN_FILE: Final = "is left to sourcebook.yaml on the server"
 _ALLOWED: Final[dict[type[Settings], frozenset[str]]] = {
-    FilesSource: frozenset({"root", "include", "exclude", "tags", "max_bytes"}),
+    FilesSource: frozenset({"root", "include", "exclude", "tags", "max_bytes"}) | PERMISSION_FIELDS,
     SiteSource: frozenset(SiteSource.model_fields) - {"login"},
     RequestSettings: frozenset(RequestSettings.model_fields) - {"proxy", "private_networks"},
     PolitenessSettings: frozenset(PolitenessSettings.model_fields) - {"respect_robots"},
@@ -74,7 +76,11 @@ _ALLOWED: Final[dict[type[Settings], frozenset[str]]] = {
     ClickSettings: frozenset({"selector", "times"}),
     RepositorySource: frozenset(
         {"url", "revision", "path", "include", "exclude", "tags", "max_bytes", "web", "refresh", "timeout"}
-    ),
+    )
+    | PERMISSION_FIELDS,
+    RecordSource: frozenset(RecordSource.model_fields)
+    - {"python", "dlt", "rest", "file", "files", "attachments", "depends_on"},
+    TableSettings: frozenset(TableSettings.model_fields),
     TakenDocuments: frozenset({"collection", "tags", "tags_all"}),
     ChunkingSettings: frozenset({"tokens", "overlap", "context"}),
     EmbeddingSettings: frozenset({"model", "dimensions", "precision", "device", "generated_indexes"}),
@@ -102,9 +108,7 @@ class ApiCollectionSettings(CollectionSettings):
         return self
 
 
-_ALLOWED[ApiCollectionSettings] = (
-    frozenset(CollectionSettings.model_fields) - {"evaluation", "records"} - PERMISSION_FIELDS
-)
+_ALLOWED[ApiCollectionSettings] = frozenset(CollectionSettings.model_fields) - {"evaluation"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +121,8 @@ class ApiLimits:
     """Folders of Sourcebook's own, which are never documents."""
     git_hosts: frozenset[str] = DEFAULT_GIT_HOSTS
     """Hosts whose repositories they may read, without a login."""
+    databases: frozenset[str] = frozenset()
+    """Variables of the environment with the URLs of databases whose tables they may read."""
     models: frozenset[str] = frozenset()
     """Names of embedding models, beside `auto`."""
     answering: Mapping[str, AnsweringSettings] = dataclasses.field(default_factory=dict)
@@ -139,7 +145,8 @@ def read_settings(written: Mapping[str, Any], limits: ApiLimits) -> ApiCollectio
     Raises:
         SettingsError: a setting is not allowed; the sentences name the fields, and no value.
     """
-    _check_plain(written)
+    _check_plain(without_databases(written, limits.databases))
+    _check_order(written)
     try:
         settings = ApiCollectionSettings.model_validate(written, context={"folder": Path("/")})
     except ValidationError as error:
@@ -189,6 +196,25 @@ def _check_plain(written: Mapping[str, Any]) -> None:
                 raise SettingsError("a value is none that JSON has")
 
 
+def _check_order(written: Mapping[str, Any]) -> None:
+    """Refuse several patterns in one mapping: neither JSON nor the database keeps their order, by which they decide.
+
+    Raises:
+        SettingsError: there are several.
+    """
+    places: list[tuple[str, Any]] = [("", written)]
+    for kind in ("files", "sites", "repositories"):
+        sources = written.get(kind)
+        places += [(f"{kind}[{at}].", each) for at, each in enumerate(sources if isinstance(sources, list) else ())]
+    problems = [
+        f"{at}allowed: over the API patterns are a list of mappings with one each, which keeps their order"
+        for at, held in places
+        if isinstance(held, Mapping) and isinstance(held.get("allowed"), Mapping) and len(held["allowed"]) > 1
+    ]
+    if problems:
+        raise SettingsError(*problems[:20])
+
+
 def _refusals(settings: Settings, at: str, limits: ApiLimits) -> Iterator[str]:
     """Yield a sentence for each setting that the API does not take."""
     if settings in limits.known:
@@ -217,6 +243,12 @@ def _refusals(settings: Settings, at: str, limits: ApiLimits) -> Iterator[str]:
             yield from _folder_refusals(settings, at, limits)
         case SiteSource():
             yield from _site_refusals(settings, at, limits)
+        case TableSettings():
+            if not is_database(settings.url, limits.databases):
+                yield (
+                    f"{at}url: allowed over the API is ${{NAME}} with a variable that the server names in "
+                    "SOURCEBOOK_RECORD_DATABASES; any other database " + _IN_FILE
+                )
         case RepositorySource():
             yield from _repository_refusals(settings, at, limits.git_hosts)
         case EmbeddingSettings():

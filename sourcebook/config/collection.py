@@ -2,6 +2,7 @@
 
 import os
 import re
+from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
@@ -27,7 +28,7 @@ from sourcebook.config.passages import OF_THE_MACHINE as OF_THE_MACHINE
 from sourcebook.config.passages import ChunkingSettings as ChunkingSettings
 from sourcebook.config.passages import ContextPart as ContextPart
 from sourcebook.config.passages import EmbeddingSettings as EmbeddingSettings
-from sourcebook.config.permissions import Permissions, Principals, SourcePermissions
+from sourcebook.config.permissions import ByPattern, Grantees, Permissions, Principals, SourcePermissions
 from sourcebook.config.provider import AUTO_MODEL as AUTO_MODEL
 from sourcebook.config.records import RecordSource
 from sourcebook.config.redaction import RedactionSettings
@@ -48,6 +49,7 @@ class RetrySettings(Settings):
     attempts: int = Field(
         default=MOST_ATTEMPTS, strict=True, ge=1, le=1000, description="a whole number from 1 to 1000"
     )
+    """Attempts in a row before an item that fails for a reason outside of it is [parked](pipeline.md#failures)."""
 
 
 class RemovalSettings(Settings):
@@ -61,9 +63,12 @@ class RemovalSettings(Settings):
         description="a number from 0 to 1: a source that loses more than this share of its documents at once keeps "
         "them until they are back or somebody accepts it; 1 lets every loss pass",
     )
+    """Share of its documents that a source may lose at once: where it loses more it [keeps
+    them](operating.md#a-source-that-loses-many-documents-at-once)."""
     at_least: int = Field(
         default=5, strict=True, ge=1, le=1_000_000, description="a whole number from 1: fewer documents may always go"
     )
+    """Lost documents from which `removals.share` counts."""
 
     def hold(self, lost: int, of: int) -> bool:
         """Return whether the loss of so many of so many documents of a source is held back."""
@@ -74,12 +79,21 @@ class RetentionSettings(Settings):
     """How long removed rows, asked queries and the audit are kept."""
 
     removed: Duration | None = Field(default=None, description="a duration such as 12h, 30d or 8w")
+    """Time for which removed documents, files and pages are kept; unset: `SOURCEBOOK_REMOVED_DAYS`. Seven nights are
+    the least (fewer for a shorter time) that retention waits, by whatever the clock says."""
     queries: Duration | None = Field(default=None, description="a duration such as 30d; unset, no query is logged")
+    """Time for which the [query log](searching.md#the-query-log) keeps queries."""
     audit: Duration | None = Field(default=None, description="a duration such as 365d; unset, no reading is recorded")
+    """Time for which the [audit](who-may-see-what.md#who-saw-what) keeps who asked what and saw which documents of the
+    collection."""
 
 
 POSIX: Final = "posix"
 """Value of `allowed` with which the file system says who sees a document."""
+ACL: Final = "acl"
+"""Value of `allowed` with which the ACL of an object says it."""
+_STORES: Final = ("s3://", "s3a://")
+"""Beginnings of the roots whose objects have ACLs that can be asked for."""
 MOST_SHARDS: Final = 64
 """Shards of one collection at most."""
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(://|::)")
@@ -88,24 +102,45 @@ _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(://|::)")
 class FilesSource(SourcePermissions):
     """A folder of files on this machine or at any fsspec URL."""
 
-    allowed: Literal["posix"] | Principals | dict[Pattern, Principals] | None = Field(  # type: ignore[assignment]  # one more
+    allowed: Literal["posix", "acl"] | Principals | ByPattern | None = Field(  # type: ignore[assignment]  # one more
         default=None,
         description="a list of principals such as [group:board, user:anna@example.org]; a mapping from patterns to "
-        'such lists, of which the first that fits a path decides, such as {"hr/**": [group:hr], "**": [everyone]}; or '
-        "posix: owner, group, mode and ACL of each file; unset: as the collection says",
+        'such lists, of which the first that fits a path decides, such as {"hr/**": [group:hr], "**": [everyone]}; '
+        "posix: owner, group, mode and ACL of each file; acl: that of each object of S3; unset: as the collection says",
     )
+    """Principals who [see the documents](who-may-see-what.md#who-sees-a-document), or `posix`: [the permissions of each
+    file](who-may-see-what.md#permissions-of-the-file-system)."""
     root: Text = Field(description="a folder, relative to this file, or a URL such as s3://bucket/folder")
+    """Folder, or single file, that is read; or any [fsspec](https://filesystem-spec.readthedocs.io) URL: see [object
+    stores](scaling.md#object-stores)."""
     include: tuple[Pattern, ...] = Field(
         default=("**/*",), min_length=1, description='a list of patterns such as ["**/*.md"], at least one'
     )
+    """Globs of the paths to include: `*` within a folder, `**` across folders, `{a,b}` either. Names that begin with a
+    dot are included only where a pattern spells the dot."""
     exclude: tuple[Pattern, ...] = Field(default=(), description='a list of patterns such as ["drafts/**"]')
+    """Globs of the paths to exclude; the name of a folder excludes its whole content."""
     tags: Words = Field(default=(), description="a list of words such as [policy]; put numbers and yes or no in quotes")
+    """Words attached to every document of the source, besides its own: see [tags](formats.md#tags)."""
     max_bytes: ByteCount = Field(
         default=100_000_000, description="a size from 1 to 1TiB, as a whole number of bytes or as 100MB or 1GiB"
     )
+    """Largest file that is read; larger ones are listed as skipped. Recordings have `speech.max_bytes` instead."""
     follow_links: bool = Field(
         default=False, strict=True, description="true or false: whether links that lead out of the root are followed"
     )
+    """Whether symbolic links that lead out of the root are followed; otherwise they are listed as skipped. See
+    [symbolic links](#symbolic-links)."""
+    grantees: Grantees = Field(
+        default={}, description="a mapping such as {AllUsers: [everyone], 79a59df900b9…: [group:hr]}, for allowed: acl"
+    )
+    """Principals that the grantees of an ACL are, with `allowed: acl`: see [ACLs of objects in
+    S3](who-may-see-what.md#acls-of-objects-in-s3)."""
+    acl_refresh: Duration = Field(
+        default=timedelta(minutes=10),
+        description="a duration such as 1m or 1h, after which ACLs are asked for again",
+    )
+    """Time after which all ACLs are asked for again."""
     _folder: Path = PrivateAttr(default_factory=Path.cwd)
 
     @field_validator("root")
@@ -124,15 +159,20 @@ class FilesSource(SourcePermissions):
             self._folder = context["folder"]
 
     @model_validator(mode="after")
-    def _posix_is_local(self) -> Self:
+    def _says_what_can_be_asked(self) -> Self:
         if self.allowed == POSIX and (self.documents_decide or not self.is_local):
             raise PydanticCustomError("posix", "posix is for folders of this machine, without documents_decide")
+        if self.allowed == ACL and (self.documents_decide or not self.root.startswith(_STORES)):
+            raise PydanticCustomError("posix", "acl is for roots such as s3://bucket/folder, without documents_decide")
+        if self.grantees and self.allowed != ACL:
+            raise PydanticCustomError("posix", "grantees are for allowed: acl")
         return self
 
     def permissions(self, root: str, end: str = "") -> dict[str, Any] | None:
-        """Return the permissions as the ledger keeps them; with posix, it has those of each file."""
-        if self.allowed == POSIX:
-            return {"rules": [], "denied": list(self.denied), "by_document": False, "by_item": POSIX}
+        """Return the permissions as the ledger keeps them; with posix and acl, it has those of each file."""
+        if self.allowed in (POSIX, ACL):
+            said = {"rules": [], "denied": list(self.denied), "by_document": False, "by_item": self.allowed}
+            return said | ({"grantees": self.grantees} if self.grantees else {})
         return super().permissions(root, end)
 
     @property
@@ -208,6 +248,7 @@ class CollectionSettings(Permissions):
         le=MOST_SHARDS,
         description=f"a whole number from 1 to {MOST_SHARDS}: the parts that several workers bring up to date at once",
     )
+    """[Shards](scaling.md#shards) of the collection."""
     usage: UsageSettings = Field(
         default=UsageSettings(), description="a mapping such as {prices: {text-embedding-3-small: 0.02}}"
     )
@@ -225,6 +266,7 @@ class CollectionSettings(Permissions):
         description="a mapping from names of types, of small letters, digits, - and _, to "
         "{paths: ['adr/**'], fields: [status, date]}, at most 50",
     )
+    """[Types of documents](relations.md#types) by name."""
     relations: RelationSettings = Field(
         default=RelationSettings(),
         description="a mapping such as {patterns: [{match: 'RFC (\\d+)', target: 'rfc-{1}'}], fields: {…}}",
@@ -238,6 +280,7 @@ class CollectionSettings(Permissions):
     description: Annotated[Text, StringConstraints(max_length=1_000)] | None = Field(
         default=None, description="a text of at most 1000 characters that says what is in it, by which agents choose"
     )
+    """Content of the collection in words: lists in every face show it, and agents choose collections by it."""
 
     @field_validator("files", "sites", "repositories", "records")
     @classmethod

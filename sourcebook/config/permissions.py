@@ -4,7 +4,7 @@ import re
 from typing import Annotated, Any, Final, Self
 from urllib.parse import quote
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, PlainSerializer, field_validator
 from pydantic_core import PydanticCustomError
 
 from sourcebook.config.field_types import Pattern, Settings, Text
@@ -26,6 +26,15 @@ Principal = Annotated[Text, AfterValidator(_principal)]
 Principals = tuple[Principal, ...]
 
 
+def _in_order(patterns: dict[str, Principals]) -> Any:
+    """Return several patterns as a list, which keeps their order in the database."""
+    pairs = [{pattern: list(principals)} for pattern, principals in patterns.items()]
+    return pairs if len(pairs) > 1 else {**patterns}
+
+
+ByPattern = Annotated[dict[Pattern, Principals], PlainSerializer(_in_order, when_used="json")]
+
+
 def _member(text: str) -> str:
     return _principal(text if ":" in text or text.lower() == EVERYONE else f"{GROUP}:{text}")
 
@@ -40,6 +49,15 @@ Groups = dict[Annotated[Text, AfterValidator(_group)], tuple[Annotated[Text, Aft
 """Members by group; a name without a kind is that of a group."""
 
 
+def grantee(name: str) -> str:
+    """Return the name of a grantee of S3: of a group the last part of its URI, otherwise what is given."""
+    return name.rsplit("/", 1)[-1] if name.startswith(("http://", "https://")) else name
+
+
+Grantees = dict[Annotated[Text, AfterValidator(grantee)], Principals]
+"""Principals by the grantee of an ACL of S3: canonical user id, e-mail address or group."""
+
+
 def memberships(groups: Groups) -> list[tuple[str, str]]:
     """Return each member with its group, as principals, once each and sorted."""
     return sorted({(member, _member(group)) for group, members in groups.items() for member in members})
@@ -48,15 +66,28 @@ def memberships(groups: Groups) -> list[tuple[str, str]]:
 class Permissions(Settings):
     """Permissions of a source, or of a collection: who may see its documents."""
 
-    allowed: Principals | dict[Pattern, Principals] | None = Field(
+    allowed: Principals | ByPattern | None = Field(
         default=None,
         description="a list of principals such as [group:board, user:anna@example.org], or a mapping from patterns to "
         'such lists, of which the first that fits a path decides, such as {"hr/**": [group:hr], "**": [everyone]}; '
         "unset: everyone",
     )
+    """Principals who [see the documents](who-may-see-what.md#who-sees-a-document) of the source; of a collection those
+    of [uploads](who-may-see-what.md#uploads) and of sources that name none."""
     denied: Principals = Field(
         default=(), description="a list of principals such as [user:eve@example.org], who see none of the documents"
     )
+    """Principals who see none of the documents, whatever allows it; those of a collection count for each of its
+    sources."""
+
+    @field_validator("allowed", mode="before")
+    @classmethod
+    def _patterns_in_a_list(cls, allowed: Any) -> Any:
+        """Take patterns as a list of mappings, too, with one each: JSON and the database keep no order in a mapping."""
+        if not isinstance(allowed, list | tuple) or not all(isinstance(each, dict) for each in allowed):
+            return allowed
+        pairs = [pair for each in allowed for pair in each.items()]
+        return dict(pairs) if pairs and len({name for name, _ in pairs}) == len(pairs) else allowed
 
     @property
     def by_document(self) -> bool:
@@ -93,6 +124,7 @@ class SourcePermissions(Permissions):
         strict=True,
         description="true or false: whether `allowed` in a document's front matter or metadata comes before",
     )
+    """Whether a document may say by itself who sees it, before `allowed` of its source."""
 
     @property
     def by_document(self) -> bool:

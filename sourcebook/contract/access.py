@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from sourcebook.config.principals import EVERYONE
-from sourcebook.model.access import Asker, Grant, OnBehalf, Scope, asker_for
+from sourcebook.model.access import Asker, Grant, HeldScope, OnBehalf, asker_for
 from sourcebook.model.plain_values import PlainValues
 
 
@@ -17,7 +17,7 @@ class AccessKey:
     name: str
     beginning: str
     """The first characters of the key."""
-    scopes: tuple[Scope, ...]
+    scopes: tuple[HeldScope, ...]
     collections: tuple[str, ...] | None
     """Names of the only collections that it sees; None: every collection."""
     created_at: datetime
@@ -31,6 +31,8 @@ class AccessKey:
     """For whom it asks, such as `user:anna@example.org`; None: for everything in its scope."""
     on_behalf: OnBehalf | None = None
     """Whether a request must say for whom it asks, or may; None: it may not."""
+    origins: tuple[str, ...] | None = None
+    """Origins of the pages that alone may send it, such as `https://docs.example.com`; None: anybody may."""
 
     def __post_init__(self) -> None:
         """Turn the lists of the database into tuples."""
@@ -39,6 +41,8 @@ class AccessKey:
             object.__setattr__(self, "collections", tuple(self.collections))
         if self.principals is not None:
             object.__setattr__(self, "principals", tuple(self.principals))
+        if self.origins is not None:
+            object.__setattr__(self, "origins", tuple(self.origins))
 
     @property
     def state(self) -> str:
@@ -50,8 +54,12 @@ class AccessKey:
 
     @property
     def grant(self) -> Grant:
-        """The scopes, collections and principals of the key; `everyone` where each request must name some."""
-        held = (EVERYONE,) if self.on_behalf == "required" else self.principals
+        """The scopes, collections and principals of the key; `everyone` where each request must name some.
+
+        Whoever reads a page can read its key: a key of pages sees what everyone may see.
+        """
+        is_everyones = self.on_behalf == "required" or self.origins is not None
+        held = (EVERYONE,) if is_everyones else self.principals
         asker = Asker() if held is None else asker_for({EVERYONE, *held})
         return Grant(f"key {self.name}", self.scopes, self.collections, self.id, asker)
 

@@ -5,7 +5,9 @@ from typing import Literal
 
 from sourcebook.model.plain_values import PlainValues
 
-ReasonKind = Literal["unset", "rule", "unmatched", "document", "invalid", "record", "upload", "file", "original"]
+ReasonKind = Literal[
+    "unset", "rule", "unmatched", "document", "invalid", "record", "upload", "file", "acl", "unread", "original"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +18,8 @@ class PermissionReason(PlainValues):
     """`unset`: the source says nothing, so that everyone sees it; `rule`: the source's `allowed`; `unmatched`: none of
     its patterns fits, so that nobody sees it; `document`: front matter or metadata of the document; `invalid`: these
     are no list of principals, so that nobody sees it; `record`: the field of the record; `upload`: who uploaded it has
-    named them; `file`: owner, group, mode and ACL of the file and of the folders above it; `original`: it is a copy,
+    named them; `file`: owner, group, mode and ACL of the file and of the folders above it; `acl`: the ACL of the
+    object; `unread`: these have not been read yet, or cannot be, so that nobody sees it; `original`: it is a copy,
     and seen as its original, which the next reason is of."""
     collection: str
     uri: str

@@ -6,7 +6,7 @@ import os
 import pwd
 import stat
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, cached_property
 from hashlib import blake2b
 from pathlib import PurePosixPath
@@ -55,8 +55,11 @@ class PosixReaders:
         is_racy = any(each > now - _RACY_NANOSECONDS for each in changed)
         return f"{self._accounts.mark} {ways}{f' {now}' if is_racy else ''}"
 
-    def permission(self, path: str) -> FilePermission:
-        """Return who may read a file; nobody where the file system does not say."""
+    def permissions(self, paths: Sequence[str]) -> list[FilePermission]:
+        """Return who may read each file; nobody where the file system does not say."""
+        return [self._permission(path) for path in paths]
+
+    def _permission(self, path: str) -> FilePermission:
         try:
             status = os.stat(path)  # noqa: PTH116 - the path may be no UTF-8
             acl = _acl_of(path)

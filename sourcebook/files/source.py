@@ -75,6 +75,10 @@ class Source:
     """Whether the root has to stay where it was allowed: a folder of the API may not become a link to another one."""
     has_permissions: bool = False
     """Whether owner, group, mode and ACL of each file say who sees its document."""
+    grantees: Mapping[str, Sequence[str]] | None = None
+    """Principals by grantee of S3, where the ACLs of objects say who sees their documents; None otherwise."""
+    wants_acls: bool = False
+    """Whether the ACL of each object is asked for, and not only of those in folders that differ."""
     uploads: Mapping[str, UploadedFile] | None = None
     """Present uploads by their URIs; None for every other source."""
 

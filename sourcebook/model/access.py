@@ -7,11 +7,14 @@ from typing import Final, Literal, get_args
 
 Scope = Literal["read", "write", "admin", "unredacted"]
 SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
-_INCLUDED: Final[dict[Scope, frozenset[Scope]]] = {
+HeldScope = Scope | Literal["search"]
+"""Scope that a key has: `search` is that of a key for pages of other sites, and includes none of the others."""
+_INCLUDED: Final[dict[HeldScope, frozenset[Scope]]] = {
     "read": frozenset({"read"}),
     "write": frozenset({"read", "write"}),
     "admin": frozenset({"read", "write", "admin"}),
     "unredacted": frozenset({"read", "unredacted"}),
+    "search": frozenset(),
 }
 """Scopes that a scope includes."""
 
@@ -50,7 +53,7 @@ class Grant:
 
     actor: str
     """Name of the caller in the audit: `key NAME`, or the account of the operating system."""
-    scopes: tuple[Scope, ...] = SCOPES
+    scopes: tuple[HeldScope, ...] = SCOPES
     collections: tuple[str, ...] | None = None
     """Names of the only collections that it sees; None: every collection."""
     key_id: int | None = None

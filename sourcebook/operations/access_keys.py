@@ -32,6 +32,7 @@ def create_key(
     seen: Sequence[str] | None = None,
     principals: Sequence[str] | None = None,
     on_behalf: OnBehalf | None = None,
+    origins: Sequence[str] | None = None,
     actor: str | None = None,
 ) -> tuple[AccessKey, str]:
     """Create a key; return it, and the text that is shown once and kept nowhere.
@@ -45,6 +46,8 @@ def create_key(
         seen: names of the only collections that its maker sees; every collection where None.
         principals: for whom it asks, such as `user:anna@example.org` and `group:board`; everything in scope where None.
         on_behalf: `required` where each request says for whom it asks, `optional` where it may; None: it may not.
+        origins: origins of the pages that alone may send it, such as `https://docs.example.com`: it only searches and
+            asks, for everyone; None: anybody may send it.
         actor: who asks, for the audit.
 
     Raises:
@@ -65,6 +68,7 @@ def create_key(
             seen=seen,
             principals=principals,
             on_behalf=on_behalf,
+            origins=origins,
             actor=actor or account(),
         )
 
@@ -111,15 +115,31 @@ def valid_key(knowledge: Opened, text: str) -> AccessKey | None:
         return find_key(connection, text)
 
 
+def origins_of_key(knowledge: Opened, key: int) -> list[str]:
+    """Return the origins of the pages that may send a valid key, by its id; none where it has none."""
+    from sourcebook.admin.access_keys import origins_of
+
+    with knowledge.database.short_connection() as connection:
+        return origins_of(connection, key)
+
+
+def is_origin_of_a_key(knowledge: Opened, text: str) -> bool:
+    """Return whether a page of an origin may send some valid key."""
+    from sourcebook.admin.access_keys import is_origin
+
+    with knowledge.database.short_connection() as connection:
+        return is_origin(connection, text)
+
+
 def sign_in(knowledge: Opened, text: str, browser: str) -> str | None:
     """Begin a session of the page with a key; return its token, None where the text is no valid key of a reader.
 
-    A key that must say for whom each request asks is none: a browser cannot.
+    A key that must say for whom each request asks is none: a browser cannot. Nor is a key of pages, which anybody has.
     """
     from sourcebook.admin.sessions import begin_session
 
     key = valid_key(knowledge, text)
-    if key is None or key.on_behalf == "required":
+    if key is None or key.on_behalf == "required" or key.origins is not None:
         return None
     with knowledge.database.connection() as connection:
         return begin_session(connection, key, browser)

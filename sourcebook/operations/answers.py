@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sourcebook.contract.ask_events import AskEvents
     from sourcebook.contract.asking import AskOptions, ToolOption
     from sourcebook.contract.llm_log import CallStatistics, LoggedCall
+    from sourcebook.contract.search_results import SearchResults
     from sourcebook.operations.opened import Opened
     from sourcebook.operations.principals import AsPrincipals
 
@@ -87,6 +88,34 @@ def ask_stream(
     Arguments and errors are those of `ask`. Closing the iterator ends the request to the model, also while another
     thread waits for it.
     """
+    return _stream(knowledge, partial(search, knowledge), question, collections, answering, owner, options)
+
+
+def ask_generation(knowledge: Opened, question: str, collection: str, generation: int) -> Answer:
+    """Return the answer of a collection's model from the passages that one of its generations finds.
+
+    Raises:
+        QueryError: the collection has no settings of answering, or no such generation.
+        ModelError: the server of the model refuses, fails or stops halfway.
+        DatabaseError: the database is out of reach.
+    """
+    from sourcebook.contract.answers import Answer
+
+    searched = partial(search, knowledge, generation=generation)
+    events = _stream(knowledge, searched, question, collection, None, None, {})
+    return next(event for event in events if isinstance(event, Answer))
+
+
+def _stream(
+    knowledge: Opened,
+    search: Callable[..., SearchResults],
+    question: str,
+    collections: Sequence[str] | str | None,
+    answering: AnsweringSettings | Mapping[str, Any] | None,
+    owner: str | None,
+    options: AskOptions,
+) -> AskEvents:
+    """Return the events of a question whose passages a search finds."""
     from sourcebook.answering.answer_schema import AnswerSchema
     from sourcebook.answering.answering_settings import asked_collections
     from sourcebook.answering.document_parts import document_of
@@ -108,7 +137,7 @@ def ask_stream(
     if kept is not None:
         history = kept.history(knowledge._turns_of(kept.owner, kept.name))
     reading = AskedReading(knowledge, question, asked.names)
-    searched = for_model(reading.noting(partial(search, knowledge)))
+    searched = for_model(reading.noting(search))
     shown = for_model(reading.noting(partial(show, knowledge)))
     task = Task(
         request.instructions,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
+from contextvars import ContextVar
 from dataclasses import fields, is_dataclass
-from functools import wraps
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from sourcebook.config.principals import principal_set
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 Answer = TypeVar("Answer")
+_WAITING: ContextVar[list[Callable[[object], None]] | None] = ContextVar("_WAITING", default=None)
+"""Records that wait for who reads more than is shown to say which part that is."""
 
 
 def audited(
@@ -37,8 +40,12 @@ def audited(
         answer = function(knowledge, *args, **options)
         if knowledge._recording.collections():
             given = signature.bind(knowledge, *args, **options).arguments
+            record, waiting = partial(_record, knowledge, function.__name__, given), _WAITING.get()
+            if waiting is not None:
+                waiting.append(record)
+                return answer
             try:
-                _record(knowledge, function.__name__, answer, given)
+                record(answer)
             except BaseException:
                 if isinstance(answer, Original):
                     answer.stream.close()
@@ -48,7 +55,18 @@ def audited(
     return asked
 
 
-def _record(knowledge: Opened, operation: str, answer: object, given: dict[str, Any]) -> None:
+@contextmanager
+def read_beyond() -> Iterator[Callable[[object], object]]:
+    """Read more than is shown; what is yielded records the part that is, and must be called before it is shown."""
+    waiting: list[Callable[[object], None]] = []
+    token = _WAITING.set(waiting)
+    try:
+        yield lambda shown: [record(shown) for record in waiting]
+    finally:
+        _WAITING.reset(token)
+
+
+def _record(knowledge: Opened, operation: str, given: dict[str, Any], answer: object) -> None:
     if isinstance(answer, Original | PagePicture):  # bytes that do not say of what they are
         answer = show(knowledge, given["document"], given.get("collection"), as_principals=given.get(KEYWORD))
     principals, collections = given.get(KEYWORD), given.get("collections") or given.get("collection")

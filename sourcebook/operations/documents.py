@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -10,8 +10,9 @@ from sourcebook.errors import QueryError
 from sourcebook.operations.principals import for_principals
 
 if TYPE_CHECKING:
+    from sourcebook.admin.many_documents import Act
     from sourcebook.contract.differences import DocumentDifferences
-    from sourcebook.contract.documents import Document, RemovedItem
+    from sourcebook.contract.documents import Document, Item, RemovedItem
     from sourcebook.contract.relations import RelatedDocument
     from sourcebook.operations.opened import Opened
     from sourcebook.operations.principals import AsPrincipals
@@ -149,6 +150,28 @@ def relabel(
         tags, metadata = labels(find_document(connection, number))
         change_labels(connection, number, tags=tags, metadata=metadata, title=title, actor=actor)
         return find_document(connection, number)
+
+
+def change_many(
+    knowledge: Opened, act: Act, items: Iterable[Item], *, tag: str = "", actor: str | None = None
+) -> list[RemovedItem]:
+    """Remove many documents, undo that, or give them a tag or take it back; return those that are changed.
+
+    Args:
+        act: what is done.
+        items: the documents, which are their collections' own.
+        tag: the tag.
+        actor: who does it.
+
+    Raises:
+        QueryError: the tag is not allowed; nothing is changed.
+        DatabaseError: the database is out of reach; nothing is changed.
+    """
+    from sourcebook.admin.many_documents import change_many
+
+    places = [(each.collection, each.uri) for each in items]
+    with knowledge.database.connection() as connection:
+        return change_many(connection, act, places, tag=tag, actor=actor)
 
 
 def title_file(knowledge: Opened, collection: str, path: str, title: str) -> int | None:

@@ -161,6 +161,7 @@ class Operations:
     upload = Operation(sent_files.upload, "write", "PUT /v1/uploads/{collection}/{name}")
     uploads = Operation(sent_files.uploads, "read", "GET /v1/uploads")
     upload_versions = Operation(sent_files.upload_versions, "read", "GET /v1/uploads/{collection}/{name}")
+    permit_upload = Operation(sent_files.permit_upload, "admin", "PATCH /v1/uploads/{collection}/{name}")
     remove_upload = Operation(sent_files.remove_upload, "write", "DELETE /v1/uploads", "uploads")
 
     collection_settings = Operation(declarations.collection_settings, "read", "GET /v1/collections/{name}/settings")

@@ -122,6 +122,29 @@ def upload_versions(knowledge: Opened, collection: str, name: str) -> list[Uploa
         return list_versions(connection, collection, name)
 
 
+def permit_upload(
+    knowledge: Opened, collection: str, name: str, allowed: Sequence[str] | str | None, *, actor: str | None = None
+) -> Upload:
+    """Change who sees an upload, with its attachments and copies, at once; return it.
+
+    Args:
+        collection: name of the collection.
+        name: of the upload.
+        allowed: principals who see the document, or one; None for those whom the collection names.
+        actor: who changes it.
+
+    Raises:
+        QueryError: the collection or the upload does not exist, or a principal is none.
+        DatabaseError: the database is out of reach.
+    """
+    from sourcebook.admin.audit import account
+    from sourcebook.admin.uploads import permit_upload
+
+    named = (allowed,) if isinstance(allowed, str) else allowed
+    with knowledge.database.connection() as connection:
+        return permit_upload(connection, collection, name, named, actor=actor or account())
+
+
 def remove_upload(knowledge: Opened, collection: str, name: str, *, actor: str | None = None) -> Upload:
     """Remove an upload; the next ingest removes its document, and retention deletes its bytes.
 

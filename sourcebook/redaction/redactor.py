@@ -110,6 +110,9 @@ class Redactor:
         self._rules: list[Rule] = [rule for rule in own_rules() if rule.category in categories]
         if patterns is not None:
             self._rules += rules_of_file(patterns)
+        literals = "|".join(rule.literals.pattern for rule in self._rules if rule.literals is not None)
+        self._literals = compiled(literals) if literals else None
+        self._without_literals = [rule for rule in self._rules if rule.literals is None]
         self._regions = tuple(regions)
         self._finds_names = "name" in categories
 
@@ -133,13 +136,19 @@ class Redactor:
 
         return without_overlaps([*self._by_rules(text), *name_spans(text)])
 
+    def _possible(self, lowered: bytes) -> list[Rule]:
+        """Return the rules that may find something in a text in lower case: most texts hold no word of any rule."""
+        if self._literals is None or self._literals.search(lowered) is not None:
+            return self._rules
+        return self._without_literals
+
     def _by_rules(self, text: str) -> list[Span]:
         seen = readable(text)
         data = seen.text.encode("utf-8", "surrogatepass")
         lowered = data.lower()
         found = [
             Span(start, end, rule.category, rule.label)
-            for rule in self._rules
+            for rule in self._possible(lowered)
             for start, end in rule.finds(data, lowered, self._regions)
         ]
         if not found:

@@ -15,14 +15,16 @@ from fastapi.security import HTTPBearer
 from starlette.concurrency import run_in_threadpool
 
 from sourcebook.admin.access_keys import PREFIX
+from sourcebook.contract.access import AccessKey
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant, Scope
 from sourcebook.model.acting import act_as
 from sourcebook.operations.access_keys import valid_key
+from sourcebook.server.bucket_table import Bucket
 from sourcebook.server.identity.askers import knowledge_of_route
 from sourcebook.server.identity.on_behalf import refuse_header, spoken_grant
 from sourcebook.server.problems import ForbiddenError, NoAccessError
-from sourcebook.server.rate_limits import BUCKET, RateLimits, key_in
+from sourcebook.server.rate_limits import BUCKET, PAGES, RateLimits, key_in
 
 if TYPE_CHECKING:
     from sourcebook.server.identity.tokens import Tokens
@@ -94,7 +96,25 @@ def _looked_up(request: Request) -> tuple[Grant, int | None]:
     key = valid_key(knowledge_of(request), text.strip()) if scheme.lower() == "bearer" else None
     if key is None:
         raise NoAccessError("the key is not valid: it may have expired or been revoked")
+    if key.origins is not None:
+        admit_page(request, key)
+        raise ForbiddenError("this key belongs to pages of other sites: it searches and asks in their widget alone")
     return spoken_grant(key, request.headers), key.requests_a_minute
+
+
+def admit_page(request: Request, key: AccessKey) -> Bucket | None:
+    """Count a request with a key of pages, which anybody has, by the address that it comes from; return the bucket.
+
+    Raises:
+        TooManyRequestsError: the address has used up its requests of this minute.
+    """
+    limits: RateLimits = request.app.state.limits
+    return limits.admit_from(b"page %d" % key.id, address_of(request), key.requests_a_minute or PAGES)
+
+
+def address_of(request: Request) -> str:
+    """Return the address that a request comes from."""
+    return request.client.host if request.client else ""
 
 
 async def _caller(request: Request) -> Grant:

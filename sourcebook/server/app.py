@@ -20,7 +20,7 @@ from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.metrics import ProcessCollector
 from sourcebook.metrics.process import ReplicaCollector
 from sourcebook.operations.uploads import upload_store
-from sourcebook.server import health, page, routes
+from sourcebook.server import health, page, routes, widget
 from sourcebook.server.access import KEY_SCHEME
 from sourcebook.server.adapters import chat, dify, embeddings, open_webui, openai_errors
 from sourcebook.server.asking_face import AskingFace
@@ -46,6 +46,7 @@ from sourcebook.server.rate_limits import RateLimits
 from sourcebook.server.request_log import ID_HEADER, RequestLog, opened_log
 from sourcebook.server.routes import search
 from sourcebook.server.routes.plain import plain_routes
+from sourcebook.server.widget.origins import WidgetOrigins
 from sourcebook.server.work_events import WorkEvents
 from sourcebook.telemetry.measurements import Part
 
@@ -165,7 +166,7 @@ def create_app(
     app.add_middleware(openai_errors.OpenAIErrors)
     app.add_middleware(AskingFace)
     add_problems(app)
-    for router in routers(page):
+    for router in (*routers(page), *routers(widget)):
         app.include_router(router)
     app.mount("/static", KeptFiles(directory=STATIC), name="static")
     app.add_middleware(Languages)
@@ -179,6 +180,7 @@ def create_app(
             allow_headers=_SENT_ACROSS,
             expose_headers=_READ_ACROSS,
         )
+    app.add_middleware(WidgetOrigins, knowledge=knowledge, limits=app.state.limits)
     app.add_middleware(RequestLog, lines=lines)
     return app
 

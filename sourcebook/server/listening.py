@@ -1,8 +1,7 @@
-"""The socket of a server, and the addresses and origins it is given. Imports no framework."""
+"""The socket of a server, and the addresses it is given. Imports no framework."""
 
 import ipaddress
 import socket
-from urllib.parse import urlsplit
 
 from sourcebook.errors import SourcebookError
 
@@ -13,24 +12,6 @@ SECONDS_TO_END = 5
 
 class ServingError(SourcebookError):
     """The server cannot listen where it is told to."""
-
-
-def check_origin(origin: str) -> None:
-    """Check that a text is the origin of a site: scheme, host and port as browsers send them.
-
-    Raises:
-        ServingError: it is none.
-    """
-    try:
-        parts = urlsplit(origin)
-        is_origin = parts.scheme in {"http", "https"} and origin == f"{parts.scheme}://{parts.netloc}"
-        has_host = bool(parts.hostname) and parts.netloc == parts.netloc.lower() and parts.port != 0
-    except ValueError:
-        is_origin = has_host = False
-    if not is_origin or not has_host or "@" in origin or "*" in origin:
-        raise ServingError(
-            f"{origin!r} is no origin: write scheme, host and port alone, as in  --allow-origin https://intranet.example"
-        )
 
 
 def is_local(address: str) -> bool:

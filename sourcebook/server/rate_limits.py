@@ -16,6 +16,8 @@ from sourcebook.server.problems import TooManyRequestsError
 
 DEFAULT_LIMIT: Final = 600
 """Requests a minute of a key, where neither the key nor the server has another limit."""
+PAGES: Final = 120
+"""Requests a minute from one address with a key of pages, where the key has no other limit."""
 WRONG_KEYS: Final = 30
 """Requests a minute with keys that are none: with one of them, and from one address."""
 LOOKUPS: Final = 600
@@ -80,12 +82,26 @@ class RateLimits:
                     raise self._refusal(_TOO_MANY, lookups)
         return None
 
-    def admit(self, text: bytes | None, limit: int | None) -> Bucket | None:
+    def admit_from(self, counted: bytes, address: str, limit: int) -> Bucket | None:
+        """Let a request in that is counted by the address that it comes from; return the bucket.
+
+        Args:
+            counted: what is counted, such as the requests with a key that anybody can read.
+            address: address of the caller.
+            limit: such requests a minute from one address.
+
+        Raises:
+            TooManyRequestsError: the address has used up its requests.
+        """
+        return self.admit(b"\n%s from %s" % (counted, _of_network(address)), limit, "an address")
+
+    def admit(self, text: bytes | None, limit: int | None, who: str = "this key") -> Bucket | None:
         """Remember a valid key, and let its request in; return its bucket.
 
         Args:
             text: what was sent as a key, or stands for it; None without one.
             limit: requests a minute of the key; None for the server's.
+            who: what the sentence of a refusal calls the caller.
 
         Raises:
             TooManyRequestsError: the caller has used up its requests.
@@ -93,7 +109,7 @@ class RateLimits:
         most = (self._local if text is None else limit or self._default) or 0
         name = _LOCAL if text is None else _digest(text)
         with self._buckets.held():
-            return self._taken(name, self._callers.find(name) or Bucket(most, most, self._clock()))
+            return self._taken(name, self._callers.find(name) or Bucket(most, most, self._clock()), who)
 
     def refuse(self, text: bytes, address: str) -> TooManyRequestsError | None:
         """Count a key that was none, from an address; one that was valid before is forgotten.
@@ -129,14 +145,14 @@ class RateLimits:
         bucket = self._addresses.find(_digest(counted))
         return TooManyRequestsError(f"{said}: try again later", 1 if bucket is None else bucket.seconds_to_next)
 
-    def _taken(self, name: bytes, bucket: Bucket) -> Bucket | None:
+    def _taken(self, name: bytes, bucket: Bucket, who: str = "this key") -> Bucket | None:
         """Return a caller's bucket with a token less, None for one without a limit; the lock is held."""
         is_let_in = bucket.take(self._clock())
         self._callers.keep(name, bucket)
         if not bucket.limit:
             return None
         if not is_let_in:
-            said = f"this key may send {bucket.limit:,} requests a minute, and has sent them"
+            said = f"{who} may send {bucket.limit:,} requests a minute, and has sent them"
             raise TooManyRequestsError(said, bucket.seconds_to_next, bucket.headers)
         return bucket
 

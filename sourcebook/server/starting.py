@@ -6,7 +6,8 @@ Imports no framework: a process that only watches others needs none.
 from collections.abc import Callable, Sequence
 
 from sourcebook.knowledge_base import KnowledgeBase
-from sourcebook.server.listening import DEFAULT_PORT, check_origin, is_local, listen
+from sourcebook.model.web_origins import check_origin
+from sourcebook.server.listening import DEFAULT_PORT, is_local, listen
 from sourcebook.server.serve_settings import ServeSettings
 
 
@@ -33,8 +34,8 @@ def serve(
             processes once all of them answer.
 
     Raises:
-        ServingError: the port is taken, the address is none of this machine, an origin is none, or a process cannot
-            serve.
+        ServingError: the port is taken, the address is none of this machine, or a process cannot serve.
+        QueryError: an origin is none.
     """
     for origin in settings.origins:
         check_origin(origin)

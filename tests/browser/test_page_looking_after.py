@@ -27,7 +27,9 @@ ROWS = """
                               config_hash, content_hash, version)
         SELECT 'handbook', source.id, 'file:///many/' || lpad(n::text, 6, '0'), 'file', 'text/markdown', '{bulk}',
                'Bulk ' || n, 'en', sha256('a'), 'x', sha256('a'), 1
-        FROM source, generate_series(1, 10000) n RETURNING 1)
+        FROM source, generate_series(1, 10000) n RETURNING source_id, uri), listed AS (
+        INSERT INTO raw_file (source_id, uri, size, modified, sha256, media_type)
+        SELECT source_id, uri, 1, '1', sha256('a'), 'text/markdown' FROM made)
     SELECT count(*) FROM made"""
 
 
@@ -89,6 +91,13 @@ def test_ten_thousand_documents_are_walked_ticked_removed_and_restored_by_keyboa
         page.keyboard.press("Enter")
         expect(page.locator(".notice[role=status]")).to_contain_text("50 documents given the tag.")
         assert base.knowledge.count_documents(tags=[HOSTILE]) == 50
+        press(page, "Remove all…")
+        expect(page.get_by_role("heading", level=1)).to_have_text("Remove 10,000 documents?")
+        press(page, "Remove 10,000 documents")
+        expect(page.locator(".notice[role=status]")).to_contain_text("10,000 documents removed.")
+        assert base.knowledge.count_documents(tags=["bulk"]) == 0
+        press(page, "Undo")
+        expect(page.locator(".notice[role=status]")).to_contain_text("10,000 documents restored.")
 
 
 @pytest.mark.parametrize("scripts", [True, False])

@@ -20,9 +20,9 @@ PAGES = {
 }
 
 
-def configure(stages: Stages, tokens: int = 64, **settings: object) -> None:
+def configure(stages: Stages, tokens: int = 64, more: str = "", **settings: object) -> None:
     values = {"model": "all-MiniLM-L6-v2", "activate": "automatic", "keep": 1, **settings}
-    stages.configure(TEXT.format(tokens=tokens, **values))
+    stages.configure(TEXT.format(tokens=tokens, **values) + more)
 
 
 def generations(stages: Stages) -> Generations:

@@ -24,14 +24,24 @@ class Page(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.tags: list[tuple[str, dict[str, str]]] = []
         self.text = ""
+        self.areas: dict[str, str] = {}
+        self._area: str | None = None
         self.feed(content.decode())
         self.close()
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append((tag, {name: value or "" for name, value in attrs}))
+        self._area = self.tags[-1][1]["name"] if tag == "textarea" else None
+        if self._area is not None:
+            self.areas[self._area] = ""
+
+    def handle_endtag(self, tag: str) -> None:
+        self._area = None
 
     def handle_data(self, data: str) -> None:
         self.text += data
+        if self._area is not None:
+            self.areas[self._area] += data
 
     @property
     def links(self) -> list[str]:

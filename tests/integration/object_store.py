@@ -3,8 +3,13 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import fsspec
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from wsgiref.types import WSGIApplication
 
 ENVIRONMENT = {
     "AWS_ACCESS_KEY_ID": "AKIAEXAMPLE",
@@ -17,14 +22,22 @@ ENVIRONMENT = {
 
 
 @contextmanager
-def object_store() -> Iterator[fsspec.AbstractFileSystem]:
-    """Start the server, point the environment at it, and lend its file system with the bucket `library`."""
+def object_store(
+    behind: "Callable[[WSGIApplication], WSGIApplication] | None" = None,
+) -> Iterator[fsspec.AbstractFileSystem]:
+    """Start the server, point the environment at it, and lend its file system with the bucket `library`.
+
+    Args:
+        behind: what stands before the server, such as to answer some requests with faults.
+    """
     from moto.server import ThreadedMotoServer  # takes long, in each process that collects tests
 
     before = dict(os.environ)
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
+    if behind is not None and server._server is not None:
+        server._server.app = behind(server._server.app)
     os.environ.update(ENVIRONMENT, AWS_ENDPOINT_URL=f"http://{host}:{port}")
     system = fsspec.filesystem("s3")
     system.clear_instance_cache()

@@ -159,6 +159,7 @@ def test_every_face_records_by_its_key_and_for_its_principals(base: Stages, chat
         (f"/v1/documents/{report}/pages/1.png", None, "page_image", {"report.pdf"}),
         (f"/v1/documents/{report}/pages/1", None, "page_image", {"report.pdf"}),
         ("/v1/documents?text=board.md", None, "documents", {"board.md"}),
+        ("/v1/documents?limit=1", None, "documents", {"board.md"}),
         (
             "/retrieval",
             {
@@ -198,6 +199,8 @@ def test_every_face_records_by_its_key_and_for_its_principals(base: Stages, chat
         over_http(anyone.port, lambda agent: agent.client.read_resource(f"sourcebook://documents/{board}"), key=anna)
         assert {each.actor for each in base.knowledge.readings()} == {"key anna"}
         assert shown(base) == [("show", {"board.md"})] * 2
+        over_http(anyone.port, lambda agent: agent.ask("list_documents", limit=1), key=anna)
+        assert ("documents", {"board.md"}) in shown(base)
         body = {"question": "Where is the barnacle found?"}
         cited = named(json.loads(client.post("/v1/ask", body).content)["sources"])
         assert cited <= named_in(one(base))

@@ -217,6 +217,7 @@ ORDER = [
     "put_upload",
     "list_uploads",
     "get_upload",
+    "permit_upload",
     "remove_upload",
     "create_collection",
     "change_collection",

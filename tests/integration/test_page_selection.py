@@ -173,3 +173,63 @@ def test_only_a_key_that_may_write_changes_and_only_what_it_sees(base: Stages) -
         assert found_names(base) == {"a.md", "b.md", "c.md", "z.md"}
         assert writer.send("/documents/change", {"act": "remove", "item": box}).status == 303
     assert found_names(base) == {"a.md", "b.md", "c.md"}
+
+
+def test_all_that_match_are_changed_once_their_number_is_confirmed_and_come_back(
+    base: Stages, open_server: Client
+) -> None:
+    """Also those that no page has shown; others that match by then are asked about anew."""
+    for number in range(55):
+        base.write(f"letters/{number:03}.md", f"# Letter {number:03}\n\nMarmalade, number {number}.")
+    base.run_all("letters")
+    base.knowledge.remove_document(base.knowledge.documents("letters")[0].document_id or 0)  # it stays removed
+    browser = Browser(open_server)
+    page = browser.open("/documents?collection=letters")
+    (fields,) = fields_of(page, "/documents/change")
+    asked = browser.send("/documents/all", {**fields, "act": "remove"})
+    page = Page(asked.content)
+    assert (asked.status, page.acting()) == (200, [])
+    assert "Remove 55 documents?" in page.text
+    assert "and 35 more." in page.text
+    (sure,) = fields_of(page, "/documents/all")
+    base.knowledge.remove_document(base.knowledge.documents("letters")[0].document_id or 0)
+    late = browser.send("/documents/all", {**sure, "act": "remove"})
+    assert (late.status, "Remove 54 documents?" in Page(late.content).text) == (409, True)
+    assert base.knowledge.count_documents("letters") == 54
+    (sure,) = fields_of(Page(late.content), "/documents/all")
+    done = browser.send("/documents/all", {**sure, "act": "remove"})
+    assert (done.status, base.knowledge.count_documents()) == (303, 6)
+    page = browser.open(done.headers["location"])
+    assert "54 documents removed." in page.text
+    (undo,) = fields_of(page, "/documents/all")
+    assert browser.send("/documents/all", {**undo, "act": "restore"}).status == 303
+    base.run_all("letters")
+    assert base.knowledge.count_documents("letters") == 54
+    (fields,) = fields_of(browser.open("/documents"), "/documents/change")
+    page = Page(browser.send("/documents/all", {**fields, "act": "tag", "given": HOSTILE}).content)
+    assert "Give the tag to 57 documents?" in page.text  # without those of `all`, which follow the handbook
+    (sure,) = fields_of(page, "/documents/all")
+    assert browser.send("/documents/all", {**sure, "act": "tag"}).status == 303
+    assert base.knowledge.count_documents(["letters", "handbook"], tags=[HOSTILE]) == 57
+    with base.connection() as connection:
+        assert sum(each.action == "document.remove" for each in audit_events(connection, limit=1_000)) >= 54
+    for wrong in ({"act": "purge"}, {"act": "remove", "between": "yesterday now"}, {"act": "remove", "state": "no"}):
+        assert browser.send("/documents/all", wrong).status == 400
+    assert browser.send("/documents/all", {"act": "remove", "confirmed": "57"}, token="x" * 40).status == 403
+
+
+def test_all_means_all_that_the_key_sees_and_may_change(base: Stages) -> None:
+    with base.connection() as connection:
+        reader, writer = (
+            create_key(connection, scope, (scope,), ["letters"], actor="test")[1] for scope in ("read", "write")
+        )
+        eve = create_key(connection, "eve", principals=["user:eve"], actor="test")[1]
+    with serving(base.knowledge, requires_key=True) as client:
+        for key in (reader, eve):
+            assert Browser(client, key).send("/documents/all", {"act": "remove", "confirmed": "4"}).status == 403
+        own = Browser(client, writer)
+        assert own.send("/documents/all", {"act": "remove", "confirmed": "4"}).status == 409
+        assert own.send("/documents/all", {"act": "remove", "collection": "handbook", "confirmed": "3"}).status == 404
+        assert found_names(base) == {"a.md", "b.md", "c.md", "z.md"}
+        assert own.send("/documents/all", {"act": "remove", "confirmed": "1"}).status == 303
+    assert found_names(base) == {"a.md", "b.md", "c.md"}

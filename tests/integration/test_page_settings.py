@@ -1,13 +1,18 @@
 """Settings of a collection as a form: previewed, refused beside the fields, saved; those of the file are shown."""
 
 import re
+import sqlite3
 from collections.abc import Iterator
 
 import pytest
 
 from sourcebook.admin.access_keys import create_key
+from sourcebook.admin.audit import audit_events
+from sourcebook.errors import SettingsError
 from sourcebook.knowledge_base import KnowledgeBase
+from sourcebook.model.selection import EVERYTHING
 from sourcebook.server.page.settings_form import form_values, written_settings
+from sourcebook.stages.raw_files.source_records import fetch_records
 from tests.integration.http_server import Answer, Client, serving
 from tests.integration.inert_pages import Page
 from tests.integration.page_forms import Browser, fields_of
@@ -21,6 +26,7 @@ SETTINGS = {
     "chunking": {"tokens": 200, "context": ["title"]},
     "retention": {"removed": "30d"},
 }
+NOTES = {"name": "notes", "table": {"url": "${NOTES_URL}", "name": "notes"}, "key": "id", "text": "body"}
 
 
 @pytest.fixture
@@ -46,9 +52,11 @@ def open_server(knowledge: KnowledgeBase) -> Iterator[Client]:
 def values_of(page: Page) -> dict[str, str]:
     """Return the values of the fields of the form."""
     shown = {
-        held["name"]: held["value"] for tag, held in page.tags if tag == "input" and "name" in held and "value" in held
+        held["name"]: held["value"]
+        for tag, held in page.tags
+        if tag == "input" and {"name", "value"} <= held.keys() and (held.get("type") != "checkbox" or "checked" in held)
     }
-    return {name: value for name, value in shown.items() if name != "rebuild"}
+    return shown | page.areas
 
 
 def refused(answer: Answer, status: int, name: str, said: str) -> None:
@@ -64,7 +72,7 @@ def refused(answer: Answer, status: int, name: str, said: str) -> None:
 
 def test_what_a_form_shows_it_sends_back_unchanged() -> None:
     values, counts = form_values(SETTINGS)
-    assert counts == {"files": 0, "sites": 1, "repositories": 0, "from": 0}
+    assert counts == {"files": 0, "sites": 1, "repositories": 0, "records": 0, "from": 0}
     assert (values["sites.0.url"], values["chunking.tokens"]) == (SITE, "200")
     assert "retention" in values["other"]
     assert written_settings(values, SETTINGS).settings == SETTINGS
@@ -72,6 +80,99 @@ def test_what_a_form_shows_it_sends_back_unchanged() -> None:
     values, counts = form_values(many)
     assert "sites" not in counts
     assert written_settings(values, many).settings == {**many, "from": [many["from"]]}
+    for shown in (
+        {"allowed": [{"hr/**": ["group:hr", "user:anna"]}, {"**": ["everyone"]}], "denied": ["user:eve"]},
+        {"allowed": [], "files": [{"root": "/a", "allowed": "posix"}, {"root": "/b", "allowed": {"x/**": []}}]},
+        {"allowed": ["group:board"], "sites": [{"url": SITE, "denied": ["group:guests"], "documents_decide": True}]},
+        {"records": [{**NOTES, "metadata": {"state": "status"}, "max_records": 9, "allowed": "readers"}]},
+        {"records": [{"name": "pushed", "pushed": True, "key": "id", "template": "{{ a }}", "metadata": ["a", "b"]}]},
+        {"records": [{**NOTES, "table": {"url": "${NOTES_URL}", "query": "SELECT 1", "schema": "public"}}]},
+    ):
+        assert written_settings(form_values(shown)[0], shown).settings == shown
+
+
+def test_who_may_see_documents_is_a_field_whose_patterns_keep_their_order(
+    base: Stages, knowledge: KnowledgeBase, open_server: Client
+) -> None:
+    """The database sorts the names of a mapping: `**` would come first, and decide."""
+    base.write("notes/hr/pay.md", "# Pay\n\nNine guilders.")
+    browser = Browser(open_server)
+    folder = str(base.root / "notes")
+    browser.open("/new-collection")
+    sent = {"name": "notes", "files.0.root": folder, "allowed": "hr/**: group:hr\n**: everyone", "denied": "user:eve"}
+    assert (
+        "Settings: allowed, denied, files"
+        in Page(browser.send("/new-collection", {**sent, "act": "preview"}).content).text
+    )
+    assert browser.send("/new-collection", {**sent, "act": "save"}).status == 303
+    path = "/collections/notes/settings"
+    for description in ("once", "twice"):
+        page = browser.open(path)
+        shown = values_of(page)
+        assert shown["allowed"].splitlines() == ["hr/**: group:hr", "**: everyone"]
+        assert browser.send(path, {**shown, "description": description, "act": "save"}).status == 303
+    base.run_all("notes")
+
+    def seen(*principals: str) -> set[str]:
+        return {each.uri.rpartition("/")[2] for each in knowledge.documents("notes", as_principals=principals)}
+
+    assert seen("user:anna") == {"a.md", "b.md"}
+    assert seen("group:hr") == {"a.md", "b.md", "pay.md"}
+    assert seen("group:hr", "user:eve") == set()
+    assert browser.send(path, {**values_of(browser.open(path)), "allowed": "nobody", "act": "save"}).status == 303
+    assert (seen("group:hr"), knowledge.collection_settings("notes").settings["allowed"]) == (set(), [])
+    with pytest.raises(SettingsError, match="keeps their order"):
+        knowledge.change_collection("notes", {"allowed": {"hr/**": ["group:hr"], "**": ["everyone"]}})
+    with pytest.raises(SettingsError, match="is for administrators"):
+        knowledge.add_source("notes", "site", {"url": SITE, "allowed": ["everyone"]})
+    with base.connection() as connection:
+        assert "permissions.change" in {each.action for each in audit_events(connection)}
+
+
+def test_records_of_a_database_that_the_server_names_are_read(
+    base: Stages, knowledge: KnowledgeBase, open_server: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its URL stays in the environment; any other variable, path and program is refused beside its field."""
+    database = sqlite3.connect(base.root / "notes.db", isolation_level=None)
+    database.execute("CREATE TABLE notes (id, heading, body)")
+    database.execute("INSERT INTO notes VALUES (1, 'Fog signal', 'The fog signal sounds twice a minute.')")
+    monkeypatch.setenv("NOTES_URL", f"sqlite:///{base.root / 'notes.db'}")
+    browser = Browser(open_server)
+    browser.open("/new-collection")
+    sent = {"name": "notes", "act": "save", "records.0.name": "notes", "records.0.key": "id", "records.0.text": "body"}
+    sent |= {"records.0.table.url": "${NOTES_URL}", "records.0.table.name": "notes", "records.0.title": "heading"}
+    assert "variable of the server's environment" in Page(browser.send("/new-collection", sent).content).text
+    monkeypatch.setenv("SOURCEBOOK_RECORD_DATABASES", "OTHER_URL, NOTES_URL")
+    for changed, name, said in (
+        ({"records.0.table.url": "sqlite:////etc/notes.db"}, "records.0.table.url", "SOURCEBOOK_RECORD_DATABASES"),
+        ({"records.0.table.url": "x${NOTES_URL}"}, "", "variable of the server's environment"),
+        ({"records.0.title": "${NOTES_URL}"}, "", "variable of the server's environment"),
+        ({"sites.0.url": "https://example.com/${NOTES_URL}"}, "", "variable of the server's environment"),
+        ({"records.0.key": ""}, "records.0.key", "the key is missing"),
+        ({"records.0.table.query": "SELECT 1"}, "records.0.table.url", "either a name or a query"),
+        ({"records.0.pushed": "true"}, "records.0.name", "records come from one of"),
+        ({"records.0.refresh": "soon"}, "records.0.refresh", "a duration"),
+        ({"records.0.allowed": "group:"}, "records.0.allowed", "a list of principals"),
+        ({"allowed": "board"}, "allowed", "a list of principals"),
+        ({"allowed": "hr/**: board"}, "allowed", "a list of principals"),
+        ({"allowed": "hr/**: group:hr\ngroup:board"}, "allowed", "a list of principals"),
+        ({"denied": "eve"}, "denied", "a list of principals"),
+        ({"sites.0.url": SITE, "sites.0.allowed": "posix"}, "sites.0.allowed", "a list of principals"),
+    ):
+        answer = browser.send("/new-collection", {**sent, **changed})
+        if name:
+            refused(answer, 400, name, said)
+        else:
+            assert (answer.status, said in Page(answer.content).text) == (400, True)
+    assert browser.send("/new-collection", sent).status == 303
+    assert "${NOTES_URL}" in str(knowledge.collection_settings("notes").settings)
+    with base.connection() as connection:
+        fetch_records(connection, "notes", EVERYTHING)
+    base.run_all("notes")
+    (hit,) = knowledge.search("fog signal", "notes")
+    assert (hit.title, hit.uri) == ("Fog signal", "record://notes/1")
+    shown = values_of(browser.open("/collections/notes/settings"))
+    assert (shown["records.0.table.url"], shown["records.0.name"]) == ("${NOTES_URL}", "notes")
 
 
 def test_a_collection_is_previewed_made_changed_and_previewed_again(

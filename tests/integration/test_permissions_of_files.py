@@ -64,7 +64,7 @@ def sound(stages: Stages) -> None:
 
 
 def test_modes_owners_and_groups_are_in_force_at_the_next_look(base: Stages) -> None:
-    """No file is hashed and no passage embedded for them; folders above count, too, and unknown numbers have names."""
+    """No file is parsed and no passage embedded for them; folders above count, too, and unknown numbers have names."""
     for name in ("open.md", "hr/pay.md", "own.md", "none.md"):
         path = base.write(name, f"# {name}\n\nThe barnacle of {name}.")
         give(path, 0, 0, 0o644)
@@ -154,6 +154,23 @@ def test_an_edit_is_read_whatever_the_mode(base: Stages) -> None:
     other.chmod(0o600)
     os.utime(other, ns=(status.st_atime_ns, status.st_mtime_ns))
     other.replace(path)
+    base.run()
+    assert seen(base, "user:root") == {"B"}
+    assert seen(base) == set()
+
+
+def test_an_edit_in_place_is_read_behind_another_mode(base: Stages) -> None:
+    """Size, modification time and inode are as they were: the content alone tells."""
+    path = base.write("a.md", "# A\n\nThe barnacle.")
+    give(path, 0, 0, 0o644)
+    base.run()
+    before = path.stat()
+    with path.open("r+b") as file:
+        file.write(b"# B")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    path.chmod(0o600)
+    after = path.stat()
+    assert (after.st_size, after.st_mtime_ns, after.st_ino) == (before.st_size, before.st_mtime_ns, before.st_ino)
     base.run()
     assert seen(base, "user:root") == {"B"}
     assert seen(base) == set()

@@ -5,11 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from sourcebook import KnowledgeBase
 from sourcebook.admin.access_keys import create_key
 from sourcebook.admin.audit import audit_events
+from sourcebook.admin.retention import delete_removed
 from sourcebook.client import RemoteKnowledgeBase
+from sourcebook.command.app import app
 from sourcebook.database.database import Database
 from sourcebook.database.location import DatabaseLocation
 from sourcebook.errors import AccessError, QueryError
@@ -18,6 +21,7 @@ from sourcebook.transfer.export import export_collections
 from sourcebook.transfer.importing import import_collections
 from tests.conftest import CreateDatabase
 from tests.integration.http_server import Client, serving
+from tests.integration.mcp_client import Agent, over_http
 from tests.integration.page_forms import Browser, fields_of
 from tests.integration.stages import Stages
 from tests.integration.test_page_uploads import send
@@ -190,3 +194,112 @@ def test_an_export_keeps_who_sees_an_upload(base: Stages, tmp_path: Path, create
         with KnowledgeBase(other, query_embedder=base.embedder) as knowledge:
             assert knowledge.seen_by([]).documents() == []
             assert [each.title for each in knowledge.seen_by(["group:board"]).documents()] == ["Tides"]
+
+
+def test_who_sees_an_upload_is_changed_and_taken_back(base: Stages) -> None:
+    """At once, by who administers alone; attachments and copies follow, and nothing is embedded."""
+    both = {
+        base.collection: {"files": [{"root": str(base.root)}], "allowed": ["group:staff"]},
+        "all": {"from": {"collection": base.collection}},
+    }
+    base.configure(json.dumps({"collections": both}))
+    base.knowledge.upload(base.collection, "hr/tides.md", TIDES, allowed=["group:hr"])
+    base.run()
+    base.collection, own = "all", base.collection
+    base.run()
+    base.collection = own
+    writer, admin = key(base, "writer", "write"), key(base, "admin", "admin")
+    other = key(base, "other", "admin", collections=["all"])
+    with serving(base.knowledge, requires_key=True) as anyone:
+        path = f"/v1/uploads/{own}/hr/tides.md"
+
+        def patch(who: str, body: Any, place: str = path) -> int:
+            return (
+                Client(anyone.port, who)
+                .request("PATCH", place, json.dumps(body).encode(), {"Content-Type": "application/json"})
+                .status
+            )
+
+        for narrower in (["group:hr"], ["group:board"], None):
+            assert patch(writer, {"allowed": narrower}) == 403
+        assert patch(other, {"allowed": ["everyone"]}) == patch(admin, {"allowed": None}, path + "x") == 404
+        assert patch(admin, {"allowed": []}) == patch(admin, {}) == 422
+        assert patch(admin, {"allowed": ["hr"]}) == 400
+        assert seen(base, "group:staff") == set()
+        assert patch(admin, {"allowed": ["group:board"]}) == 200
+        assert [len(base.knowledge.seen_by([each]).documents()) for each in ("group:board", "group:hr")] == [2, 0]
+        with RemoteKnowledgeBase(f"http://127.0.0.1:{anyone.port}", key=admin) as remote:
+            assert remote.permit_upload(own, "hr/tides.md", None).changed
+            assert not remote.permit_upload(own, "hr/tides.md", None).changed
+    assert [len(base.knowledge.seen_by([each]).documents()) for each in ("group:staff", "group:board")] == [2, 0]
+    assert base.run()["embeddings"].extra["computed"] == 0
+    done = CliRunner().invoke(app, ["uploads", "-c", own, "--permit", "hr/tides.md", "--allowed", "user:anna"])
+    assert done.output.endswith("seen by user:anna\n")
+    assert seen(base, "user:anna") == {"Tides"}
+    with base.connection() as connection:
+        events = [each.details for each in audit_events(connection) if each.action == "upload.permit"]
+    assert [(each["before"], each["allowed"]) for each in reversed(events)] == [
+        (None, ["group:hr"]),
+        (["group:hr"], ["group:board"]),
+        (["group:board"], None),
+        (None, ["user:anna"]),
+    ]
+    sound(base)
+
+
+def test_an_agent_names_who_sees_new_documents(base: Stages) -> None:
+    """With a key that writes, none that are there; nothing of such a call is stored."""
+    both = [{"name": "new.md", "text": KNOTS.decode()}, {"name": "tides.md", "text": TIDES.decode()}]
+    asked = {"collection": base.collection, "documents": both}
+
+    async def work(agent: Agent) -> None:
+        assert "is no principal" in await agent.refused("ingest_documents", allowed=["hr"], **asked)
+        folder = {"collection": base.collection, "folder": str(base.root)}
+        assert "documents that are sent" in await agent.refused("ingest_documents", allowed=["group:hr"], **folder)
+        await agent.ask("ingest_documents", allowed=["group:hr"], **asked | {"documents": both[1:]})
+        assert "scope admin" in await agent.refused("ingest_documents", allowed=["everyone"], **asked)
+
+    with serving(base.knowledge, requires_key=True) as anyone:
+        over_http(anyone.port, work, key=key(base, "writer", "write"))
+    assert [each.name for each in base.knowledge.uploads()] == ["tides.md"]
+    base.run()
+    assert (seen(base), seen(base, "group:hr")) == (set(), {"Tides"})
+
+
+def test_what_is_forgotten_says_nothing_more(base: Stages) -> None:
+    """Of files and of uploads, with their last row; what comes back under a name begins anew."""
+    path = base.write("a.md", "# A\n\nThe barnacle.")
+    configure(base, {"allowed": "posix"})
+    base.knowledge.upload(base.collection, "tides.md", TIDES, allowed=["group:hr"])
+    base.knowledge.upload(base.collection, "knots.md", KNOTS, allowed=["group:hr"])
+    base.run()
+    rows = "SELECT uri FROM item_permission ORDER BY uri"
+    assert len(base.rows(rows)) == 3
+    path.unlink()
+    base.knowledge.remove_upload(base.collection, "tides.md")
+    base.run()
+    assert len(base.rows(rows)) == 3
+    with base.connection() as connection, connection.transaction():
+        delete_removed(connection, "infinity")
+    assert [row["uri"].rpartition("/")[2] for row in base.rows(rows)] == ["knots.md"]
+    base.knowledge.upload(base.collection, "tides.md", TIDES)
+    base.run()
+    assert seen(base) == {"Tides"}
+
+
+def test_a_collection_is_deleted_with_what_not_everyone_sees(base: Stages) -> None:
+    """By the row alone, as an administrator may."""
+    base.knowledge.upload(base.collection, "tides.md", TIDES, allowed=["group:hr"])
+    base.knowledge.upload(base.collection, "knots.md", KNOTS)
+    base.run()
+    with base.connection() as connection:
+        connection.execute("DELETE FROM collection WHERE name = %s", [base.collection])
+    for table in (
+        "document",
+        "search_entry",
+        "lexeme_audience",
+        "configuration_audience",
+        "audience_count",
+        "item_permission",
+    ):
+        assert base.rows(f"SELECT 1 FROM {table}") == [], table

@@ -5,6 +5,8 @@ import html
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from random import Random
 from typing import Any
 from urllib.parse import quote
 
@@ -57,6 +59,17 @@ class Known:
     """Documents that are there and that the caller may see."""
     allowed: set[str]
     """Those, and removed ones."""
+    random: Random
+    most: int | None
+    """Documents of each kind that the caller names, at most: open, removed, and hidden ones."""
+
+    @cached_property
+    def asked(self) -> list[str]:
+        """Return the documents that requests name one after the other."""
+        kinds = (self.right, self.allowed - self.right, {*self.hidden})
+        return [
+            name for kind in kinds for name in self.random.sample(sorted(kind), min(len(kind), self.most or len(kind)))
+        ]
 
     @property
     def hidden(self) -> list[str]:
@@ -107,7 +120,8 @@ class Faces:
             linked = {names[int(number)] for number in _LINK.findall(told)}
             yield path, linked, world.right if path == "/documents" else linked & world.right
             yield f"words of {path}", *_words(told, world, world.right)
-        for name, number in sorted(world.ids.items()):
+        for name in world.asked:
+            number = world.ids[name]
             for path in _OF_A_DOCUMENT:
                 answer = client.get(path.format(number, number), **headers)
                 given = {name} if answer.status == 200 else set()
@@ -129,7 +143,8 @@ class Faces:
             resources = await agent.client.list_resources()
             linked = {names[int(str(each.uri).rpartition("/")[2])] for each in resources.resources}
             told.append(("resources", linked, world.right))
-            for name, number in world.ids.items():
+            for name in world.asked:
+                number = world.ids[name]
                 for tool, asked in _TOOLS.items():
                     result = await agent.client.call_tool(tool, dict.fromkeys(asked, number))
                     given = set() if result.is_error else {name}

@@ -8,6 +8,7 @@ from typing import Any
 
 from psycopg.types.json import Jsonb
 
+from sourcebook.admin.removal import purge
 from sourcebook.errors import SourcebookError, UnknownDocumentError
 from tests.integration.stages import Stages
 from tests.permissions.counts import wrong_counts
@@ -15,6 +16,8 @@ from tests.permissions.faces import CODE, Answers, Awaited, Faces, Known
 from tests.permissions.oracle import FOLDERS, OracleWorld
 
 _MODES: tuple[Any, ...] = ("hybrid", "vector", "keyword")
+_PURGES = 0.15
+"""Share of the changes after which everything that was removed is deleted: 2,000 worlds take linear time."""
 _EVERYTHING: dict[str, Any] = {"min_relevance": 0, "duplicates": "show", "literal": True, "limit": 100}
 FACES = ("Python", "client", "asyncio", "agent", "page")
 """The ways to ask; in each world a caller asks by each one."""
@@ -46,10 +49,18 @@ def allow(stages: Stages, rules: Sequence[tuple[str | None, list[str]]], denied:
 
 
 class Worlds:
-    """Worlds that follow one another in one database."""
+    """Worlds that follow one another in one database.
 
-    def __init__(self, stages: Stages, seed: int, port: int) -> None:
+    Args:
+        stages: the database.
+        seed: seed of the worlds.
+        port: port of a server over the same database.
+        most: documents of each kind that a caller names, at most, in place of all; lists and searches show all of them.
+    """
+
+    def __init__(self, stages: Stages, seed: int, port: int, most: int | None = None) -> None:
         self.stages = stages
+        self.most = most
         self.faces = Faces(stages, port)
         self.codes: dict[str, str] = {}
         self.oracle = OracleWorld(Random(seed))
@@ -66,6 +77,7 @@ class Worlds:
             self._write_permissions() if self.oracle.random.random() < 0.5 else None
             self._write_documents(before)
             self._write_permissions()
+            self._purge() if self.oracle.random.random() < _PURGES else None
             for face in FACES:
                 viewer = self.oracle.viewer()
                 self._ask(face, viewer, self.oracle.visible(viewer))
@@ -92,6 +104,10 @@ class Worlds:
             connection.cursor().executemany("INSERT INTO group_member VALUES (%s, %s)", sorted(self.oracle.members))
         allow(self.stages, self.oracle.rules, self.oracle.denied)
 
+    def _purge(self) -> None:
+        purge(self.stages.database)
+        self.ids = {name: number for name, number in self.ids.items() if name in self.oracle.texts}
+
     def _name(self, uri: str | None) -> str:
         return "/".join(PurePosixPath(uri or "").parts[-2:])
 
@@ -106,7 +122,8 @@ class Worlds:
 
     def _told(self, face: str, viewer: list[str], right: set[str]) -> Answers:
         """Yield what a face tells a caller."""
-        world = Known(self.ids, self.codes, right, self.oracle.allowed(viewer, self.ids))
+        allowed = self.oracle.allowed(viewer, self.ids)
+        world = Known(self.ids, self.codes, right, allowed, self.oracle.random, self.most)
         if face == "agent":
             yield from self.faces.agent(viewer, world)
         elif face == "page":
@@ -123,7 +140,7 @@ class Worlds:
         right, hidden = world.right, world.hidden
         yield from self._searches(seen, right)
         yield from self._lists(seen, right)
-        for name in sorted(self.ids):
+        for name in world.asked:
             yield f"show {name}", self._shown(seen, name), {name} & right
         for name in self.oracle.random.sample(sorted(right), min(len(right), 3)):
             others = seen.similar(self.ids[name], limit=100)

@@ -92,6 +92,14 @@ def key(
             show_default=False,
         ),
     ] = None,
+    origins: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--origin",
+            metavar="ORIGIN",
+            help="A site whose pages alone may send a new key, which then only searches and asks; repeatable.",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Create, list and revoke the keys with which `sourcebook serve` is reached from other machines.
@@ -106,6 +114,8 @@ def key(
 
     - `sourcebook key create portal --on-behalf required`: a key of a front end that says for whom it asks
 
+    - `sourcebook key create docs --origin https://docs.example.com`: a key for the search widget of a site
+
     - `sourcebook key list`: every key, with its last use
 
     - `sourcebook key revoke website`
@@ -115,9 +125,10 @@ def key(
     from sourcebook.operations.access_keys import create_key, end_session, keys, revoke_key, sessions
 
     action, name = _parse([as_text(word) for word in words or ()])
-    if action != "create" and (scopes or collections or expires or limit or principals or on_behalf):
+    if action != "create" and (scopes or collections or expires or limit or principals or on_behalf or origins):
         raise typer.BadParameter(
-            "--scope, -c, --expires, --limit, --principal and --on-behalf belong to  sourcebook key create NAME"
+            "--scope, -c, --expires, --limit, --principal, --on-behalf and --origin belong to  "
+            "sourcebook key create NAME"
         )
     with CommandContext.of(ctx).own_knowledge() as knowledge:
         if action == "create":
@@ -131,6 +142,7 @@ def key(
                 limit=limit,
                 principals=principals or None,
                 on_behalf=on_behalf,
+                origins=origins or None,
             )
             if as_json:
                 print_json({"key": text, **made.as_dict()})
@@ -194,6 +206,8 @@ def _session_row(session: "PageSession") -> Row:
 def _asked_for(key: "AccessKey") -> str:
     if key.on_behalf is not None:
         return f"others ({key.on_behalf})"
+    if key.origins is not None:
+        return f"pages of {', '.join(key.origins)}"
     return "all" if key.principals is None else ", ".join(key.principals)
 
 

@@ -98,6 +98,8 @@ def _because(reason: "PermissionReason") -> str:
         "record": f"the record's field says so, as {source} sets it",
         "upload": "who uploaded it named them",
         "file": "owner, group, mode and ACL of the file and of the folders above it say so",
+        "acl": f"the ACL of the object says so, as {source} sets it",
+        "unread": "the permissions of the file or object have not been read yet, or cannot be: nobody sees it",
         "original": f"it is a copy of the document of {reason.source}",
     }[reason.kind]
     return said if reason.container is None else f"{said}; it is part of {reason.container}, which decides"

@@ -99,17 +99,31 @@ def uploads(
         list[str] | None,
         typer.Option("--remove", metavar="NAME", help="Remove this upload; may be repeated. Needs one -c."),
     ] = None,
+    permit: Annotated[
+        list[str] | None,
+        typer.Option("--permit", metavar="NAME", help="Let others see this upload; may be repeated. Needs one -c."),
+    ] = None,
+    allowed: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allowed",
+            metavar="PRINCIPAL",
+            help="With --permit, who sees it; may be repeated. Without any, those whom the collection names.",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """List the uploads of collections, or remove some.
+    """List the uploads of collections, remove some, or change who sees them.
 
     The document of a removed upload is gone with the next ingest. Its bytes are deleted once nothing needs them and
     `sourcebook purge`, or the collection's `retention`, has deleted its row.
 
     **Example:** `sourcebook uploads -c handbook`; `sourcebook uploads -c handbook --remove report.pdf`
     """
-    if remove and len(collections or ()) != 1:
-        raise typer.BadParameter("--remove needs one collection: add -c NAME")
+    if (remove or permit) and len(collections or ()) != 1:
+        raise typer.BadParameter("--remove and --permit need one collection: add -c NAME")
+    if allowed and not permit:
+        raise typer.BadParameter("--allowed says who sees the uploads of --permit NAME")
     context = CommandContext.of(ctx, may_be_served=True)
     if context.is_empty(collections or ()):
         _show([], as_json=as_json)
@@ -126,6 +140,14 @@ def uploads(
             for each in removed:
                 say(safe(f"{each.uri}: removed"))
             say(safe(f"Request {work.id} waits for an ingest. Next: sourcebook ingest {named}"))
+            return
+        if permit and collections:
+            seen = [as_text(each) for each in allowed] if allowed else None
+            done = [knowledge.permit_upload(collections[0], as_text(each), seen) for each in dict.fromkeys(permit)]
+            if as_json:
+                print_json({"permitted": [each.as_dict() for each in done]})
+            for each in () if as_json else done:
+                say(safe(f"{each.uri}: seen by {', '.join(seen) if seen else 'those whom the collection names'}"))
             return
         found = knowledge.uploads(collections or None, limit=_PAGE)
         page = found

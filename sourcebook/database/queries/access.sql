@@ -1,21 +1,22 @@
 -- name: create_access_key
 -- Insert a key, and return its row; nothing where a living key has the name that its maker, who sees some collections, sees.
 INSERT INTO access_key (name, beginning, sha256, scopes, collections, created_at, expires_at, requests_a_minute,
-                        principals, on_behalf)
+                        principals, on_behalf, origins)
 SELECT %(name)s, %(beginning)s, %(sha256)s, %(scopes)s, %(collections)s, now(),
-       now() + make_interval(secs => %(seconds)s::float8), %(limit)s, %(principals)s, %(on_behalf)s
+       now() + make_interval(secs => %(seconds)s::float8), %(limit)s, %(principals)s, %(on_behalf)s,
+       %(origins)s
 WHERE NOT EXISTS (
     SELECT FROM access_key other
     WHERE other.name = %(name)s AND other.revoked_at IS NULL
       AND (%(seen)s::text[] IS NULL OR other.collections <@ %(seen)s))
 ON CONFLICT DO NOTHING
 RETURNING id, name, beginning, scopes, collections, created_at, expires_at, used_at, revoked_at, requests_a_minute,
-          principals, on_behalf;
+          principals, on_behalf, origins;
 
 -- name: access_keys
 -- Return every key in the order of creation, revoked and expired ones included.
 SELECT id, name, beginning, scopes, collections, created_at, expires_at, used_at, revoked_at, requests_a_minute,
-       principals, on_behalf
+       principals, on_behalf, origins
 FROM access_key ORDER BY id;
 
 -- name: revoke_access_key
@@ -25,14 +26,25 @@ WHERE revoked_at IS NULL AND (id = %(id)s::bigint OR name = %(name)s::text AND N
     SELECT FROM access_key other
     WHERE other.name = access_key.name AND other.revoked_at IS NULL AND other.id <> access_key.id))
 RETURNING id, name, beginning, scopes, collections, created_at, expires_at, used_at, revoked_at, requests_a_minute,
-          principals, on_behalf;
+          principals, on_behalf, origins;
 
 -- name: living_access_key
 -- Return the key with a SHA-256, unless it was revoked or has expired.
 SELECT id, name, beginning, scopes, collections, created_at, expires_at, used_at, revoked_at, requests_a_minute,
-       principals, on_behalf
+       principals, on_behalf, origins
 FROM access_key
 WHERE sha256 = %(sha256)s AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now());
+
+-- name: origins_of_key
+-- Return the origins of the pages that may send a key, by its id, unless it was revoked or has expired.
+SELECT origins FROM access_key
+WHERE id = %(id)s AND origins IS NOT NULL AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now());
+
+-- name: is_origin_of_a_key
+-- Return whether a page of an origin may send some key.
+SELECT EXISTS (
+    SELECT FROM access_key
+    WHERE %(origin)s = ANY(origins) AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now()));
 
 -- name: record_use_of_key
 -- Record the use of a key once a minute.
@@ -53,7 +65,7 @@ VALUES (%(key)s, %(sha256)s, %(browser)s, %(issuer)s, %(person)s, %(principals)s
 -- name: living_session
 -- Return the key with which a browser was signed in, and the session; unless either has ended.
 SELECT access_key.id, name, beginning, scopes, collections, created_at, expires_at, access_key.used_at, revoked_at,
-       requests_a_minute, access_key.principals, on_behalf, session.id AS session, session.used_at AS session_used_at
+       requests_a_minute, access_key.principals, on_behalf, origins, session.id AS session, session.used_at AS session_used_at
 FROM page_session session JOIN access_key ON access_key.id = session.key_id
 WHERE session.sha256 = %(sha256)s AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
   AND session.used_at > now() - make_interval(secs => %(unused)s)

@@ -130,6 +130,27 @@ ON CONFLICT (source_id, uri) DO UPDATE
     SET allowed = excluded.allowed, denied = excluded.denied, state = excluded.state
     WHERE (known.allowed, known.denied, known.state) IS DISTINCT FROM (excluded.allowed, excluded.denied, excluded.state);
 
+-- name: hold_permissions
+-- Change permissions while nobody writes documents, until the end of the transaction.
+SELECT pg_advisory_xact_lock(hashtextextended('sourcebook permissions', 0));
+
+-- name: forget_item_permission
+-- Delete what an item says of who sees it.
+DELETE FROM item_permission WHERE source_id = %(source_id)s AND uri = %(uri)s;
+
+-- name: follow_item
+-- Ask again who sees the document of an item.
+UPDATE document SET audience_id = audience_for(source_id, uri, coalesce(own_metadata, metadata))
+WHERE source_id = %(source_id)s AND uri = %(uri)s;
+
+-- name: forget_upload_permissions
+-- Delete what uploads said of who sees them, once they have neither a document nor a row of the inventory.
+DELETE FROM item_permission item USING source
+WHERE source.id = item.source_id AND source.kind = 'uploads'
+  AND (%(collection)s::text IS NULL OR source.collection = %(collection)s)
+  AND NOT EXISTS (SELECT FROM document WHERE document.collection = source.collection AND document.uri = item.uri)
+  AND NOT EXISTS (SELECT FROM raw_file WHERE raw_file.source_id = item.source_id AND raw_file.uri = item.uri);
+
 -- name: item_permission
 -- Return who may see an item of the uploads of a collection, where the upload says so.
 SELECT item_permission.allowed
@@ -146,7 +167,10 @@ WHERE source_id = %(source_id)s AND uri = ANY(%(uris)s);
 SELECT document.collection, document.uri, source.location AS source, original.id AS original, rule.pattern,
     CASE WHEN root.uri <> document.uri THEN root.uri END AS container,
     CASE WHEN source.kind = 'collection' THEN 'original'
-         WHEN item.uri IS NOT NULL THEN CASE WHEN source.kind = 'uploads' THEN 'upload' ELSE 'file' END
+         WHEN source.kind = 'uploads' AND item.uri IS NOT NULL THEN 'upload'
+         WHEN source.permissions ? 'by_item'
+             THEN CASE WHEN coalesce(item.state, '') = '' THEN 'unread'
+                       WHEN source.permissions ->> 'by_item' = 'acl' THEN 'acl' ELSE 'file' END
          WHEN source.permissions IS NULL THEN 'unset'
          WHEN own.said IS NOT NULL AND (source.permissions ->> 'by_document')::boolean
              THEN CASE WHEN document.audience_id = 2 AND own.said <> '[]' THEN 'invalid' ELSE 'document' END

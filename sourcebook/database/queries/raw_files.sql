@@ -5,12 +5,18 @@ SELECT id, location, include, exclude, max_bytes,
        listing_error, coalesce((source.settings ->> 'follow_links')::boolean, false) AS follow_links,
        kind = 'uploads' AS is_uploads, source.settings ? 'url' AS is_repository, source.settings ->> 'path' AS folder,
        source.settings ? 'records' AS is_records, record_state, git_mirror, git_commit, git_error, git_error_class, collection.declared_in = 'api' AS is_fixed,
-       coalesce(source.permissions ? 'by_item', false) AS has_permissions
+       coalesce(source.permissions ? 'by_item', false) AS has_permissions,
+       CASE WHEN source.permissions ->> 'by_item' = 'acl' THEN coalesce(source.permissions -> 'grantees', '{}') END AS grantees,
+       coalesce(source.permissions ->> 'by_item' = 'acl' AND coalesce(next_fetch_at <= now(), true), false) AS wants_acls
 FROM source JOIN collection ON collection.name = source.collection
 WHERE source.collection = %(collection)s AND (source.removed_at IS NULL OR %(with_removed)s)
   AND kind IN ('files', 'uploads')
   AND (cardinality(%(locations)s::text[]) = 0 OR location = ANY(%(locations)s))
 ORDER BY id;
+
+-- name: record_acls
+-- Record that the ACLs of all objects of a source were asked for, and when they are again.
+UPDATE source SET next_fetch_at = now() + (settings ->> 'acl_refresh')::interval WHERE id = %(source_id)s;
 
 -- name: listed_folders
 -- Return the folders of a source with their settled listings.

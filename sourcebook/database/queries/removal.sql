@@ -170,12 +170,17 @@ WHERE removed_at < %(before)s AND (%(collection)s::text IS NULL OR collection = 
   AND NOT EXISTS (SELECT FROM document WHERE document.source_id = source.id);
 
 -- name: delete_removed_files
--- Delete files that were removed before a time, and records with what was kept of them.
+-- Delete files that were removed before a time, with who saw them, and records with what was kept of them.
 -- An excluded file that its source still has keeps its row: it must not return.
 WITH records AS (
     DELETE FROM source_record
     WHERE removed_at < %(before)s
       AND (%(collection)s::text IS NULL OR source_id IN (SELECT id FROM source WHERE collection = %(collection)s))
+), permissions AS (
+    DELETE FROM item_permission item USING raw_file, source
+    WHERE source.id = item.source_id AND source.kind = 'files' AND raw_file.source_id = item.source_id
+      AND raw_file.uri = item.uri AND raw_file.removed_at < %(before)s
+      AND (%(collection)s::text IS NULL OR source.collection = %(collection)s)
 )
 DELETE FROM raw_file
 WHERE removed_at < %(before)s

@@ -51,7 +51,7 @@ CREATE TABLE source (
     git_mirror text,                   -- of a repository: its mirror in the state folder
     git_error text,                    -- of a repository: why the last look at it failed
     git_error_class text,              -- class of git_error
-    next_fetch_at timestamptz,         -- of a repository or records: time of the next look; NULL: at once
+    next_fetch_at timestamptz,         -- of a repository or records: time of the next look; NULL: at once; of a bucket: when its ACLs are asked for again
     crawl_starts jsonb,                -- of a site: starts_of it after its last round
     held_of integer,                   -- documents before it lacked too many at once; NULL: nothing is held back
     web_view jsonb,                    -- of a folder in a Git checkout with a web view: link with the place {path}, root as URI

@@ -213,8 +213,9 @@ CREATE FUNCTION follow_permissions() RETURNS trigger
 LANGUAGE plpgsql SET search_path = sourcebook, public
 AS $$
 BEGIN
-    IF OLD.permissions ? 'by_item' AND NOT coalesce(NEW.permissions ? 'by_item', false) THEN
+    IF OLD.permissions ? 'by_item' AND OLD.permissions - 'denied' IS DISTINCT FROM NEW.permissions - 'denied' THEN
         DELETE FROM item_permission WHERE source_id = NEW.id;
+        UPDATE listed_folder SET digest = NULL, revision = DEFAULT WHERE source_id = NEW.id;  -- all is asked again
     END IF;
     IF NEW.kind = 'uploads' OR NEW.permissions IS NULL OR (NEW.permissions ->> 'by_document')::boolean
        OR (NEW.permissions ->> 'by_record')::boolean THEN
@@ -549,6 +550,18 @@ END
 $$;
 CREATE TRIGGER documents_gone_with_entries BEFORE DELETE ON document
     FOR EACH ROW WHEN (OLD.audience_id <> 1) EXECUTE FUNCTION delete_entries_first();
+
+-- Delete the documents of a collection before it: counts of what not everyone sees refer to it.
+CREATE FUNCTION delete_documents_first() RETURNS trigger
+LANGUAGE plpgsql SET search_path = sourcebook, public
+AS $$
+BEGIN
+    DELETE FROM document WHERE collection = OLD.name;
+    RETURN OLD;
+END
+$$;
+CREATE TRIGGER collections_gone_with_documents BEFORE DELETE ON collection
+    FOR EACH ROW EXECUTE FUNCTION delete_documents_first();
 
 -- The second wall: who asks for principals does so by the role sourcebook_reader, which sees rows of documents of its
 -- audiences alone, in every statement, whatever it says. A session sets sourcebook.audiences; without it the role sees

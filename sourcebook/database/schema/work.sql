@@ -91,7 +91,7 @@ CREATE TABLE access_key (
     name text NOT NULL,                -- what a person calls it
     beginning text NOT NULL,           -- first characters of the key, by which a person recognises it
     sha256 bytea NOT NULL UNIQUE,
-    scopes text[] NOT NULL,            -- read, write, admin, unredacted
+    scopes text[] NOT NULL,            -- read, write, admin, unredacted; search alone of a key with origins
     collections text[],                -- names of the only collections that it sees; null: every collection
     created_at timestamptz NOT NULL,
     expires_at timestamptz,
@@ -100,8 +100,13 @@ CREATE TABLE access_key (
     requests_a_minute integer CHECK (requests_a_minute > 0),  -- null: the limit of the server
     principals text[],                 -- for whom it asks, such as user:anna@example.org; null: for everything in scope
     on_behalf text CHECK (on_behalf IN ('required', 'optional')),  -- whether a request must say for whom it asks; null: may not
+    origins text[],                    -- origins of the pages that alone may send it, such as https://docs.example.com
     CHECK (principals IS NULL OR on_behalf IS NULL),
-    CHECK (cardinality(scopes) > 0 AND scopes <@ ARRAY['read', 'write', 'admin', 'unredacted'])
+    CHECK (cardinality(scopes) > 0 AND scopes <@ ARRAY['read', 'write', 'admin', 'unredacted', 'search']),
+    CONSTRAINT access_key_of_origins CHECK (
+        CASE WHEN 'search' = ANY(scopes)
+             THEN cardinality(scopes) = 1 AND cardinality(origins) > 0 AND num_nonnulls(origins, principals, on_behalf) = 1
+             ELSE origins IS NULL END)
 );
 -- Two living keys that open the same collections have different names. An administrator of some learns of no name of others.
 CREATE UNIQUE INDEX access_key_name ON access_key (name, collections) NULLS NOT DISTINCT WHERE revoked_at IS NULL;

@@ -154,6 +154,7 @@ TOOLS: Final = (
             "file_patterns",
             "tags",
             "title",
+            "allowed",
             "transcription_language",
             "wait",
         ),

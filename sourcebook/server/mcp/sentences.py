@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from sourcebook.database.failures import database_failure_in
 from sourcebook.errors import (
+    AccessError,
     AmbiguousDocumentError,
     ConflictError,
     DatabaseError,
@@ -60,7 +61,14 @@ def sentence(error: Exception, *, is_local: bool) -> str:
             UnknownCollectionError() | GoneCollectionError()
         ):  # its own sentence names collections that the caller may not see
             return NO_COLLECTION
-        case NotFoundError() | QueryError() | AmbiguousDocumentError() | ConflictError() | EmptyUploadError():
+        case (
+            AccessError()
+            | NotFoundError()
+            | QueryError()
+            | AmbiguousDocumentError()
+            | ConflictError()
+            | EmptyUploadError()
+        ):
             return storable(str(error))
         case UnknownDocumentError():
             return "there is no such document"

@@ -47,12 +47,17 @@ class IngestArguments(Waiting):
     title: str | None = Field(
         default=None, min_length=1, max_length=1_000, description="Title of the one document or file."
     )
+    allowed: list[str] | None = Field(
+        default=None, min_length=1, description="Who sees the documents: group:board, user:anna@example.org."
+    )
     transcription_language: str | None = Field(default=None, description="Language of recordings, such as de.")
 
     @model_validator(mode="after")
     def _check_one(self) -> Self:
         if self.documents is not None and self.places:
             raise ValueError("give documents or paths, not both")
+        if self.allowed is not None and self.documents is None:
+            raise ValueError("allowed is for documents that are sent")
         if self.title is not None and len(self.documents or self.places) != 1:
             raise ValueError("a title is for one document: a text that is sent, or the path of a file")
         return self

@@ -6,7 +6,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import partial
 from secrets import token_hex
-from typing import Any, Final
+from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
@@ -22,7 +22,7 @@ from sourcebook.operations.answers import answering_collections
 from sourcebook.server.asking import LEFT, answer_of, answer_to_failure, collections_to_ask, each_event, in_a_thread
 from sourcebook.server.page.conversations import kept_turns
 from sourcebook.server.page.document_text import rendered
-from sourcebook.server.page.forms import ReaderForm
+from sourcebook.server.page.forms import ReaderForm, is_own
 from sourcebook.server.page.found_on_page import shown_hit
 from sourcebook.server.page.page_question import PageQuestion
 from sourcebook.server.page.page_turns import PageTurn, turn_of_answer, turn_of_kept
@@ -34,8 +34,6 @@ from sourcebook.server.visibility import known_collections, seen_collections
 from sourcebook.server.work_events import EventStream
 
 router = APIRouter(include_in_schema=False)
-_OWN: Final = (None, "same-origin", "none")
-"""Values of `Sec-Fetch-Site` with which a person asks; a link of another site asks nothing by itself: it would cost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +119,7 @@ async def show_ask(request: Request, knowledge: Knowledge, visitor: Visitor, who
     """Show the form, a conversation, or a question: its answer where it is to be `whole`, else what asks for it."""
     sent = {name: request.query_params.getlist(name) for name in request.query_params if name != "history"}
     asking = await run_in_threadpool(_Asking.of, knowledge, visitor, PageQuestion.of(sent))
-    is_asked = bool(asking.question.q) and request.headers.get("sec-fetch-site") in _OWN
+    is_asked = bool(asking.question.q) and is_own(request)
     if is_asked and not asking.has_model:
         return await run_in_threadpool(_passages, request, asking)
     if is_asked and whole:

@@ -1,4 +1,4 @@
-"""The page that compares what two generations of a collection find for the same question, side by side."""
+"""The page that compares what two generations of a collection find and answer for the same question, side by side."""
 
 from dataclasses import dataclass
 from typing import Annotated, Final
@@ -8,8 +8,11 @@ from starlette.responses import Response
 
 from sourcebook.contract.generations import GenerationState
 from sourcebook.contract.search_results import SearchResult
-from sourcebook.errors import QueryError
+from sourcebook.errors import ModelError, QueryError
 from sourcebook.knowledge_base import KnowledgeBase
+from sourcebook.operations.answers import answering_collections, ask_generation
+from sourcebook.server.page.forms import is_own
+from sourcebook.server.page.page_turns import PageTurn, turn_of_answer
 from sourcebook.server.page.rendering import render
 from sourcebook.server.page.translation import gettext
 from sourcebook.server.page.visitors import Knowledge, Visitor
@@ -38,17 +41,21 @@ def compare(
     q: Annotated[str, Query(max_length=10_000)] = "",
     first: Annotated[int, Query(ge=0, le=1 << 62)] = 0,
     second: Annotated[int, Query(ge=0, le=1 << 62)] = 0,
+    answers: bool = False,
 ) -> Response:
-    """Show the first results of two generations, each with its place in the other one."""
+    """Show the first results of two generations, each with its place in the other one, and the answers from them."""
     seen_collections(knowledge, visitor, [name])
     known = {state.id: state for state in knowledge.generations(name)}
     chosen = [number or default for number, default in zip((first, second), [*known, *known][:2], strict=False)]
     if any(number not in known for number in chosen):
         raise QueryError(gettext("the collection has no such generation"))
-    sides, problem = [], None
+    sides, said, problem = [], list[PageTurn | str](), None
+    has_model = name in answering_collections(knowledge)
     if q.strip() and len(known) > 1:
         try:
             sides = _sides(knowledge, name, q, [known[number] for number in chosen])
+            if answers and has_model and is_own(request):
+                said = [_answer(knowledge, name, q, number) for number in chosen]
         except QueryError as error:
             problem = str(error)
     return render(
@@ -60,6 +67,9 @@ def compare(
         chosen=chosen,
         asked={"q": q},
         sides=sides,
+        has_model=has_model,
+        answers=answers,
+        said=said,
         problem=problem,
     )
 
@@ -84,6 +94,14 @@ def _sides(
         (state, [Compared(hit, _moved(place, others.get(hit.document_id))) for place, hit in enumerate(hits, 1)])
         for state, hits, others in zip(chosen, found, reversed(places), strict=True)
     ]
+
+
+def _answer(knowledge: KnowledgeBase, name: str, question: str, generation: int) -> PageTurn | str:
+    """Return the answer from what a generation finds, or the sentence why there is none."""
+    try:
+        return turn_of_answer(ask_generation(knowledge, question, name, generation), [name])
+    except ModelError as error:
+        return str(error)
 
 
 def _moved(place: int, other: int | None) -> str:

@@ -67,10 +67,14 @@ def show_documents(
     done: str = "",
     changed: Annotated[list[int] | None, Query(max_length=_A_PAGE, alias="id")] = None,
     work: Annotated[int, Query(ge=0, le=1 << 40)] = 0,
+    number: Annotated[int, Query(ge=0, le=1 << 40)] = 0,
+    between: Annotated[str, Query(max_length=100)] = "",
 ) -> Response:
     """Show a page of the list; after a form also what it did to which documents, with the way back."""
     asked = dict(zip(LISTED, (collection, state, kind, tag, sort, text), strict=True))
     told: dict[str, Any] = {"done": done, "changed": changed, "work": work} if done in DONE and changed else {}
+    if done in DONE and number:
+        told = {"done": done, "number": number, "between": between, "work": work}
     return shown_documents(request, knowledge, visitor, asked, cursor, **told)
 
 
@@ -92,18 +96,9 @@ def shown_documents(
         asked: parameters of the list, see `LISTED`.
         cursor: where the page begins; at the first document where empty.
         status: the HTTP status.
-        told: what a form did: `done`, `changed`, `refused` and `work`.
+        told: what a form did: `done`, `changed` or their `number`, `refused`, `work`, and `between` which times.
     """
-    state, kind, sort = asked["state"], asked["kind"], asked["sort"] or "uri"
-    is_curated = state == CURATED
-    states, kinds = [each for each in _STATES if each == state], [each for each in _KINDS if each == kind]
-    if (state and not states and not is_curated) or (kind and not kinds) or sort not in ORDERS:
-        raise QueryError(gettext("there is no such state, kind or order of documents"))
-    chosen = {"collection": [asked["collection"]]} if asked["collection"] else {}
-    chosen |= {"tag": [asked["tag"]]} if asked["tag"] else {}
-    query = DocumentsQuery.of(
-        **chosen, curated=is_curated, state=states, kind=kinds, text=asked["text"], sort=sort, limit=_A_PAGE
-    )
+    query = query_of(asked)
     page = list_documents(knowledge, visitor, query.model_copy(update={"cursor": cursor or None}))
     return render(
         request,
@@ -113,7 +108,8 @@ def shown_documents(
         total=page.total,
         next_cursor=page.next_cursor,
         cursor=cursor,
-        asked={**asked, "sort": "" if sort == "uri" else sort},
+        asked={**asked, "sort": "" if query.sort == "uri" else query.sort},
+        has_more=bool(page.next_cursor or cursor),
         collections=known_collections(knowledge, visitor),
         states=(*_STATES, CURATED),
         kinds=_KINDS,
@@ -122,8 +118,25 @@ def shown_documents(
         most=upload_limit(),
         is_writer=visitor.allows("write"),
         box_of=lambda item: cursor_of(item.collection, item.uri),
-        **{"done": "", "changed": [], "refused": [], "work": 0, **told},
+        **{"done": "", "changed": [], "refused": [], "work": 0, "number": 0, "between": "", **told},
     )
+
+
+def query_of(asked: Mapping[str, str], **changed: Any) -> DocumentsQuery:
+    """Return the request for the documents that the parameters of a list choose.
+
+    Raises:
+        QueryError: there is no such state, kind or order.
+    """
+    state, kind, sort = asked["state"], asked["kind"], asked["sort"] or "uri"
+    is_curated = state == CURATED
+    states, kinds = [each for each in _STATES if each == state], [each for each in _KINDS if each == kind]
+    if (state and not states and not is_curated) or (kind and not kinds) or sort not in ORDERS:
+        raise QueryError(gettext("there is no such state, kind or order of documents"))
+    chosen = {"collection": [asked["collection"]]} if asked["collection"] else {}
+    chosen |= {"tag": [asked["tag"]]} if asked["tag"] else {}
+    options = {"curated": is_curated, "state": states, "kind": kinds, "text": asked["text"], "sort": sort}
+    return DocumentsQuery.of(**chosen, **{**options, "limit": _A_PAGE, **changed})
 
 
 @router.post("/documents/retry")

@@ -13,7 +13,7 @@ from sourcebook.server.page.translation import gettext
 from sourcebook.server.page.visitors import SESSION_COOKIE, SignInError
 
 _Handler = Callable[[Request, Exception], Awaitable[Response]]
-_FOR_PROGRAMS: Final = ("/v1/", "/health", "/ready", "/metrics", "/openapi.json")
+_FOR_PROGRAMS: Final = ("/v1/", "/widget/", "/health", "/ready", "/metrics", "/openapi.json")
 """Beginnings of the paths whose errors are problem details, whoever asks."""
 HEADINGS: Final = {
     400: "That cannot be asked",

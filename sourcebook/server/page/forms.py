@@ -68,6 +68,11 @@ def form_needing(scope: Scope) -> Any:
     return Depends(check)
 
 
+def is_own(request: Request) -> bool:
+    """Return whether a page of this server asks, or a typed address: what a link from elsewhere asks may not cost."""
+    return request.headers.get("sec-fetch-site") in {*_OWN, "none"}
+
+
 def check_origin(request: Request) -> None:
     """Raise a ForbiddenError where another page than one of this server has sent a form."""
     if request.headers.get("sec-fetch-site") not in _OWN:

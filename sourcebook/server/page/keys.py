@@ -69,6 +69,7 @@ def _made(knowledge: KnowledgeBase, form: Form) -> tuple[AccessKey, str]:
         limit=min(int(limit[:_DIGITS]), MOST_REQUESTS + 1) if limit else None,
         principals=[each.strip() for each in form.one("principals").splitlines() if each.strip()] or None,
         on_behalf=cast("OnBehalf | None", form.one("on_behalf") or None),
+        origins=form.one("origins").split() or None,
     )
 
 
@@ -94,6 +95,7 @@ def _shown(
         "ways": WAYS,
         "most": MOST_REQUESTS,
         "made": made,
+        "request_base": str(request.base_url),
         "text": text,
         "problem": problem,
         "filled": {
@@ -104,6 +106,7 @@ def _shown(
             "collection": filled.many("collection") if filled else [],
             "principals": filled.one("principals") if filled else "",
             "on_behalf": filled.one("on_behalf") if filled else "",
+            "origins": filled.one("origins") if filled else "",
         },
     }
     return render(request, "keys.html", status, **values)

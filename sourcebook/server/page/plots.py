@@ -1,5 +1,6 @@
-"""Plots of numbers by day: bars that the server draws, without a script."""
+"""Plots of numbers by day: bars and a scale that the server draws, without a script."""
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -27,6 +28,15 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
+class Tick:
+    """A value of the scale beside a plot."""
+
+    y: float
+    """Place from above, in units of the plot."""
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
 class Plot:
     """Numbers by day as bars."""
 
@@ -37,6 +47,17 @@ class Plot:
     first: date
     last: date
     highest: float
+
+    @property
+    def ticks(self) -> tuple[Tick, ...]:
+        """Values of the scale from 0 on, at most five, at even distances; whole numbers where all values are."""
+        if self.highest <= 0:
+            return ()
+        is_whole = all(float(bar.value).is_integer() for bar in self.bars)
+        step = _even(self.highest / 4)
+        step = max(step, 1.0) if is_whole else step
+        values = [number * step for number in range(int(self.highest / step + 1e-9) + 1)]
+        return tuple(Tick(round((1 - each / self.highest) * HEIGHT, 2), _short(each)) for each in values)
 
     @property
     def days(self) -> int:
@@ -60,6 +81,20 @@ def running(changes: Mapping[date, float], first: date, last: date) -> dict[date
         total += changes.get(day, 0)
         sums[day] = total
     return sums
+
+
+def _even(least: float) -> float:
+    """Return the first of 1, 2, 5, 10, 20, … and of .5, .2, .1, … that is not below a number."""
+    power = 10.0 ** math.floor(math.log10(least))
+    return next(part * power for part in (1, 2, 5, 10) if part * power >= least * (1 - 1e-9))
+
+
+def _short(value: float) -> str:
+    """Return a number in few characters."""
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
+        if value >= size:
+            return f"{value / (1e3 if letter == 'k' else size):g}{letter}"
+    return f"{value:,.10g}"
 
 
 def _bars(days: list[date], values: Mapping[date, float], highest: float) -> Iterator[Bar]:

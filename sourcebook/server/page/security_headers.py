@@ -19,6 +19,8 @@ HEADERS: Final = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
+FRAMED: Final = "sourcebook.framed"
+"""Key in the scope of a request: whether pages of other sites may show the answer in a frame, as its policy says."""
 
 
 class SecurityHeaders:
@@ -38,7 +40,8 @@ class SecurityHeaders:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
-                    headers.setdefault(name, value)
+                    if name != "X-Frame-Options" or not scope.get(FRAMED):
+                        headers.setdefault(name, value)
             await send(message)
 
         await self._app(scope, receive, send_confined if scope["type"] == "http" else send)

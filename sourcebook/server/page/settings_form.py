@@ -13,8 +13,9 @@ from typing import Any, Final, Literal, NamedTuple
 
 from sourcebook.config.yaml_file import parsed_configuration_text
 from sourcebook.errors import ConfigurationError, SettingsError
+from sourcebook.server.page.audience_field import read_audience, shown_audience
 
-Kind = Literal["text", "number", "words", "lines"]
+Kind = Literal["text", "number", "words", "lines", "names", "tick", "audience"]
 MOST_ROWS: Final = 20
 """Sources that a form has fields for; a kind of which there are more has them in the YAML."""
 OTHER: Final = "other"
@@ -30,12 +31,16 @@ class FormField(NamedTuple):
     hint: str = ""
 
 
+_ALLOWED: Final = FormField("allowed", "Seen by", "audience", "hr/**: group:hr\n**: everyone")
+_DENIED: Final = FormField("denied", "Never seen by", "words", "user:eve@example.org")
 SOURCES: Final[dict[str, tuple[FormField, ...]]] = {
     "files": (
         FormField("root", "Folder", hint="/srv/handbook"),
         FormField("tags", "Tags", "words", "with commas between"),
         FormField("include", "Only files like", "lines", "**/*.md"),
         FormField("exclude", "No files like", "lines", "drafts/**"),
+        _ALLOWED,
+        _DENIED,
     ),
     "sites": (
         FormField("url", "Address", hint="https://docs.example.com/"),
@@ -45,6 +50,8 @@ SOURCES: Final[dict[str, tuple[FormField, ...]]] = {
         FormField("refresh", "Look again after", hint="1d"),
         FormField("include", "Only paths like", "lines", "/docs/**"),
         FormField("exclude", "No paths like", "lines", "/archive/**"),
+        _ALLOWED,
+        _DENIED,
     ),
     "repositories": (
         FormField("url", "Address", hint="https://github.com/org/handbook.git"),
@@ -53,6 +60,26 @@ SOURCES: Final[dict[str, tuple[FormField, ...]]] = {
         FormField("tags", "Tags", "words", "with commas between"),
         FormField("include", "Only files like", "lines", "**/*.md"),
         FormField("exclude", "No files like", "lines", "drafts/**"),
+        _ALLOWED,
+        _DENIED,
+    ),
+    "records": (
+        FormField("name", "Name", hint="tickets"),
+        FormField("key", "Field with the key", hint="id"),
+        FormField("table.url", "Database", hint="${NOTES_DATABASE_URL}"),
+        FormField("table.name", "Table", hint="notes"),
+        FormField("table.query", "Query, in place of a table", hint="SELECT id, body FROM notes"),
+        FormField("pushed", "Handed over by programs of yours, in place of a table", "tick"),
+        FormField("title", "Field with the title", hint="heading"),
+        FormField("text", "Field with the text", hint="body"),
+        FormField("template", "Template, in place of a field", "text", "{{ body }}"),
+        FormField("url", "Field with the link", hint="link"),
+        FormField("updated", "Field that rises with each change", hint="changed"),
+        FormField("metadata", "Fields that filters compare", "names", "status, author"),
+        FormField("tags", "Tags", "words", "with commas between"),
+        FormField("refresh", "Look again after", hint="5m"),
+        FormField("allowed", "Field with those who see it, or names of them", "audience", "group:board"),
+        _DENIED,
     ),
     "from": (
         FormField("collection", "Collection"),
@@ -65,10 +92,13 @@ TITLES: Final = {
     "files": "Folders",
     "sites": "Web sites",
     "repositories": "Git repositories",
+    "records": "Records of tables",
     "from": "Documents of other collections",
 }
 SINGLE: Final[dict[str, FormField]] = {
     "description": FormField("description", "Description", hint="what is in it, by which agents choose"),
+    "allowed": _ALLOWED,
+    "denied": _DENIED,
     "embedding.model": FormField("embedding.model", "Embedding model"),
     "chunking.tokens": FormField("chunking.tokens", "Tokens of a passage", "number", "256"),
     "chunking.overlap": FormField("chunking.overlap", "Tokens that overlap", "number", "0"),
@@ -76,7 +106,7 @@ SINGLE: Final[dict[str, FormField]] = {
 """Fields of the collection itself, by the path of their setting."""
 _UNPLACED: Final = {"the settings: ": OTHER, "a collection's name is ": "name"}
 """Fields of the sentences that begin without the place of a setting."""
-_PLACE: Final = re.compile(r"^([a-z_]+(?:\[\d+\]|\.[a-z_]+)*): ")
+_PLACE: Final = re.compile(r"^([a-z_]+(?:\[(?:\d+|…)\]|\.[a-z_]+)*): ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +131,7 @@ def form_values(settings: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, 
             left = {name: value for name, value in held.items() if name != key}
             rest = {name: value for name, value in rest.items() if name != section} | ({section: left} if left else {})
         elif not key and held is not None:
-            values[path] = str(rest.pop(section))
+            values[path] = _shown(SINGLE[path], rest.pop(section))
     for kind, fields in SOURCES.items():
         listed = _entries(rest.get(kind))
         if listed is None or sum(counts.values()) + len(listed) > MOST_ROWS:
@@ -109,7 +139,7 @@ def form_values(settings: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, 
         rest.pop(kind, None)
         counts[kind] = len(listed)
         for at, entry in enumerate(listed):
-            values |= {f"{kind}.{at}.{each.name}": _shown(each, entry.get(each.name)) for each in fields}
+            values |= {f"{kind}.{at}.{each.name}": _shown(each, _held(entry, each.name)) for each in fields}
     values[OTHER] = as_yaml(rest) if rest else ""
     return values, counts
 
@@ -159,13 +189,40 @@ def _sources(
     entries, rows = [], []
     for at in range(MOST_ROWS + 1):
         sent = {each.name: _read(each, fields.get(f"{kind}.{at}.{each.name}", "")) for each in shown}
-        written = {name: value for name, value in sent.items() if value is not None}
+        written: dict[str, Any] = {}
+        for name, value in sent.items():
+            if value is not None:
+                _set(written, name, value)
         if shown[0].name not in written and (at < len(known) or not written):
             continue
-        kept = {name: value for name, value in known[at].items() if name not in sent} if at < len(known) else {}
-        entries.append({**written, **kept})
+        kept = _without(known[at], sent) if at < len(known) else {}
+        entries.append({**kept, **written, **{name: {**kept[name], **written[name]} for name in _both(kept, written)}})
         rows.append(at)
     return entries, rows
+
+
+def _held(entry: Mapping[str, Any], path: str) -> Any:
+    """Return the value of a path of one or two names."""
+    section, _, key = path.partition(".")
+    held = entry.get(section)
+    return held if not key else held.get(key) if isinstance(held, Mapping) else None
+
+
+def _without(entry: Mapping[str, Any], paths: Iterable[str]) -> dict[str, Any]:
+    """Return what a source has beside the values of some paths."""
+    left = dict(entry)
+    for path in paths:
+        section, _, key = path.partition(".")
+        held = left.pop(section, None)
+        if key and isinstance(held, Mapping) and (rest := {name: each for name, each in held.items() if name != key}):
+            left[section] = rest
+    return left
+
+
+def _both(*entries: Mapping[str, Any]) -> list[str]:
+    """Return the sections that two sources have."""
+    first, second = entries
+    return [name for name in first.keys() & second.keys() if isinstance(first[name], Mapping)]
 
 
 def problems_by_field(problems: Iterable[str], rows: Mapping[str, list[int]]) -> dict[str, list[str]]:
@@ -200,10 +257,13 @@ def _field_of(place: str, rows: Mapping[str, list[int]]) -> str:
             return path
     if kind in SOURCES and kind in rows:
         at = int(steps[1]) if len(steps) > 1 and steps[1].isdigit() else None
-        known = {each.name for each in SOURCES[kind]}
+        known = [each.name for each in SOURCES[kind]]
         if at is None or at >= len(rows[kind]):
             return kind
-        name = steps[2] if len(steps) > 2 and steps[2] in known else SOURCES[kind][0].name
+        exact = ".".join(steps[2:4])
+        # What is said of `table` stands beside `table.url`.
+        within = [each for each in known if each.partition(".")[0] in steps[2:3]]
+        name = exact if exact in known else [*within, known[0]][0]
         return f"{kind}.{rows[kind][at]}.{name}"
     return kind if kind in {"embedding", "chunking", "name"} else OTHER
 
@@ -231,9 +291,15 @@ def _entries(held: Any) -> list[dict[str, Any]] | None:
 def _shown(each: FormField, value: Any) -> str:
     if value is None:
         return ""
+    if each.kind == "tick":
+        return "true" if value else ""
+    if each.kind == "audience":
+        return shown_audience(value)
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}={held}" for name, held in value.items())
     if isinstance(value, list | tuple):
         parts = [str(part) for part in value]
-        return ", ".join(parts) if each.kind == "words" else "\n".join(parts)
+        return ", ".join(parts) if each.kind in {"words", "names"} else "\n".join(parts)
     return str(value)
 
 
@@ -245,9 +311,19 @@ def _read(each: FormField, text: str) -> Any:
     match each.kind:
         case "number":
             return int(text) if re.fullmatch(r"\d{1,18}", text) else text
-        case "words":
-            return [part.strip() for part in text.split(",") if part.strip()]
+        case "tick":
+            return True
+        case "audience":
+            return read_audience(text)
+        case "names" if "=" in text:
+            return {name.strip(): held.strip() for name, _, held in (part.partition("=") for part in _words(text))}
+        case "words" | "names":
+            return _words(text)
         case "lines":
             return [part.strip() for part in text.splitlines() if part.strip()]
         case _:
             return text
+
+
+def _words(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]

@@ -16,6 +16,7 @@ from sourcebook.contract.relations import RelatedDocument
 from sourcebook.errors import QueryError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.cursors import cursor_of, place_of
+from sourcebook.operations.audited import read_beyond
 from sourcebook.server.access import Knowledge, Reader, Unredacted
 from sourcebook.server.document_types import DocumentNumber
 from sourcebook.server.request_models import Carried, carrying
@@ -62,7 +63,9 @@ def list_documents(knowledge: Knowledge, grant: Reader, asked: Annotated[Documen
     """Return documents, and files and pages that are no documents, by collection and URI or in the order asked for."""
     options = {name: value for name, value in asked.options().items() if value is not None}
     options |= {"collections": seen_collections(knowledge, grant, asked.collections), "limit": asked.limit + 1}
-    found = knowledge.documents(**options, after=None if asked.cursor is None else place_of(asked.cursor))
+    with read_beyond() as record:
+        found = knowledge.documents(**options, after=None if asked.cursor is None else place_of(asked.cursor))
+        record(found[: asked.limit])
     # These come behind the others, in no order of theirs.
     has_no_order = asked.failed or asked.failure or asked.processing or "source" in (asked.kinds or ())
     last = found[asked.limit - 1] if not has_no_order and len(found) > asked.limit else None

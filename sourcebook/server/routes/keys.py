@@ -8,7 +8,7 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Path, Query, Request, Response
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from sourcebook.admin.access_keys import MOST_REQUESTS
+from sourcebook.admin.access_keys import MOST_ORIGINS, MOST_REQUESTS
 from sourcebook.admin.audit import AuditEvent
 from sourcebook.config.principals import MOST
 from sourcebook.contract.access import AccessKey, PageSession
@@ -66,6 +66,10 @@ class KeyWanted(Sent):
         default=None,
         description="Whether requests must, or may, say for whom they ask (`X-Sourcebook-Principals`); not by default.",
     )
+    origins: Annotated[list[str], Field(min_length=1, max_length=MOST_ORIGINS)] | None = Field(
+        default=None,
+        description="Pages that alone may send it, such as `https://docs.example.com`: it only searches and asks.",
+    )
 
 
 class CreatedKey(BaseModel):
@@ -99,7 +103,7 @@ def new_key(
     wanted: KeyWanted, request: Request, response: Response, knowledge: Knowledge, grant: Administrator
 ) -> CreatedKey:
     """Create a key. An `Idempotency-Key` has no effect here: the answer is kept nowhere, and the name is taken once."""
-    request.state.sent = [wanted.name, wanted.collections, wanted.principals]
+    request.state.sent = [wanted.name, wanted.collections, wanted.principals, wanted.origins]
     response.headers["Cache-Control"] = "no-store"
     lasts = None if wanted.expires_in is None else timedelta(seconds=wanted.expires_in)
     key, text = made_key(
@@ -112,6 +116,7 @@ def new_key(
         limit=wanted.requests_a_minute,
         principals=wanted.principals,
         on_behalf=wanted.on_behalf,
+        origins=wanted.origins,
     )
     return CreatedKey(text=text, key=_shown(key))
 
@@ -180,6 +185,7 @@ def made_key(
     limit: int | None,
     principals: list[str] | None = None,
     on_behalf: OnBehalf | None = None,
+    origins: list[str] | None = None,
 ) -> tuple[AccessKey, str]:
     """Create a key that opens nothing that its maker does not see; see `access_keys.create_key`.
 
@@ -203,6 +209,7 @@ def made_key(
         seen=grant.collections,
         principals=principals,
         on_behalf=on_behalf,
+        origins=origins,
         actor=grant.actor,
     )
 

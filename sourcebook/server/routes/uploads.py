@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final
 from urllib.parse import unquote_to_bytes
 
 from fastapi import APIRouter, Path, Query, Request
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
@@ -30,9 +30,10 @@ from sourcebook.model.cursors import cursor_of, place_of
 from sourcebook.model.upload_names import upload_name, upload_tags
 from sourcebook.operations.uploads import add_uploads, upload_store
 from sourcebook.operations.work import check_waiting_work
-from sourcebook.server.access import Knowledge, Reader, Writer
+from sourcebook.server.access import Administrator, Knowledge, Reader, Writer
 from sourcebook.server.authorship import shown_authors
 from sourcebook.server.problems import ForbiddenError, failures, problem
+from sourcebook.server.request_models import Sent
 from sourcebook.server.routes.collections import Cursor, Name, Named
 from sourcebook.server.upload_bodies import FIELD, RefusedBodyError, UploadBody, receive_bytes, receive_files
 from sourcebook.server.visibility import NotFoundError, seen_collections
@@ -118,6 +119,16 @@ class UploadVersions(BaseModel):
     versions: list[Upload]
 
 
+class UploadPatch(Sent):
+    """Other principals for an upload."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"allowed": ["group:board"]}]})
+
+    allowed: list[str] | None = Field(
+        min_length=1, description="Principals such as `group:board`; null: those whom the collection names."
+    )
+
+
 @router.post(
     "/documents",
     status_code=202,
@@ -201,6 +212,18 @@ def get_upload(knowledge: Knowledge, grant: Reader, collection: Name, name: _Upl
     if not versions:
         raise NotFoundError(_NO_UPLOAD)
     return UploadVersions(versions=shown_authors(knowledge, grant, versions))
+
+
+@router.patch("/uploads/{collection}/{name:path}", operation_id="permit_upload")
+def permit_upload(
+    asked: UploadPatch, knowledge: Knowledge, grant: Administrator, collection: Name, name: _UploadName
+) -> Upload:
+    """Change who sees an upload, with its attachments and copies, at once; needs the scope `admin`."""
+    seen_collections(knowledge, grant, [collection])
+    try:
+        return knowledge.permit_upload(collection, name, asked.allowed, actor=grant.actor)
+    except UnknownUploadError:
+        raise NotFoundError(_NO_UPLOAD) from None
 
 
 @router.delete("/uploads", status_code=202, operation_id="remove_upload")

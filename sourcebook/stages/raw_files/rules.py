@@ -55,6 +55,7 @@ def settings_digest(source: Source) -> bytes:
         source.follow_links,
         parsed_media_types(),
         *(["permissions"] if source.has_permissions else []),
+        *(sorted(source.grantees.items()) if source.grantees else []),
     )
     return hashlib.sha256(repr(settings).encode("utf-8", "surrogatepass")).digest()
 

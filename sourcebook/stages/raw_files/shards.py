@@ -40,6 +40,8 @@ class Difference:
     """Number of the source's documents before that loss; None where nothing is held back."""
     moving: list[str] = field(default_factory=list)
     """URIs of files that differ, and that the selection leaves to the next run, as they are being written."""
+    unsaid: str | None = None
+    """Reason why nobody sees some objects, whose ACLs could not be read; None where all were."""
 
 
 def of_shard(differences: Iterable[Difference], shard: Shard | None) -> Iterator[Difference]:

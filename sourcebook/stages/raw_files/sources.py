@@ -82,6 +82,8 @@ def _source(row: dict[str, Any], uploads: dict[str, UploadedFile] | None, record
         records=records,
         is_fixed=row["is_fixed"],
         has_permissions=row["has_permissions"],
+        grantees=row["grantees"],
+        wants_acls=row["wants_acls"],
         uploads=uploads,
     )
 

@@ -20,6 +20,7 @@ from sourcebook.database.batches import batched, batched_by_size
 from sourcebook.database.lock import in_turn
 from sourcebook.database.queries import queries
 from sourcebook.database.stage_runs import refresh_statistics
+from sourcebook.errors import FailureClass
 from sourcebook.files.listing import FileEntry, KnownFolder, ListedFolder, Listing, folder_uri
 from sourcebook.files.posix_readers import PosixReaders
 from sourcebook.files.reading import has_hash
@@ -34,7 +35,7 @@ from sourcebook.model.work import reading_work
 from sourcebook.stages.changes import kept_count
 from sourcebook.stages.observed_stage import observed_stage
 from sourcebook.stages.raw_files.guard import guarded, guarded_again
-from sourcebook.stages.raw_files.permissions import permit_files
+from sourcebook.stages.raw_files.permissions import permit_files, readers_of, unsaid
 from sourcebook.stages.raw_files.read import read_files
 from sourcebook.stages.raw_files.record import count, record
 from sourcebook.stages.raw_files.record_difference import compare_records
@@ -59,7 +60,8 @@ BATCH = 256
 MOST_LOOKS, MOST_BYTES = 2_000, 256_000_000
 """Files and bytes whose content a comparison reads; it may be that of a sensor or of `sourcebook status`."""
 _FEWEST_OF_A_MOUNT = 20
-"""Files with another inode and the same times, more than half of those compared, that are not read for it."""
+"""Files with another inode and the same times, more than half of those compared, that are not read for it; and files
+with another mode."""
 _FOLDERS = 1_000
 """Folders per query."""
 _FILES = 5_000
@@ -114,6 +116,8 @@ def update_raw_files(
             record_web_view(connection, source)
         if difference.error and difference.failure_class:
             report.fail(source.location, difference.error, difference.failure_class)
+        if difference.unsaid:
+            report.fail(source.location, difference.unsaid, FailureClass.FORBIDDEN)
         for uris in batched(difference.gone, 1000):
             connection.execute(queries["remove_files"], {"source_id": source.id, "uris": list(uris)})
         report.removed += len(difference.gone)
@@ -147,10 +151,9 @@ def compare(connection: Connection, source: Source, selection: Selection = EVERY
     rows = connection.execute(queries["listed_folders"], {"source_id": source.id})
     left = {uri: (KnownFolder(digest, files), revision) for uri, digest, files, revision in rows}
     comparison.revisions = {uri: revision for uri, (_, revision) in left.items()}
-    settled = (
-        {uri: folder for uri, (folder, _) in left.items()} if comparison.settles and not selection.thorough else {}
-    )
-    listing = Listing(source, settled, settings_digest(source), comparison.readers)
+    by_digest = comparison.settles and not selection.thorough and not source.wants_acls
+    settled = {uri: folder for uri, (folder, _) in left.items()} if by_digest else {}
+    listing = Listing(source, settled, settings_digest(source), comparison.posix)
     files = 0
 
     def differing() -> Iterator[ListedFolder]:
@@ -186,6 +189,7 @@ def compare(connection: Connection, source: Source, selection: Selection = EVERY
         [] if listing.error else comparison.gone,
         comparison.new_folders,
         moving=comparison.moving,
+        unsaid=None if listing.error else unsaid(connection, source, comparison.readers),
     )
     return guarded(connection, found, selection)
 
@@ -209,7 +213,8 @@ class _Comparison:
         self._source = source
         self._selection = selection
         self._reads = reads
-        self.readers = PosixReaders() if source.has_permissions and reads else None
+        self.readers = readers_of(source) if reads else None
+        self.posix = self.readers if isinstance(self.readers, PosixReaders) else None
         """Readers of the files; None where that decides nothing."""
         self.settles = not (selection.documents or selection.only_failed or selection.force)
         self.revisions: dict[str, int] = {}
@@ -226,7 +231,7 @@ class _Comparison:
     def compare(self, folders: Sequence[ListedFolder]) -> None:
         """Compare listed folders with their rows."""
         entries = {entry.uri: entry for folder in folders for entry in folder.entries or ()}
-        permitted = self._permitted(entries.values())
+        permitted = permit_files(self._connection, self._source, self.readers, entries.values())
         wanted: set[str] = set()
         differing: set[str] = set()
         unsure: list[tuple[FileEntry, KnownFile]] = []
@@ -245,7 +250,7 @@ class _Comparison:
             elif wants_reading(entry, file, self._source, self._selection):
                 wanted.add(file.uri)
                 self.known[file.uri] = file
-            elif file.uri in permitted and is_other_mode(entry, file):
+            elif len(permitted) > _FEWEST_OF_A_MOUNT and file.uri in permitted and is_other_mode(entry, file):
                 self.confirmed.append((entry, file.hashed_ns))
                 continue
             elif wants_second_look(entry, file, self._selection) or (self._selection.deep and file.sha256 is not None):
@@ -261,7 +266,8 @@ class _Comparison:
             if self._may_look_at(entry) and has_hash(self._source, entry.uri, entry.size, file.sha256):
                 if wants_second_look(entry, file) or entry.touched != (file.touched or ""):
                     seen_ns = confirmed_time(entry, file, now_ns) if entry.modified.isdigit() else now_ns
-                    self.confirmed.append((entry, seen_ns))
+                    is_proved = file.uri in permitted and is_other_mode(entry, file)
+                    self.confirmed.append((entry, file.hashed_ns if is_proved else seen_ns))
             else:
                 wanted.add(file.uri)
                 self.known[file.uri] = file
@@ -282,12 +288,6 @@ class _Comparison:
             self.to_read += found
             if found and len(found) == folder.files:
                 self.new_folders.append(folder)
-
-    def _permitted(self, entries: Iterable[FileEntry]) -> set[str]:
-        """Record who may read files; return those that have another owner, group, mode or ACL than before."""
-        if self.readers is None:
-            return set()
-        return permit_files(self._connection, self._source, self.readers, entries)
 
     def _to_look_at(
         self, unsure: list[tuple[FileEntry, KnownFile]], rows: int

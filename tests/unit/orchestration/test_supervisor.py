@@ -15,7 +15,7 @@ from sourcebook.processes import keeper
 from tests.checkout import CHECKOUT
 from tests.waiting import seconds_until_gone, wait_until
 
-WRITES_ITS_PID = "echo $$ >> {file}; sleep 600 & wait"
+WRITES_ITS_PID = "sleep 600 & echo $$ >> {file}; wait"
 
 
 def pids(file: Path) -> list[int]:

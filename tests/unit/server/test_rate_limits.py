@@ -10,8 +10,8 @@ import pytest
 
 from sourcebook.errors import SourcebookError
 from sourcebook.model.access import Grant
+from sourcebook.model.web_origins import check_origin
 from sourcebook.server.bucket_table import MOST_KEPT, TABLES, SharedBuckets, shared_file
-from sourcebook.server.listening import check_origin
 from sourcebook.server.problems import TooManyRequestsError
 from sourcebook.server.rate_limits import LOOKUPS, RateLimits
 from tests.checkout import CHECKOUT
@@ -191,6 +191,8 @@ def test_origins_are_those_that_browsers_send(origin: str) -> None:
         "https://u@a.example",
         "https://a.example?b",
         "https://a.example:0",
+        "https://a.example:443",
+        "https://a.example;script-src",
         "https://[a",
     ],
 )

@@ -1,12 +1,15 @@
 """The tools for documents one by one: a list of them, and taking one out."""
 
+from collections.abc import Iterable
 from datetime import datetime
 
 from pydantic import BaseModel, Field
 
+from sourcebook.contract.documents import Item
 from sourcebook.contract.listing import DocumentsOptions
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
+from sourcebook.operations.audited import read_beyond
 from sourcebook.server.mcp.arguments import DocumentsArguments, RemoveDocumentArguments
 from sourcebook.server.mcp.budget import clipped
 from sourcebook.server.mcp.tools.listings import ListPage, page_of
@@ -70,9 +73,16 @@ def list_documents(knowledge: KnowledgeBase, grant: Grant, asked: DocumentsArgum
         "text": asked.text,
         "types": asked.types,
     }
-    found = knowledge.documents(names, **chosen, sort=asked.sort, limit=asked.limit + 1, offset=asked.offset)
     total = knowledge.count_documents(names, **chosen) if asked.offset == 0 else None
-    entries = [
+    with read_beyond() as record:
+        found = knowledge.documents(names, **chosen, sort=asked.sort, limit=asked.limit + 1, offset=asked.offset)
+        shown, rest = page_of(_listed(grant, found), asked, asked.limit)
+        record(found[: len(shown)])
+    return DocumentsAnswer(documents=shown, total=total, **rest)
+
+
+def _listed(grant: Grant, found: Iterable[Item]) -> list[ListedDocument]:
+    return [
         ListedDocument(
             document=item.document_id,
             title=item.title,
@@ -91,8 +101,6 @@ def list_documents(knowledge: KnowledgeBase, grant: Grant, asked: DocumentsArgum
         )
         for item in shown_items(grant, found)
     ]
-    shown, rest = page_of(entries, asked, asked.limit)
-    return DocumentsAnswer(documents=shown, total=total, **rest)
 
 
 def remove_document(knowledge: KnowledgeBase, grant: Grant, asked: RemoveDocumentArguments) -> RemovedAnswer:

@@ -1,5 +1,6 @@
 """The tools that add and remove: documents, folders, web sites. Each answers with the job that does the work."""
 
+from contextlib import ExitStack
 from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import urlsplit
@@ -7,6 +8,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, Field
 
 from sourcebook.admin.additions import is_repository, is_site
+from sourcebook.admin.uploads import NewUpload, upload_principals
 from sourcebook.config.api_collection import is_public_name
 from sourcebook.errors import ConflictError, QueryError
 from sourcebook.knowledge_base import KnowledgeBase
@@ -14,6 +16,7 @@ from sourcebook.model.access import Grant
 from sourcebook.model.upload_names import upload_name, upload_tags
 from sourcebook.operations.documents import title_file
 from sourcebook.operations.overviews import collection_names, collections_of_the_api
+from sourcebook.operations.uploads import add_uploads, upload_store
 from sourcebook.operations.work import crawl_again
 from sourcebook.server.mcp.tools.jobs import Job, as_job
 from sourcebook.server.mcp.tools.sources import DEFAULT, local_root, location_of, put_source, ready_collection
@@ -188,21 +191,24 @@ def _set_language(knowledge: KnowledgeBase, grant: Grant, collection: str, langu
 
 
 def _store(knowledge: KnowledgeBase, grant: Grant, collection: str, asked: IngestArguments) -> list[StoredDocument]:
-    """Store documents as uploads; where a name or a tag is not allowed, none of them."""
+    """Store documents as uploads; where a name, a tag or a principal is not allowed, none of them."""
     sent = []
     for each in asked.documents or ():
         name, tags = _file_name(each.name), list(dict.fromkeys([*each.tags, *asked.tags]))
         upload_name(name), upload_tags(tags)
         sent.append((name, each.text, tags, each.title or asked.title))
-    stored = []
-    for name, text, tags, title in sent:
-        uploaded = knowledge.upload(collection, name, text.encode(), tags=tags, title=title, actor=grant.actor)
-        stored.append(
-            StoredDocument(
-                document=uploaded.document_id, name=uploaded.name, uri=uploaded.uri, version=uploaded.version
-            )
-        )
-    return stored
+    allowed, store = upload_principals(asked.allowed), upload_store(knowledge)
+    with ExitStack() as stack:
+        new = []
+        for name, text, tags, title in sent:
+            incoming = stack.enter_context(store.begin())
+            incoming.write(text.encode())
+            new.append(NewUpload(name, incoming, tuple(tags), title, allowed))
+        uploads = add_uploads(knowledge, collection, new, actor=grant.actor, may_open=grant.allows("admin"))
+    return [
+        StoredDocument(document=each.document_id, name=each.name, uri=each.uri, version=each.version)
+        for each in uploads
+    ]
 
 
 def _file_name(name: str) -> str:
