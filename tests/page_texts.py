@@ -1,6 +1,7 @@
 """Texts that the page shows: those of its templates, of its code and of its scripts, and words for values."""
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -111,7 +112,7 @@ def _of_values() -> Iterator[tuple[Text, str]]:
         "operation": [each.replace("_", " ") for each in (*operations, usage.ANSWER)],
         "plan": [each.value for each in Reason],
         "on behalf": get_args(OnBehalf),
-        "filter": (*narrowing.FACETS, "since", "until"),
+        "filter": (*narrowing.FACETS, *documents.LISTED, "since", "until"),
         "unit": ("d", "h", "min", "s"),
     }
     yield from ((Text(context, each, ""), "values") for context, values in words.items() for each in values)
@@ -133,5 +134,5 @@ def _of_settings() -> Iterator[str]:
     """Yield labels, and the hints that are no examples: those are words alone."""
     fields = [*settings_form.SINGLE.values(), *(each for kind in settings_form.SOURCES.values() for each in kind)]
     yield from (each.label for each in fields)
-    yield from (each.hint for each in fields if " " in each.hint)
+    yield from (each.hint for each in fields if re.fullmatch(r"[a-z]+,?( [a-z]+,?)+", each.hint))
     yield from settings_form.TITLES.values()

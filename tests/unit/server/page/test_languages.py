@@ -24,7 +24,7 @@ EXAMPLES = {
 """What fields show as examples of what is written into them."""
 SPOKEN = {"placeholder", "title", "aria-label", "alt", "label"}
 """Attributes whose values people read or hear."""
-UNHEARD = {"code", "script", "style"}
+UNHEARD = {"code", "pre", "script", "style"}
 ATTRIBUTES = re.compile(r'(?:[a-z-]+="[^"]*"?\s*)+')
 """What a macro writes into a tag."""
 MARKING = {"_", "ngettext", "pgettext"}
