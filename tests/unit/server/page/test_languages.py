@@ -18,7 +18,7 @@ TEMPLATES = sorted((PAGE / "templates").glob("*.html"))
 AS_IT_IS = {"Sourcebook", "· Sourcebook", "Markdown", "JSON", ", BM25"}
 """Names, which are the same in every language."""
 EXAMPLES = {
-    "handbook", "policy", "retention: {removed: 30d}", "https://docs.example.com/", "sb_…",
+    "handbook", "policy", "retention: {removed: 30d}", "https://docs.example.com", "https://docs.example.com/", "sb_…",
     "user:anna@example.org\ngroup:board",
 }  # fmt: skip
 """What fields show as examples of what is written into them."""
