@@ -6,38 +6,29 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 from mcp import StdioServerParameters
 
+from sourcebook.admin.finished_runs import recorder_lock
+from sourcebook.database.database import Database
 from tests.acceptance.processes import free_port
 from tests.acceptance.terminal import SECONDS, terminal
-from tests.acceptance.typed_page import Command, WrittenFile, missing, steps
+from tests.acceptance.typed_page import PAGES, Command, WrittenFile, missing, steps
 from tests.acceptance.workplace import Json, Workplace
+from tests.checkout import CHECKOUT, EXAMPLES
 from tests.exported import copy_database, link_model
 from tests.integration.mcp_client import Agent, over_stdio
+from tests.packages import NotInstalledError, installed
+from tests.recipes.confluence import Confluence
+from tests.recipes.drill import PACKAGES
 from tests.waiting import wait_until
 from tests.web_server import WebServer
 
-PAGES = (
-    "tutorial.md",
-    "backup.md",
-    "changing.md",
-    "colleagues.md",
-    "curation.md",
-    "keep-a-site.md",
-    "keys.md",
-    "move-machine.md",
-    "server-processes.md",
-    "server.md",
-    "source-empties.md",
-    "who-asks.md",
-    "who-may-see-what.md",
-)
-BARE = {"tutorial.md"}
-"""Pages that begin on a bare machine, without tables and the export of the model, as a first reader does."""
+EMBEDDED = ("tutorial.md", "move-machine.md")
+"""Pages with the embedded server: the first on a bare machine, as a first reader has it, the other with two of them."""
 
 
 @dataclass(frozen=True)
@@ -50,11 +41,19 @@ class World:
     errors: Path
     instead: Mapping[str, str] = field(default_factory=dict)
     """What this test types in place of what the page says: addresses and ports."""
+    libraries: Path | None = None
+    """A folder with packages that the page has the reader install."""
+    database_url: str | None = None
+    """The reader's knowledge base, in place of the embedded server, which each command would start."""
 
     @property
     def environment(self) -> dict[str, str]:
         clean = {name: value for name, value in os.environ.items() if not name.startswith("SOURCEBOOK")}
         path = os.pathsep.join([str(self.programs), str(Path(sys.executable).parent), os.environ["PATH"]])
+        if self.libraries is not None:
+            clean["PYTHONPATH"] = os.pathsep.join([str(CHECKOUT), str(self.libraries)])
+        if self.database_url is not None:
+            clean["SOURCEBOOK_DATABASE_URL"] = self.database_url
         return {
             **clean, "PATH": path, "HOME": str(self.folder), "TERM": "xterm", "NO_COLOR": "1", "COLUMNS": "120",
             "HF_HUB_OFFLINE": "1",
@@ -72,11 +71,16 @@ def world(workplace: Workplace, tmp_path: Path) -> World:
     return World(workplace.folder, tmp_path, tmp_path / "errors")
 
 
-def prepare(world: World, exported: Path) -> None:
-    """Spare a page the first ingest of a bare machine, which the tutorial has."""
-    home = world.folder / ".sourcebook"
-    link_model(exported, home)
-    copy_database(exported, home)
+@pytest.fixture
+def prepared(world: World, database: Database, exported_model: Path) -> Iterator[World]:
+    """A world with tables and the export of the model, in which nothing records the runs of small changes.
+
+    These take most of the time; `test_small_change.py` is about them.
+    """
+    link_model(exported_model, world.folder / ".sourcebook")
+    with recorder_lock(database) as is_free:
+        assert is_free
+        yield replace(world, database_url=database.location.url)
 
 
 @contextmanager
@@ -110,18 +114,20 @@ def follow(page: str, world: World) -> int:
     return number
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_each_command_prints_what_the_page_shows(page: str, world: World, exported_model: Path) -> None:
+@pytest.mark.parametrize("page", [page for page in PAGES if page not in EMBEDDED])
+def test_each_command_prints_what_the_page_shows(page: str, prepared: World) -> None:
     """The lines are printed in the order of the page; lines between them may be left out of it."""
     with ExitStack() as stack:
-        if page not in BARE:
-            prepare(world, exported_model)
         port = str(free_port())
         instead = {"sourcebook serve": f"sourcebook serve --port {port}", "8320": port}
         if page == "keep-a-site.md":
             instead["https://docs.example.com/"] = stack.enter_context(site())
-        world = World(world.folder, world.programs, world.errors, instead)
-        assert follow(page, world) > 0
+        assert follow(page, replace(prepared, instead=instead)) > 0
+
+
+@pytest.mark.parametrize("page", EMBEDDED)
+def test_a_page_that_begins_with_nothing_prints_what_it_shows(page: str, world: World) -> None:
+    assert follow(page, world) > 0
 
 
 CLAUDE = """#!/bin/sh
@@ -135,7 +141,8 @@ printf '%s\\n' "$@" > "$HOME/started"
 
 def test_claude_code_finds_the_notes(world: World, exported_model: Path) -> None:
     """What docs/claude-code.md has Claude Code start answers an agent from the notes of that page."""
-    prepare(world, exported_model)
+    link_model(exported_model, world.folder / ".sourcebook")
+    copy_database(exported_model, world.folder / ".sourcebook")
     program = world.programs / "claude"
     program.write_text(CLAUDE)
     program.chmod(0o755)
@@ -154,6 +161,25 @@ def test_claude_code_finds_the_notes(world: World, exported_model: Path) -> None
 
     started = StdioServerParameters(command=command, args=arguments, env=world.environment, cwd=world.folder)
     assert over_stdio(started, ask)[0]["citation"]["uri"].endswith("notes/power.md#power")
+
+
+def test_a_confluence_space_is_taken_in(prepared: World) -> None:
+    """docs/confluence.md over a fake of the service, with the library that the page installs."""
+    try:
+        libraries = installed(PACKAGES, "recipes")
+    except NotInstalledError as error:
+        pytest.skip(str(error))
+    with Confluence(7) as service:
+        for _ in range(8):
+            service.change()
+        instead = {
+            "cp -r examples/": f"cp -r {EXAMPLES}/",
+            "cd wiki": "cd wiki && mv ../.sourcebook .",
+            "https://example.atlassian.net": service.url,
+            "CONFLUENCE_TOKEN=…": "CONFLUENCE_TOKEN=secret-token",
+        }
+        follow("confluence.md", replace(prepared, instead=instead, libraries=libraries))
+        assert service.requests > len(service.truth()) > 0
 
 
 def test_a_page_is_read_as_it_is_written() -> None:

@@ -12,6 +12,25 @@ from typing import Final
 
 from tests.checkout import DOCS
 
+PAGES: Final = (
+    "tutorial.md",
+    "audit.md",
+    "backup.md",
+    "changing.md",
+    "colleagues.md",
+    "curation.md",
+    "keep-a-site.md",
+    "keys.md",
+    "move-machine.md",
+    "server-processes.md",
+    "server.md",
+    "source-empties.md",
+    "who-asks.md",
+    "who-may-see-what.md",
+)
+"""Pages that begin in an empty folder and need nothing else."""
+PREPARED: Final = ("claude-code.md", "confluence.md")
+"""Pages whose tests put something there first: a program, a service."""
 _BLOCK: Final = re.compile(r"(<!-- not typed: .+? -->\n+)?^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _FILE: Final = re.compile(r"# ([\w./-]+\.\w+)\n")
 _CODE: Final = re.compile(r"exit code (\d+)")
@@ -47,6 +66,14 @@ class WrittenFile:
         path = folder / self.name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(self.content, encoding="utf-8")
+
+
+def untyped(page: str) -> list[str]:
+    """Return the console blocks of a page that nobody types and no reason stands above."""
+    if page in (*PAGES, *PREPARED):
+        return []
+    found = _BLOCK.findall((DOCS / page).read_text(encoding="utf-8"))
+    return [text for skipped, language, text in found if language == "console" and not skipped]
 
 
 def steps(page: str) -> list[Command | WrittenFile]:

@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from ruamel.yaml import YAML
 
+from tests.acceptance.typed_page import untyped
 from tests.checkout import CHECKOUT, DOCS, EXAMPLES
 
 README: Final = (CHECKOUT / "README.md").read_text(encoding="utf-8")
@@ -13,8 +15,10 @@ MOST_WORDS: Final = 450
 _CODE: Final = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 _LINK: Final = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
 HOW_TO: Final = (
-    "claude-code.md", "confluence.md", "who-may-see-what.md", "dagster.md", "docker.md", "changing.md",
-    "source-empties.md", "move-machine.md",
+    "api-collections.md", "audit.md", "backup.md", "changing.md", "claude-code.md", "colleagues.md", "confluence.md",
+    "curation.md", "dagster.md", "docker.md", "keep-a-site.md", "keys.md", "mcp.md", "move-machine.md",
+    "object-stores.md", "replica.md", "server-processes.md", "sign-in.md", "source-empties.md", "uploads.md",
+    "who-asks.md", "who-may-see-what.md", "work.md",
 )  # fmt: skip
 
 
@@ -62,3 +66,21 @@ def test_every_page_is_in_the_index() -> None:
 @pytest.mark.parametrize("page", HOW_TO)
 def test_a_how_to_is_under_two_screens(page: str) -> None:
     assert len((DOCS / page).read_text(encoding="utf-8").split()) <= 700
+
+
+@pytest.mark.parametrize("page", [page for page in HOW_TO if page != "dagster.md"])
+def test_each_command_of_a_how_to_is_typed_or_says_why_not(page: str) -> None:
+    """The commands of docs/dagster.md are run by `test_dagster_docs.py`."""
+    assert untyped(page) == []
+
+
+def test_services_and_variables_of_the_docker_page_exist() -> None:
+    page = (DOCS / "docker.md").read_text(encoding="utf-8")
+    compose = YAML(typ="safe", pure=True).load(CHECKOUT / "docker-compose.yml")
+    written = (CHECKOUT / "docker-compose.yml").read_text(encoding="utf-8")
+    variables = set(re.findall(r"\b(?:SOURCEBOOK|POSTGRES)_[A-Z_]+", page))
+    assert len(variables) > 4
+    assert [name for name in variables if name not in written] == []
+    named = re.findall(r"docker compose up --build --detach --wait (.+)$|docker compose exec (\w+)", page, re.MULTILINE)
+    assert {name for groups in named for group in groups for name in group.split()} <= set(compose["services"])
+    assert named
