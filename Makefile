@@ -12,7 +12,7 @@ COMPILE := $(BIN)/python -m compileall -qq -j 0
 NEVER := /tests?/|/transformers/models/(?!auto/|bert/)
 SELDOM := /(testing|_inductor|physics|crawl4ai|docutils|genai_prices|litellm|narwhals|networkx|nltk|onnxruntime|openai|patchright|phonenumbers|pip|playwright|pygments|scipy|setuptools|sklearn|trimesh)/
 
-.PHONY: help install dev demo up test lint style imports types definitions bench bench-search constraints hashes release clean python
+.PHONY: help install dev demo up test lint style imports types definitions bench bench-search docs constraints hashes release clean python
 .DEFAULT_GOAL := help
 
 help:
@@ -70,6 +70,9 @@ bench: $(TESTED) ## print the figures of docs/figures.md
 
 bench-search: $(TESTED) ## print quality and speed of search, over judged sets and 100,000 passages
 	@$(BIN)/python -m benchmarks quality search search-large keyword-designs search-ingesting $(ARGS)
+
+docs: $(TESTED) ## build the documentation site into build/site; DOCS_SERVER and DOCS_KEY give it a search
+	@$(BIN)/python -m release.site
 
 constraints: python ## resolve every version again and write constraints.txt
 	rm -rf build/constraints

@@ -72,6 +72,7 @@ class ClickSettings(Settings):
     """A click on the first visible element that a selector finds; written as the selector alone, one click."""
 
     selector: Selector = Field(description='a CSS selector such as "button.more"')
+    """CSS selector of the element."""
     times: int = Field(
         default=1,
         strict=True,
@@ -79,6 +80,7 @@ class ClickSettings(Settings):
         le=1000,
         description="a whole number from 1 to 1000, of clicks at most",
     )
+    """Clicks on it, one after the other."""
 
     @model_validator(mode="before")
     @classmethod
@@ -92,19 +94,26 @@ class BrowserSettings(Settings):
     clicks: tuple[ClickSettings, ...] = Field(
         default=(), description='a list of CSS selectors such as ["#accept", {selector: "button.more", times: 20}]'
     )
+    """Elements that are clicked in this order; what is not there is left out."""
     wait_for: Selector | None = Field(
         default=None, description='a CSS selector such as "main article", of an element that every page has'
     )
+    """CSS selector of an element that every page has when it is complete; a page on which it does not come fails."""
     scroll: Screens = Field(default=0, description="true, false, or a whole number from 0 to 1000, of screens at most")
+    """Scrolling before a page is read: `true` until nothing more comes, or the largest number of screens."""
     js_code: tuple[Script, ...] = Field(default=(), description='a list of JavaScript such as ["openAll()"]')
+    """Scripts that run on a page before it is read, each the body of an async function."""
     page_timeout: Annotated[Duration, Field(le=timedelta(minutes=10))] | None = Field(
         default=None,
         description="a duration such as 60s, at most 10m, for a page in the browser; unset: request.timeout",
     )
+    """Maximum time of a page in the browser."""
     viewport: Viewport = Field(
         default=(1080, 600), description="width and height such as 1280x800, each from 100 to 10000 pixels"
     )
+    """Size of the browser's window in pixels."""
     locale: Locale | None = Field(default=None, description="a language such as de or de-DE")
+    """Language of the browser."""
 
     @property
     def changes_pages(self) -> bool:

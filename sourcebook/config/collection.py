@@ -48,6 +48,7 @@ class RetrySettings(Settings):
     attempts: int = Field(
         default=MOST_ATTEMPTS, strict=True, ge=1, le=1000, description="a whole number from 1 to 1000"
     )
+    """Attempts in a row before an item that fails for a reason outside of it is [parked](pipeline.md#failures)."""
 
 
 class RemovalSettings(Settings):
@@ -61,9 +62,12 @@ class RemovalSettings(Settings):
         description="a number from 0 to 1: a source that loses more than this share of its documents at once keeps "
         "them until they are back or somebody accepts it; 1 lets every loss pass",
     )
+    """Share of its documents that a source may lose at once: where it loses more it [keeps
+    them](source-empties.md)."""
     at_least: int = Field(
         default=5, strict=True, ge=1, le=1_000_000, description="a whole number from 1: fewer documents may always go"
     )
+    """Lost documents from which `removals.share` counts."""
 
     def hold(self, lost: int, of: int) -> bool:
         """Return whether the loss of so many of so many documents of a source is held back."""
@@ -74,8 +78,13 @@ class RetentionSettings(Settings):
     """How long removed rows, asked queries and the audit are kept."""
 
     removed: Duration | None = Field(default=None, description="a duration such as 12h, 30d or 8w")
+    """Time for which removed documents, files and pages are kept; unset: `SOURCEBOOK_REMOVED_DAYS`. Seven nights are
+    the least (fewer for a shorter time) that retention waits, by whatever the clock says."""
     queries: Duration | None = Field(default=None, description="a duration such as 30d; unset, no query is logged")
+    """Time for which the [query log](searching.md#the-query-log) keeps queries."""
     audit: Duration | None = Field(default=None, description="a duration such as 365d; unset, no reading is recorded")
+    """Time for which the [audit](audit.md) keeps who asked what and saw which documents of the
+    collection."""
 
 
 POSIX: Final = "posix"
@@ -94,18 +103,29 @@ class FilesSource(SourcePermissions):
         'such lists, of which the first that fits a path decides, such as {"hr/**": [group:hr], "**": [everyone]}; or '
         "posix: owner, group, mode and ACL of each file; unset: as the collection says",
     )
+    """Principals who [see the documents](who-may-see-what.md#say-who-sees-a-document), or `posix`: [the permissions of each
+    file](file-permissions.md)."""
     root: Text = Field(description="a folder, relative to this file, or a URL such as s3://bucket/folder")
+    """Folder, or single file, that is read; or any [fsspec](https://filesystem-spec.readthedocs.io) URL: see [object
+    stores](object-stores.md)."""
     include: tuple[Pattern, ...] = Field(
         default=("**/*",), min_length=1, description='a list of patterns such as ["**/*.md"], at least one'
     )
+    """Globs of the paths to include: `*` within a folder, `**` across folders, `{a,b}` either. Names that begin with a
+    dot are included only where a pattern spells the dot."""
     exclude: tuple[Pattern, ...] = Field(default=(), description='a list of patterns such as ["drafts/**"]')
+    """Globs of the paths to exclude; the name of a folder excludes its whole content."""
     tags: Words = Field(default=(), description="a list of words such as [policy]; put numbers and yes or no in quotes")
+    """Words attached to every document of the source, besides its own: see [tags](formats.md#tags)."""
     max_bytes: ByteCount = Field(
         default=100_000_000, description="a size from 1 to 1TiB, as a whole number of bytes or as 100MB or 1GiB"
     )
+    """Largest file that is read; larger ones are listed as skipped. Recordings have `speech.max_bytes` instead."""
     follow_links: bool = Field(
         default=False, strict=True, description="true or false: whether links that lead out of the root are followed"
     )
+    """Whether symbolic links that lead out of the root are followed; otherwise they are listed as skipped. See
+    [symbolic links](#symbolic-links)."""
     _folder: Path = PrivateAttr(default_factory=Path.cwd)
 
     @field_validator("root")
@@ -208,6 +228,7 @@ class CollectionSettings(Permissions):
         le=MOST_SHARDS,
         description=f"a whole number from 1 to {MOST_SHARDS}: the parts that several workers bring up to date at once",
     )
+    """[Shards](scaling.md#shards) of the collection."""
     usage: UsageSettings = Field(
         default=UsageSettings(), description="a mapping such as {prices: {text-embedding-3-small: 0.02}}"
     )
@@ -225,6 +246,7 @@ class CollectionSettings(Permissions):
         description="a mapping from names of types, of small letters, digits, - and _, to "
         "{paths: ['adr/**'], fields: [status, date]}, at most 50",
     )
+    """[Types of documents](relations.md#types) by name."""
     relations: RelationSettings = Field(
         default=RelationSettings(),
         description="a mapping such as {patterns: [{match: 'RFC (\\d+)', target: 'rfc-{1}'}], fields: {…}}",
@@ -238,6 +260,7 @@ class CollectionSettings(Permissions):
     description: Annotated[Text, StringConstraints(max_length=1_000)] | None = Field(
         default=None, description="a text of at most 1000 characters that says what is in it, by which agents choose"
     )
+    """Content of the collection in words: lists in every face show it, and agents choose collections by it."""
 
     @field_validator("files", "sites", "repositories", "records")
     @classmethod

@@ -15,9 +15,11 @@ class DocumentType(Settings):
     paths: tuple[Pattern, ...] = Field(
         default=(), description='a list of patterns below the root of a source, such as ["adr/**"]'
     )
+    """Patterns of the paths of the type's documents."""
     fields: Words = Field(
         default=(), description="a list of metadata fields that each document of the type has, such as [status, date]"
     )
+    """Metadata fields that each document of the type has."""
 
 
 DEFAULT_TYPES: Final = {

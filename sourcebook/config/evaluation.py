@@ -29,11 +29,15 @@ class EvaluationSettings(Settings):
     queries: FilePath = Field(
         default=None, description="the path of a JSON lines file of questions, relative to this file"
     )
+    """Questions for measuring the search after each publication: see [evaluation](evaluation.md)."""
     qrels: FilePath = Field(default=None, description="the path of a file of judgments, relative to this file")
+    """Judgments of the questions; the two files go together."""
     floors: dict[MeasureName, Share] = Field(
         default_factory=dict, description="a mapping such as {ndcg@10: 0.6}, of measures to numbers from 0 to 1"
     )
+    """Minimum means of the measures `ndcg@10`, `mrr`, `recall@10`, `recall@100` and `p@10`."""
     mode: Literal["hybrid", "vector", "keyword"] = Field(default="hybrid", description="hybrid, vector or keyword")
+    """Mode of search that is measured."""
 
     @model_validator(mode="after")
     def _both_files(self) -> Self:
@@ -51,10 +55,15 @@ class GenerationSettings(Settings):
     """The way from one generation to the next, after a change of `chunking` or `embedding`."""
 
     activate: Literal["automatic", "manual"] = Field(default="automatic", description="automatic or manual")
+    """Activation of a new generation: `automatic` when every live document is in it, `manual` by a person."""
     gate: dict[MeasureName, Tolerance] = Field(
         default={"ndcg@10": -0.01},
         description="a mapping such as {ndcg@10: -0.01}, of measures to numbers from -1 to 0",
     )
+    """Loss that is allowed: how much lower, on judged questions, each mean of a new generation may be than the active
+    one's; `{}` for no gate."""
     keep: int = Field(default=1, strict=True, ge=0, le=100, description="a whole number from 0 to 100")
+    """Earlier generations that are kept for a way back."""
     quantization: Literal["none", "binary"] = Field(default="none", description="none or binary")
-    """Whether the HNSW indexes hold a bit for each dimension; found passages are then ordered by their vectors."""
+    """Form of the HNSW indexes: `binary` holds a bit for each dimension, for [less
+    memory](large-collections.md); found passages are then ordered by their vectors."""

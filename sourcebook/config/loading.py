@@ -34,12 +34,13 @@ class ConfigurationFile(Settings):
     time_zone: TimeZone = Field(
         default=UTC, description="a name of the IANA database such as Europe/Berlin, Asia/Tokyo or UTC"
     )
-
+    """Zone of the [schedules](#time-zone): "02:00" is two o'clock there, in summer and in winter."""
     groups: Groups = Field(
         default={},
         description="a mapping from names of groups to their members, such as "
         "{board: [user:anna@example.org, group:chairs]}; names without a kind are groups",
     )
+    """Members of [groups](#groups): persons (`user:…`), other groups, or `everyone`."""
 
     @property
     def givers(self) -> dict[str, list[str]]:

@@ -13,14 +13,17 @@ class TakenDocuments(Settings):
     """A membership rule: the documents of another collection with these tags, or all of them."""
 
     collection: Text = Field(description="the name of another collection of this file")
+    """Other collection, whose documents this one [takes](#documents-of-other-collections)."""
     tags: Words = Field(
         default=(),
         min_length=1,
         description="a list of words such as [policy], of which a document has one; left out: any document",
     )
+    """Tags of which a document has at least one."""
     tags_all: Words = Field(
         default=(), min_length=1, description="a list of words such as [hr, signed], all of which a document has"
     )
+    """Tags of which a document has all."""
 
     @property
     def location(self) -> str:

@@ -23,25 +23,42 @@ class ParsingSettings(Settings):
     """How files are parsed. A change of the parser or of OCR parses them again."""
 
     parser: PdfParser = Field(default="sourcebook", description="sourcebook or docling")
+    """Parser of PDFs: `sourcebook`, without models, or `docling`, with its layout and table models where they are
+    installed: see [formats](formats.md#pdf)."""
     models: FilePath = Field(
         default=None, description="the folder of docling's models; without it docling downloads them"
     )
+    """Folder of docling's models, relative to this file; unset: docling downloads them once."""
     ocr: bool = Field(default=True, strict=True, description="true or false")
+    """OCR of pages and pictures without a text layer; without it they are listed as skipped."""
     ocr_languages: tuple[Annotated[str, StringConstraints(strict=True, pattern=rf"^{_LANGUAGE}$")], ...] = Field(
         default=(), max_length=8, description="up to 8 of Tesseract's names of languages, such as [rus, ara]"
     )
+    """Languages of Tesseract for scans in letters that RapidOCR does not know: see
+    [formats](formats.md#scans-and-pictures)."""
     pictures: Literal["auto", "all", "none"] = Field(default="auto", description="auto, all or none")
+    """Pictures in documents with text that are read: with `auto` those that [are the
+    text](formats.md#pictures-in-documents)."""
     html: Literal["auto", "main", "body", "everything"] = Field(
         default="auto", description="auto, main, body or everything"
     )
+    """Part of a web page that is kept: `main`, its content without menus, banners and footers; `body`, all but the
+    menus above its first heading and its footers; or `everything`. `auto` is `body` for saved pages and `main` for
+    crawled pages: see [formats](formats.md#web-pages)."""
     records: Literal["auto", "always", "never"] = Field(default="auto", description="auto, always or never")
+    """Whether each record of a JSON, JSON Lines, CSV, YAML or XML file is a document of its own: with `auto` where it
+    is an export of many, with `always` wherever there are rows: see [formats](formats.md#records)."""
     timeout: Duration = Field(
         default=timedelta(seconds=120), description="a duration such as 120s; each page of a document adds a second"
     )
+    """Maximum time for parsing one document, without waiting for a core. Each page adds a second, each page with OCR
+    ten, in all a minute and a second for each 2 kB of the file at most."""
     longest: Duration = Field(
         default=timedelta(hours=1), description="a duration such as 1h, the time limit of a document of any size"
     )
+    """Maximum time for parsing one document with all that its pages add."""
     memory: ByteCount = Field(default=_MEMORY, ge=500_000_000, description="a size from 500MB to 1TiB, such as 4GB")
+    """Maximum memory of all parsers together: see [memory of parsers](#memory-of-parsers)."""
 
     @property
     def memory_limit(self) -> int:

@@ -18,12 +18,18 @@ class ChunkingSettings(Settings):
     """The size of passages, their overlap in tokens, and their context. A change builds a new generation."""
 
     tokens: int = Field(default=256, strict=True, ge=16, le=8192, description="a whole number from 16 to 8192")
+    """Maximum tokens of an embedded passage, with heading path and special tokens; limited by the model."""
     overlap: int = Field(
         default=0, strict=True, ge=0, description="a whole number from 0 to less than half of chunking.tokens"
     )
+    """Tokens that a passage repeats of the previous one; at most a quarter of `chunking.tokens` is used."""
     context: tuple[ContextPart, ...] = Field(
         default=CONTEXT, description="a list of some of title, headings and previous, such as [title, headings]"
     )
+    """Text that is embedded before each passage: `title` of the document, `headings` above the passage, `previous` for
+    the end of the text before it (an eighth of `chunking.tokens`), `[]` for nothing. `previous` [gained
+    nothing](decisions/0038-usage-and-context.md#the-context-of-passages) on the sets measured: measure on your own
+    questions. Results show the passage without it, and keyword search has title and headings in any case."""
 
     @field_validator("overlap")
     @classmethod
@@ -50,6 +56,9 @@ class EmbeddingSettings(ProviderSettings):
         default=AUTO_MODEL,
         description="auto, or the name or the folder of a sentence-transformers model, or a provider's name of a model",
     )
+    """[Embedding model](models.md): `auto` lets the languages of the first documents choose between `all-MiniLM-L6-v2`
+    for English and `multilingual-e5-small` for some 90 languages, which come with the installation; or one of the
+    two names, a folder, a name on the Hugging Face hub, or with `provider` its name of a model."""
     dimensions: int | None = Field(
         default=None,
         strict=True,
@@ -58,11 +67,18 @@ class EmbeddingSettings(ProviderSettings):
         description=f"a whole number from 1 to {MOST_DIMENSIONS}: the first so many numbers of each vector, which "
         "Matryoshka models such as text-embedding-3-large are trained for",
     )
+    """Length to which vectors of [Matryoshka models](models.md#dimensions) are cut; unset: all of them."""
     precision: Literal["auto", "float32", "bfloat16"] = Field(default="auto", description="auto, float32 or bfloat16")
+    """Number format of the model: `auto` is `bfloat16` where the processor supports it natively, otherwise
+    `float32`."""
     device: Literal["auto", "cpu", "cuda", "mps"] = Field(default="auto", description="auto, cpu, cuda or mps")
+    """[Device](models.md#engine-and-device) of the model: `auto` is a GPU where torch can use one, otherwise the
+    processor. A change builds no generation."""
     generated_indexes: bool = Field(
         default=False, strict=True, description="true or false: whether documents that are lists of links have vectors"
     )
+    """Whether [generated indexes](formats.md#generated-indexes), documents that are lists of links, have vectors;
+    otherwise keyword search alone finds them."""
 
     @model_validator(mode="after")
     def _names_the_model(self) -> Self:

@@ -54,9 +54,13 @@ class Permissions(Settings):
         'such lists, of which the first that fits a path decides, such as {"hr/**": [group:hr], "**": [everyone]}; '
         "unset: everyone",
     )
+    """Principals who [see the documents](who-may-see-what.md#say-who-sees-a-document) of the source; of a collection those
+    of [uploads](uploads.md#who-sees-them) and of sources that name none."""
     denied: Principals = Field(
         default=(), description="a list of principals such as [user:eve@example.org], who see none of the documents"
     )
+    """Principals who see none of the documents, whatever allows it; those of a collection count for each of its
+    sources."""
 
     @property
     def by_document(self) -> bool:
@@ -93,6 +97,7 @@ class SourcePermissions(Permissions):
         strict=True,
         description="true or false: whether `allowed` in a document's front matter or metadata comes before",
     )
+    """Whether a document may say by itself who sees it, before `allowed` of its source."""
 
     @property
     def by_document(self) -> bool:

@@ -98,27 +98,44 @@ class ProviderSettings(Settings):
     provider: Provider | None = Field(
         default=None, description="openai, for any server with OpenAI's protocol of embeddings; or azure"
     )
+    """Service that makes the vectors in place of a model of this machine: see [providers](models.md#providers) and
+    [Azure](models.md#azure). The settings from `base_url` to `timeout` need it."""
     base_url: ServerUrl | None = Field(default=None, description="a URL such as https://api.openai.com/v1")
+    """URL of the server, most often with `/v1` at its end; unset: OpenAI's own."""
     api_version: ApiVersion = Field(default=None, description=API_VERSION)
+    """Version of Azure's API."""
     api_key_env: VariableName | None = Field(
         default=None,
         description="the name of the environment's variable with the key, such as OPENAI_API_KEY",
     )
+    """Variable of the environment with the key, in capital letters; unset: `OPENAI_API_KEY` without `base_url`, else no
+    key is sent."""
     query_prefix: Prefix = Field(default="", description='a text before each question, such as "query: "')
+    """Text before each question."""
     passage_prefix: Prefix = Field(default="", description='a text before each passage, such as "passage: "')
+    """Text before each passage."""
     query_input_type: Text | None = Field(default=None, description="the input_type of questions, such as query")
+    """Field `input_type` of requests for questions."""
     passage_input_type: Text | None = Field(default=None, description="the input_type of passages, such as passage")
+    """Field `input_type` of requests for passages."""
     revision: Text | None = Field(
         default=None, description="any word; another one indexes again after the provider has changed its model"
     )
+    """Word that you change after the provider has changed its model: another one indexes again."""
     max_tokens: int | None = Field(
         default=None, strict=True, ge=16, le=1_000_000, description="tokens of a passage that the model reads, from 16"
     )
+    """Tokens of a passage that the model reads, special ones included; unset: 8,192."""
     requests_per_minute: _Rate | None = Field(default=None, description=_RATE)
+    """Requests of all collections to the provider within a minute, at most."""
     tokens_per_minute: _Rate | None = Field(default=None, description=_RATE)
+    """Tokens of all requests to the provider within a minute, at most."""
     batch_size: int = Field(default=64, strict=True, ge=1, le=2048, description="a whole number from 1 to 2048")
+    """Texts of a request."""
     parallel: int = Field(default=4, strict=True, ge=1, le=64, description="a whole number from 1 to 64")
+    """Requests at once of an ingest."""
     timeout: Duration = Field(default=timedelta(seconds=60), description="a duration such as 60s")
+    """Time without a byte after which a request is given up; 10 s at most for questions."""
 
     @property
     def url(self) -> str:

@@ -20,15 +20,18 @@ class ApiSettings(Settings):
         default=None,
         description="the resource whose items are the records; unset: the only one that is none of children",
     )
+    """Resource of the API whose items are the records."""
     children: dict[Text, Text] = Field(
         default={},
         description="a mapping from other resources to their field with the key of the record, such as "
         "{comments: _issues_id}: their items become a list in the record's field of that name",
     )
+    """Other resources whose items become lists in their record."""
     relist: Duration = Field(
         default=timedelta(days=1),
         description="a duration such as 12h or 7d, after which everything is listed again where dlt reads only changes",
     )
+    """Interval after which everything is listed again where only changes are read."""
 
 
 class DltSettings(ApiSettings, CodeSettings):
@@ -37,6 +40,7 @@ class DltSettings(ApiSettings, CodeSettings):
     use: Annotated[Text, Field(pattern=f"^(?:{_CODE.pattern})$")] = Field(
         description="module:function of a source or resource of dlt, such as my_crm:contacts"
     )
+    """Source of dlt that reads an [API](records.md#apis); `dlt: module:function` is short for it."""
 
 
 class RestSettings(ApiSettings):
@@ -46,12 +50,15 @@ class RestSettings(ApiSettings):
         description="a mapping such as {base_url: https://api.example.com/, auth: {type: bearer, token: ${TOKEN}}, "
         "paginator: header_link}"
     )
+    """REST API [in the words of dlt](records.md#apis): `base_url`, `auth`, `paginator`, `headers`."""
     resources: list[Any] = Field(
         min_length=1, description="a list of resources, each a name or a mapping such as {name: issues, endpoint: {…}}"
     )
+    """Resources of the API."""
     resource_defaults: dict[str, Any] | None = Field(
         default=None, description="a mapping such as {endpoint: {params: {per_page: 100}}}"
     )
+    """Settings that all resources have."""
 
     @field_validator("client")
     @classmethod

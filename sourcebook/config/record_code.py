@@ -22,7 +22,9 @@ class CodeSettings(Settings):
     arguments: dict[str, Any] = Field(
         default={}, description="a mapping from arguments of the class or function to values; secrets as ${NAME}"
     )
+    """Arguments of the class or function."""
     folder: Text | None = Field(default=None, description="the folder of the module; unset: that of this file")
+    """Folder of the module, relative to this file."""
 
     @field_validator("arguments")
     @classmethod

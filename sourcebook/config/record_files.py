@@ -18,9 +18,11 @@ class FilePlace(Settings):
     root: Text = Field(
         description="a folder, an fsspec URL such as s3://bucket/files, or a URL such as https://wiki.example.com/"
     )
+    """Folder, fsspec URL or web address below which files lie."""
     request: RequestSettings = Field(
         default=RequestSettings(), description="a mapping such as {headers: {Authorization: Bearer ${TOKEN}}}"
     )
+    """Headers, proxy and limits of requests to a web address."""
 
     @property
     def is_web(self) -> bool:
@@ -40,10 +42,15 @@ class AttachmentSettings(Settings):
     """Files that lie in a list of their record; each becomes a document of its own, which goes with it."""
 
     field: Text = Field(description="the field with a list of mappings, such as attachments")
+    """Field with a list of [attachments](records.md#files-and-attachments)."""
     name: Text = Field(default="name", description="their field with the file name")
+    """Field of an attachment with its file name."""
     media_type: Text | None = Field(default=None, description="their field with the media type; unset: by the name")
+    """Field of an attachment with its media type; unset: by name and content."""
     content: Text | None = Field(default=None, description="their field with the bytes")
+    """Field of an attachment with its bytes, or their base64."""
     url: Text | None = Field(default=None, description="their field with a path or URL below files.root")
+    """Field of an attachment with a path or URL below `files.root`, in place of `content`."""
 
     @model_validator(mode="after")
     def _one_origin(self) -> Self:

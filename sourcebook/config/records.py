@@ -38,9 +38,13 @@ class TableSettings(Settings):
         description="a database URL such as ${NOTES_DATABASE_URL} or sqlite:///notes.db, or the path or URL of a "
         ".parquet file"
     )
+    """Database URL of SQLAlchemy, `duckdb:///file.db`, or a Parquet file; passwords as `${NAME}`."""
     name: Text | None = Field(default=None, description="the name of a table or view, such as notes")
+    """Table or view whose rows are the records."""
     namespace: Text | None = Field(default=None, alias="schema", description="the schema of the table, such as public")
+    """Schema of the table."""
     query: Text | None = Field(default=None, description="a query such as SELECT id, body FROM notes, in place of name")
+    """Query whose rows are the records."""
 
     @field_validator("url")
     @classmethod
@@ -75,9 +79,11 @@ class ProgramSettings(CodeSettings):
         description="module:Class, or the name of an entry point in the group sourcebook.sources; of LlamaIndex and "
         "LangChain their readers and loaders, such as llama_index.readers.notion:NotionPageReader"
     )
+    """[Program](records.md#programs) that yields records; `python: module:Class` is short for it."""
     load: dict[str, Any] = Field(
         default={}, description="a mapping from arguments of a reader's method load_data to values"
     )
+    """Arguments of `load_data` of a reader of LlamaIndex."""
 
     @field_validator("load")
     @classmethod
@@ -89,6 +95,7 @@ class RecordSource(SourcePermissions):
     """Records, each of which is a document: rows of a table, or what a program or an API yields."""
 
     name: CollectionName = Field(description="a name of letters, digits, `_` and `-`, with which the URIs begin")
+    """Name of the source of [records](records.md), with which their URIs begin: `record://NAME/KEY`."""
     table: TableSettings | None = Field(
         default=None, description="a mapping such as {url: ${NOTES_DATABASE_URL}, name: notes}"
     )
@@ -104,19 +111,27 @@ class RecordSource(SourcePermissions):
     pushed: bool = Field(
         default=False, strict=True, description="true where assets and programs of yours hand the records over"
     )
+    """Whether [assets](records.md#assets) and programs of yours hand the records over."""
     key: Text = Field(description="the field that identifies a record, such as id")
+    """Field that identifies a record."""
     title: Text | None = Field(default=None, description="the field with the title")
+    """Field with the title."""
     text: Text | None = Field(default=None, description="the field with the text, or with the bytes of a file")
+    """Field with the text, or with the bytes of a file."""
     template: str | None = Field(
         default=None, max_length=100_000, description='a Jinja template such as "{{ body }}", in place of text'
     )
+    """Jinja template over the fields."""
     format: Literal["markdown", "html", "plain"] = Field(default="markdown", description="markdown, html or plain")
+    """Format of the text."""
     media_type: Text | None = Field(
         default=None, description="the field with the media type or the file name of bytes in text"
     )
+    """Field with the media type or the file name of bytes in `text`."""
     file: Text | None = Field(
         default=None, description="the field with the path or URL of a file below files.root, in place of text"
     )
+    """Field with the path or URL of a [file](records.md#files-and-attachments)."""
     files: FilePlace | None = Field(
         default=None, description="a mapping such as {root: ./attachments} or {root: https://wiki.example.com/}"
     )
@@ -124,33 +139,45 @@ class RecordSource(SourcePermissions):
         default=None, description="a mapping such as {field: attachments, name: filename, url: link}"
     )
     url: Text | None = Field(default=None, description="the field with the link that citations name")
+    """Field with the link that citations name."""
     updated: Text | None = Field(
         default=None, description="the field with the time or number that rises with each change of a record"
     )
+    """Field that rises with each change."""
     deleted: Text | None = Field(default=None, description="the field that is true, or not empty, of deleted records")
+    """Field that is true, or not empty, of deleted records."""
     language: Text | None = Field(default=None, description="the field with the language as a code such as en")
+    """Field with the language."""
     labels: Text | None = Field(default=None, description="the field with tags: a list, or words with commas")
+    """Field with tags."""
     metadata: Annotated[dict[Text, Text], BeforeValidator(_by_name)] = Field(
         default={}, description="a list of fields, or a mapping from names of metadata to fields"
     )
+    """Fields that filters compare."""
     allowed: Text | Principals | None = Field(  # type: ignore[assignment]  # no patterns: a record has no path
         default=None,
         description="the field with the principals who see a record, or a list of principals such as [group:board]; a "
         "name in the field that is no principal means that group; unset: everyone",
     )
+    """Principals who [see the records](who-may-see-what.md#say-who-sees-a-document)."""
     tags: Words = Field(default=(), description="a list of words such as [notes]; put numbers and yes or no in quotes")
+    """Words attached to every document of the source."""
     max_bytes: ByteCount = Field(
         default=10_000_000, description="a size such as 10MB: a record with a longer text is skipped"
     )
+    """Largest record; larger ones are listed as skipped."""
     max_records: int = Field(
         default=1_000_000, strict=True, ge=1, description="a whole number: a source with more records is not believed"
     )
+    """Most records of the source: one with more is not believed."""
     refresh: Duration = Field(
         default=timedelta(minutes=5), description="a duration such as 30s, 5m or 1d, after which it is looked at again"
     )
+    """Interval after which the source is looked at while `up` runs."""
     depends_on: Words = Field(
         default=(), description="a list of Dagster asset keys such as [warehouse/notes], whose runs wake this source"
     )
+    """Keys of Dagster assets whose materializations make the source due."""
 
     @model_validator(mode="after")
     def _one_origin_and_text(self) -> Self:

@@ -32,15 +32,22 @@ class RedactionSettings(Settings):
         description="output: what is stored stays whole, and what leaves it is redacted; ingest: it is stored redacted"
         "; models: what language models read is redacted, and people see all",
     )
+    """Place where personal data and secrets are [redacted](redaction.md): wherever content leaves the collection,
+    [before it is stored](redaction.md#at-ingestion), or [where language models read
+    it](redaction.md#what-language-models-read). Language models see no secrets without `redaction`, either."""
     categories: tuple[Annotated[str, AfterValidator(_category)], ...] = Field(
         default=DEFAULT_CATEGORIES, description="a list such as [email, phone, card, token]"
     )
+    """[Categories](redaction.md#categories) that are redacted; unset: all but `private_ip`, `internal_url` and `name`,
+    with `at: models` all but `name`."""
     patterns: FilePath = Field(
         default=None, description="a YAML file of labels and patterns of RE2, such as EMPLOYEE: 'E-[0-9]{6}'"
     )
+    """File of [patterns of your own](redaction.md#patterns-of-your-own), relative to this file."""
     region: tuple[Annotated[Text, AfterValidator(_region)], ...] = Field(
         default=(), description="a list of countries whose phone numbers are known without a country code, such as [DE]"
     )
+    """Countries whose phone numbers are known without a country code."""
 
     @model_validator(mode="before")
     @classmethod

@@ -31,8 +31,11 @@ class RelationPattern(Settings):
     kind: Kind = Field(
         default="references", description="references, requires, implements, supersedes, creates, part_of"
     )
+    """Kind of the relation."""
     match: Text = Field(max_length=_LONGEST_PATTERN, description="a pattern of RE2 such as 'RFC (\\d+)'")
+    """Regular expression of an id in texts."""
     target: Text = Field(default="{0}", description="the name of the document, such as rfc-{1}; {1} is the first group")
+    """Id of the document that it means, with `{1}` for the first group."""
 
     @model_validator(mode="after")
     def _is_a_pattern(self) -> "RelationPattern":
@@ -98,9 +101,13 @@ class RelationSettings(Settings):
         max_length=_MOST_PATTERNS,
         description="a list such as [{kind: references, match: 'RFC (\\d+)', target: 'rfc-{1}'}], at most 50",
     )
+    """Patterns of ids in texts, which become [relations](relations.md)."""
     fields: dict[Text, Kind] = Field(
         default=DEFAULT_FIELDS,
         max_length=_MOST_FIELDS,
         description="a mapping from metadata fields to kinds, such as {requires: requires, Replaces: supersedes}",
     )
+    """Kinds of [relation](relations.md) by the metadata field that holds them; unset: [the
+    fields](relations.md#what-is-read) that are read."""
     links: bool = Field(default=True, strict=True, description="true or false: whether links are references")
+    """Whether links are references."""

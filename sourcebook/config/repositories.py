@@ -31,29 +31,40 @@ class RepositorySource(SourcePermissions):
         description="a URL that git reads, such as https://github.com/org/handbook.git, git@example.com:handbook.git "
         'or a local path; a password in it as "https://user:${TOKEN}@example.com/handbook.git"'
     )
+    """[Git repository](git.md) that is read. A password in the URL must be a variable of the environment."""
     revision: Revision | None = Field(
         default=None, description="a branch, a tag or a whole commit; unset: the default branch of the repository"
     )
+    """Branch, tag, or commit with all of its digits."""
     path: FolderInRepository | None = Field(default=None, description="a folder of the repository, such as docs")
+    """Folder of the repository; patterns are relative to it."""
     include: tuple[Pattern, ...] = Field(
         default=("**/*",), min_length=1, description='a list of patterns such as ["**/*.md"], at least one'
     )
+    """Globs of the paths to include, as in `files`."""
     exclude: tuple[Pattern, ...] = Field(default=(), description='a list of patterns such as ["drafts/**"]')
+    """Globs of the paths to exclude."""
     tags: Words = Field(default=(), description="a list of words such as [policy]; put numbers and yes or no in quotes")
+    """Words attached to every document of the repository."""
     max_bytes: ByteCount = Field(
         default=100_000_000, description="a size from 1 to 1TiB, as a whole number of bytes or as 100MB or 1GiB"
     )
+    """Larger files are listed as skipped."""
     web: WebTemplate | None = Field(
         default=None,
         description='a link such as "https://git.example.com/handbook/blob/{commit}/{path}"; unset: that of a known '
         "service",
     )
+    """Link to a file in a web view, with the places `{commit}` and `{path}`; [known services](git.md#links) have
+    theirs."""
     refresh: Duration = Field(
         default=timedelta(minutes=5), description="a duration such as 5m, 1h or 1d, after which the branch is looked at"
     )
+    """Interval after which the repository is asked for its commit while `up` runs."""
     timeout: Duration = Field(
         default=timedelta(minutes=2), description="a duration such as 2m, for which git may make no progress"
     )
+    """Maximum time for which git makes no progress."""
 
     @field_validator("url")
     @classmethod

@@ -71,17 +71,21 @@ class LoginSettings(Settings):
     """How a crawl logs in: with a form, with a stored state of a browser, or with HTTP basic authentication."""
 
     form: SiteUrl | None = Field(default=None, description="the URL of the page with the login form")
+    """URL of the page with the login form."""
     fields: Annotated[dict[Text, HeaderValue], _secrets(_SECRET_FIELD)] = Field(
         default_factory=dict,
         description='a mapping of the form\'s field names to values such as {user: "${DOCS_USER}"}; '
         "${NAME} is read from the environment",
     )
+    """Values by the names of the form's fields; a password must be a variable of the environment."""
     state: FilePath = Field(
         default=None, description="the path of a storage state that Playwright has saved, relative to this file"
     )
+    """Storage state that Playwright has saved."""
     basic: Annotated[HeaderValue, AfterValidator(_basic)] | None = Field(
         default=None, description='user and password such as "${DOCS_USER}:${DOCS_PASSWORD}"'
     )
+    """User and password for HTTP basic authentication."""
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
@@ -103,21 +107,30 @@ class RequestSettings(Settings):
         default_factory=dict,
         description='a mapping such as {Authorization: "Bearer ${DOCS_TOKEN}"}; ${NAME} is read from the environment',
     )
+    """Headers that are sent to the site's own host only. The value of a secret header (`Authorization`, `Cookie`,
+    `X-Api-Key`, …) names an environment variable, so that no secret is in the file and the database."""
     cookies: bool = Field(
         default=False, strict=True, description="true or false: whether a crawl sends the cookies that the site sets"
     )
+    """Whether the cookies of the site are sent back to it, as long as a crawl runs."""
     user_agent: HeaderValue = Field(default=USER_AGENT, description="one line of text")
+    """User-Agent header; rules in robots.txt are matched against the part before the slash."""
     proxy: Annotated[ProxyUrl, AfterValidator(_proxy_account)] | None = Field(
         default=None,
         description="a URL such as http://proxy.example.com:3128, or none; unset: HTTPS_PROXY, HTTP_PROXY and NO_PROXY",
     )
+    """Proxy of the requests: see [proxies](sites.md#proxies)."""
     private_networks: tuple[Network, ...] = Field(
         default=(), description='a list of networks such as ["10.0.0.0/8"] that names of this site may lead to'
     )
+    """Private networks that host names of this site may resolve to: see [private
+    networks](sites.md#private-networks)."""
     timeout: Duration = Field(default=timedelta(seconds=30), description="a duration such as 30s, for one response")
+    """Maximum time of one response, from the DNS look-up to the last byte."""
     max_bytes: ByteCount = Field(
         default=20_000_000, description="a size from 1 to 1TiB, as a whole number of bytes or as 20MB"
     )
+    """Maximum size of one response, both as sent and unpacked; a larger one fails."""
 
 
 class PolitenessSettings(Settings):
@@ -126,18 +139,25 @@ class PolitenessSettings(Settings):
     requests_per_second: Rate = Field(
         default=1.0, description="a number above 0 and at most 1000, for each host, or the word unlimited"
     )
+    """Maximum requests per second to each host; `0.2` is one in five seconds."""
     concurrency: int = Field(default=4, strict=True, ge=1, le=64, description="a whole number from 1 to 64")
+    """Maximum concurrent requests, or pages in the browser."""
     respect_robots: bool = Field(default=True, strict=True, description="true or false")
+    """Whether robots.txt and the `noindex` and `nofollow` of pages are kept."""
     max_crawl_delay: Duration = Field(
         default=timedelta(minutes=1),
         description="a duration such as 30s or 5m: a site whose robots.txt asks for a longer Crawl-delay is postponed",
     )
+    """Longest Crawl-delay of robots.txt that is kept: a host that asks for more is [postponed](sites.md#politeness) by
+    `refresh`, at most a day."""
 
 
 class SiteSource(SourcePermissions):
     """A web site: its start URL, the pages that belong to it, and how they are reached."""
 
     url: SiteUrl = Field(description="a URL of http or https: a page, a sitemap, or an llms.txt")
+    """Start URL: a page, a sitemap (also an index, a feed or a list of URLs, also gzipped), or an llms.txt, recognised
+    by its content."""
     max_depth: int = Field(
         default=10,
         strict=True,
@@ -145,54 +165,73 @@ class SiteSource(SourcePermissions):
         le=1000,
         description="a whole number of links from the first page, from 0 to 1000",
     )
+    """Maximum number of links from the first page; URLs of a list count as 0."""
     max_pages: int = Field(
         default=1000, strict=True, ge=1, le=10_000_000, description="a whole number from 1 to 10,000,000"
     )
+    """Maximum number of pages; `status` shows how many more are known."""
     include: tuple[PathPattern, ...] = Field(
         default=("/**",), min_length=1, description='a list of globs on the path such as ["/docs/**"], at least one'
     )
+    """Globs of the paths to include; see [patterns](sites.md#patterns)."""
     exclude: tuple[PathPattern, ...] = Field(
         default=(), description='a list of globs on the path such as ["/docs/old/**"]'
     )
+    """Globs of the paths to exclude."""
     follow: tuple[PathPattern, ...] | None = Field(
         default=None,
         min_length=1,
         description='a list of globs on the path such as ["/**"], of pages whose links are followed; unset: include',
     )
+    """Globs of the pages whose links are followed."""
     keep: tuple[PathPattern, ...] | None = Field(
         default=None,
         min_length=1,
         description='a list of globs on the path such as ["/docs/**"], of pages that become documents; unset: include',
     )
+    """Globs of the pages that become documents."""
     follow_links: bool | None = Field(
         default=None, strict=True, description="true or false; unset: yes for a page, no for a sitemap or llms.txt"
     )
+    """Whether links are followed."""
     scope: Literal["same_host", "same_domain"] = Field(default="same_host", description="same_host or same_domain")
+    """Hosts that belong to the site: `same_host`, or `same_domain` for all hosts of the registered domain."""
     canonical: Literal["compare", "trust", "ignore"] = Field(
         default="compare",
         description="compare, trust or ignore: whether a page that names another one as canonical is no document; "
         "compare: where that one says the same",
     )
+    """Rule for a page that names another one as canonical: see [what a canonical link
+    removes](sites.md#one-page-several-urls)."""
     render: Literal["never", "auto", "always"] = Field(default="auto", description="never, auto or always")
+    """Whether pages are opened in a browser: `auto` does so where a page has scripts and no text, or where `browser`
+    does something on pages."""
     browser: BrowserSettings | None = Field(
         default=None, description='a mapping such as {wait_for: "main article", scroll: true, locale: de-DE}'
     )
+    """Steps of the browser on a page before it is read: see [sites](sites.md#what-the-browser-does-on-a-page)."""
     refresh: Duration = Field(default=timedelta(days=1), description="a duration such as 30m, 12h, 1d or 1w")
+    """Interval between the end of a crawl and the next one, at most ten years."""
     politeness: PolitenessSettings = Field(
         default=PolitenessSettings(), description="a mapping such as {requests_per_second: 0.5, concurrency: 2}"
     )
+    """Load on the site, and the rules of the site that are kept: see [politeness](sites.md#politeness)."""
     request: RequestSettings = Field(
         default=RequestSettings(), description="a mapping such as {user_agent: Handbook/1.0, timeout: 10s}"
     )
+    """Headers, proxy and limits of each request."""
     tags: Words = Field(default=(), description="a list of words such as [policy]; put numbers and yes or no in quotes")
+    """Words attached to every document of the site."""
     path_tags: dict[PathPattern, Words] = Field(
         default_factory=dict, description='a mapping of globs on the path to tags such as {"/howto/**": [howto]}'
     )
+    """Tags of pages by globs of their paths."""
     login: LoginSettings | None = Field(
         default=None,
         description='a mapping such as {form: https://docs.example.com/login, fields: {user: "${DOCS_USER}", '
         'password: "${DOCS_PASSWORD}"}}, {state: state.json} or {basic: "${DOCS_USER}:${DOCS_PASSWORD}"}',
     )
+    """One of `form` with `fields`, `state` and `basic`: see [login](sites.md#login)."""
 
     @model_validator(mode="before")
     @classmethod

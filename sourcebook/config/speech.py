@@ -31,11 +31,16 @@ class SpeechSettings(Settings):
     """How recordings are transcribed. A change of engine, model or language transcribes them again."""
 
     engine: EngineName = Field(default="openai-whisper", description="openai-whisper or faster-whisper")
+    """Engine that transcribes [recordings](recordings.md); `faster-whisper` takes half the time."""
     model: Text = Field(default="base", description="the name of a Whisper model such as base, or the path of one")
+    """Whisper model; the weights of `base` come with the installation, others are downloaded once."""
     language: Language = Field(
         default="auto", description="auto, or the code of a language that Whisper knows, such as en"
     )
+    """Spoken language; `auto` detects it."""
     max_hours: float = Field(default=10.0, gt=0, le=1000, description="a number of hours above 0, at most 1000")
+    """Longest recording in hours; longer ones fail."""
     max_bytes: ByteCount = Field(
         default=10_000_000_000, description="a size from 1 to 1TiB, as a whole number of bytes or as 10GB"
     )
+    """Largest recording; larger ones are listed as skipped."""

@@ -46,15 +46,18 @@ class SynonymSettings(Settings):
         description="true or false: whether abbreviations that the documents explain count, as in "
         "General Data Protection Regulation (GDPR)",
     )
+    """Whether [abbreviations](searching.md#abbreviations-and-synonyms) that the documents explain count."""
     groups: tuple[Group, ...] = Field(
         default=(),
         max_length=_MOST_GROUPS,
         description="a list of groups of two to 20 words or phrases such as [[car, automobile, motor vehicle]], "
         "at most 1000; put numbers in quotes",
     )
+    """Groups of words or phrases that mean the same, of at most 8 words each."""
     one_way: dict[Phrase, Annotated[tuple[Phrase, ...], Field(min_length=1, max_length=_MOST_WORDS)]] = Field(
         default={},
         max_length=_MOST_GROUPS,
         description="a mapping from a word or phrase to a list of those that are looked for, too, such as "
         "{laptop: [ThinkPad, MacBook]}, at most 1000",
     )
+    """Words that are searched, too, by word or phrase."""

@@ -28,10 +28,10 @@ def files() -> dict[str, str]:
 
 def digest() -> str:
     """Return the methods in one line each, those of the other bases where they differ, and the types."""
-    plain = dict(_signatures(sourcebook.KnowledgeBase))
+    plain = dict(signatures(sourcebook.KnowledgeBase))
     lines = [f"KnowledgeBase.{name}{signature}" for name, signature in plain.items()]
     for base in (sourcebook.AsyncKnowledgeBase, RemoteKnowledgeBase):
-        theirs = dict(_signatures(base))
+        theirs = dict(signatures(base))
         for name in sorted(plain.keys() | theirs.keys()):
             if name not in theirs:
                 lines.append(f"{base.__name__} has no {name}")
@@ -87,12 +87,12 @@ def _end_of_part(text: str, opening: int, sign: str) -> int:
 
 def _methods(base: type) -> str:
     lines = []
-    for name, signature in _signatures(base):
+    for name, signature in signatures(base):
         lines += [f"{name}{signature}", f"    {(inspect.getdoc(getattr(base, name)) or '').partition(chr(10))[0]}"]
     return "\n".join(lines) + "\n"
 
 
-def _signatures(base: type) -> Iterator[tuple[str, str]]:
+def signatures(base: type) -> Iterator[tuple[str, str]]:
     for name, held in inspect.getmembers(base):
         if name.startswith("_") and name != "__init__":
             continue
@@ -106,26 +106,26 @@ def _types() -> str:
     """Return each type that is exported or reached from the methods, with its fields in one line each."""
     reached: dict[str, Any] = {}
     for name in sourcebook.__all__:
-        _reach(getattr(sourcebook, name), reached)
+        reach(getattr(sourcebook, name), reached)
     bases = ("KnowledgeBase", "AsyncKnowledgeBase", "SourcebookError")
     blocks = ["\n".join([name, *_fields(kind)]) for name, kind in sorted(reached.items()) if name not in bases]
     return "\n".join(blocks) + "\n"
 
 
-def _reach(kind: Any, reached: dict[str, Any]) -> None:
+def reach(kind: Any, reached: dict[str, Any]) -> None:
     """Add a type, and the types of the library that its fields or methods name."""
     if kind.__name__ in reached:
         return
     reached[kind.__name__] = kind
-    held = [*_field_types(kind).items(), *(_signatures(kind) if kind.__name__ == "KnowledgeBase" else ())]
+    held = [*field_types(kind).items(), *(signatures(kind) if kind.__name__ == "KnowledgeBase" else ())]
     for _, text in held:
         for word in _WORDS.findall(text):
             found = _named(word, kind)
             if isinstance(found, type) and re.match(r"sourcebook\.(?!database\.)", found.__module__):
-                _reach(found, reached)
+                reach(found, reached)
 
 
-def _field_types(kind: Any) -> dict[str, str]:
+def field_types(kind: Any) -> dict[str, str]:
     if dataclasses.is_dataclass(kind):
         return {each.name: plain(each.type) + _default(each) for each in dataclasses.fields(kind)}
     if issubclass(kind, BaseModel):
@@ -144,7 +144,7 @@ def _default(held: "dataclasses.Field[Any]") -> str:
 
 def _fields(kind: Any) -> list[str]:
     """Return the public fields, properties and methods of a type."""
-    lines = [f"    {name}: {text}" for name, text in _field_types(kind).items() if not name.startswith("_")]
+    lines = [f"    {name}: {text}" for name, text in field_types(kind).items() if not name.startswith("_")]
     for base in kind.__mro__:
         if not base.__module__.startswith("sourcebook."):
             continue

@@ -62,21 +62,22 @@ def openapi_digest() -> str:
         for verb, operation in sorted(operations.items()):
             key = "" if "security" in operation else " (no key)"
             lines.append(
-                f"{verb.upper()} {path} {operation['operationId']}{key}: {_text(operation.get('description'))}"
+                f"{verb.upper()} {path} {operation['operationId']}{key}: {one_line(operation.get('description'))}"
             )
             for each in operation.get("parameters", []):
                 if "$ref" in each:
                     lines.append(f"  {_name(each)}")
                     continue
                 required = "" if each.get("required") else "?"
-                told = _text(each.get("description"))
-                lines.append(f"  {each['in']} {each['name']}{required}: {_kind(each['schema'])} {told}".rstrip())
+                told = one_line(each.get("description"))
+                lines.append(f"  {each['in']} {each['name']}{required}: {kind_of(each['schema'])} {told}".rstrip())
             for media, body in operation.get("requestBody", {}).get("content", {}).items():
-                lines.append(f"  body {media}: {_kind(body.get('schema', {}))}")
+                lines.append(f"  body {media}: {kind_of(body.get('schema', {}))}")
             for status, answer in sorted(operation["responses"].items()):
                 if status < "400":
                     kinds = [
-                        f"{media} {_kind(body.get('schema', {}))}" for media, body in answer.get("content", {}).items()
+                        f"{media} {kind_of(body.get('schema', {}))}"
+                        for media, body in answer.get("content", {}).items()
                     ]
                     lines.append(f"  {status}: {', '.join(kinds)}")
             failures = [status for status in sorted(operation["responses"]) if status >= "400"]
@@ -102,14 +103,14 @@ def mcp_digest() -> str:
 def _type_lines(name: str, schema: Mapping[str, Any]) -> list[str]:
     closed = " closed" if schema.get("additionalProperties") is False else ""
     fields = schema.get("properties")
-    lines = [f"{name}{closed}: {_text(schema.get('description'))}" if fields else f"{name}: {_kind(schema)}"]
+    lines = [f"{name}{closed}: {one_line(schema.get('description'))}" if fields else f"{name}: {kind_of(schema)}"]
     for field, held in (fields or {}).items():
         required = "" if field in schema.get("required", ()) else "?"
-        lines.append(f"  {field}{required}: {_kind(held)} {_text(held.get('description'))}".rstrip())
+        lines.append(f"  {field}{required}: {kind_of(held)} {one_line(held.get('description'))}".rstrip())
     return lines
 
 
-def _kind(schema: Mapping[str, Any]) -> str:
+def kind_of(schema: Mapping[str, Any]) -> str:
     """Return the type, the bounds and the default of a value."""
     return " ".join(_kinds(schema))
 
@@ -119,17 +120,17 @@ def _kinds(schema: Mapping[str, Any]) -> Iterator[str]:
         yield _name(schema)
     for joined in ("anyOf", "oneOf", "allOf"):
         if joined in schema:
-            yield f"({' | '.join(_kind(each) for each in schema[joined])})"
+            yield f"({' | '.join(kind_of(each) for each in schema[joined])})"
     if "enum" in schema or "const" in schema:
         yield "|".join(str(value) for value in schema.get("enum", [schema.get("const")]))
     elif "type" in schema:
         yield str(schema["type"]) + (f"({schema['format']})" if "format" in schema else "")
     if "items" in schema:
-        yield f"of {_kind(schema['items'])}"
+        yield f"of {kind_of(schema['items'])}"
     if "prefixItems" in schema:
-        yield f"of [{', '.join(_kind(each) for each in schema['prefixItems'])}]"
+        yield f"of [{', '.join(kind_of(each) for each in schema['prefixItems'])}]"
     if isinstance(schema.get("additionalProperties"), dict):
-        yield f"by name of {_kind(schema['additionalProperties'])}"
+        yield f"by name of {kind_of(schema['additionalProperties'])}"
     yield from (f"{bound}={schema[bound]}" for bound in _BOUNDS if bound in schema)
     if "pattern" in schema:
         yield f"/{schema['pattern']}/"
@@ -141,7 +142,8 @@ def _name(schema: Mapping[str, Any]) -> str:
     return str(schema["$ref"]).rpartition("/")[2]
 
 
-def _text(text: str | None) -> str:
+def one_line(text: str | None) -> str:
+    """Return a text without line breaks."""
     return " ".join((text or "").split())
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
+from tests.references.pages import write_references
 from tests.surface import command_help, python_interface, refusals, server_interface
 
 SNAPSHOTS: Final = Path(__file__).with_name("snapshots")
@@ -18,7 +19,8 @@ MADE: Final[Mapping[str, Callable[[], str]]] = {
 
 
 def write_snapshots() -> None:
-    """Write all snapshots anew."""
+    """Write all snapshots anew, and the references of docs/."""
     SNAPSHOTS.mkdir(exist_ok=True)
     for name, make in MADE.items():
         (SNAPSHOTS / name).write_text(make(), encoding="utf-8")
+    write_references()

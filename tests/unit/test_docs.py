@@ -1,7 +1,6 @@
-"""The documentation names everything a user meets; a new command, setting or asset must be written down."""
+"""The documentation names everything a user meets; a new asset, measure or variable must be written down."""
 
 import ast
-import inspect
 import re
 from collections.abc import Iterator
 from dataclasses import fields
@@ -9,41 +8,11 @@ from importlib import import_module
 from typing import Any, get_args
 
 import pytest
-import typer.main
-from ruamel.yaml import YAML
-from typer.core import TyperCommand, TyperGroup
 
-import sourcebook
 from orchestration.definitions import defs
 from resources.selection import RunSelection
-from sourcebook.async_knowledge_base import AsyncKnowledgeBase
 from sourcebook.cli.commands import documents, status
-from sourcebook.command.app import app
-from sourcebook.config.answering import AnsweringSettings, UsageSettings
-from sourcebook.config.browser import BrowserSettings
-from sourcebook.config.collection import (
-    ChunkingSettings,
-    CollectionSettings,
-    EmbeddingSettings,
-    FilesSource,
-    RemovalSettings,
-    RetentionSettings,
-    RetrySettings,
-)
-from sourcebook.config.document_types import DocumentType
-from sourcebook.config.evaluation import MEASURES, EvaluationSettings, GenerationSettings
-from sourcebook.config.field_types import Settings
-from sourcebook.config.membership import TakenDocuments
-from sourcebook.config.parsing import ParsingSettings
-from sourcebook.config.record_apis import DltSettings, RestSettings
-from sourcebook.config.record_files import AttachmentSettings, FilePlace
-from sourcebook.config.records import ProgramSettings, RecordSource, TableSettings
-from sourcebook.config.redaction import RedactionSettings
-from sourcebook.config.relations import RelationSettings
-from sourcebook.config.repositories import RepositorySource
-from sourcebook.config.sites import LoginSettings, PolitenessSettings, RequestSettings, SiteSource
-from sourcebook.config.speech import SpeechSettings
-from sourcebook.config.synonyms import SynonymSettings
+from sourcebook.config.evaluation import MEASURES
 from sourcebook.contract.documents import Item
 from sourcebook.contract.explanation import Explanation, LegExplanation
 from sourcebook.contract.fields import declared
@@ -56,146 +25,13 @@ from sourcebook.contract.search_results import SearchResult, SearchResults
 from sourcebook.contract.status import ProcessingItem, SourceStatus
 from sourcebook.contract.windows import MOST_NEIGHBOURS, Part
 from sourcebook.errors import FailureClass
-from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.search.query_syntax import parse_query
 from sourcebook.search.ranking.fusion import DEEPEST
 from tests.checkout import CHECKOUT, DOCS
 
 
-def _commands() -> dict[str, TyperCommand]:
-    group = typer.main.get_command(app)
-    assert isinstance(group, TyperGroup)
-    return {name: command for name, command in group.commands.items() if isinstance(command, TyperCommand)}
-
-
 def _read(name: str) -> str:
     return (DOCS / name).read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("command", sorted(_commands()))
-def test_every_command_and_option_is_in_the_docs(command: str) -> None:
-    """A command has a section of its own in docs/commands.md, and each of its options stands in it."""
-    sections = re.split(r"^## ", _read("commands.md"), flags=re.MULTILINE)
-    section = next((text for text in sections if text.startswith((f"`{command}`", f"`{command} "))), None)
-    assert section is not None, f"docs/commands.md has no section for {command}"
-    for parameter in _commands()[command].params:
-        long_options = [name for name in parameter.opts if name.startswith("--") and name != "--help"]
-        assert all(f"`{name}" in section for name in long_options), f"{command}: {long_options}"
-
-
-def test_every_setting_is_in_the_docs() -> None:
-    """docs/configuration.md has a row for each setting of sourcebook.yaml."""
-    text = _read("configuration.md")
-    keys = [f"files[].{name}" for name in FilesSource.model_fields]
-    keys += [f"sites[].{name}" for name in SiteSource.model_fields]
-    keys += [f"sites[].login.{name}" for name in LoginSettings.model_fields]
-    keys += [f"sites[].browser.{name}" for name in BrowserSettings.model_fields]
-    keys += [f"sites[].politeness.{name}" for name in PolitenessSettings.model_fields]
-    keys += [f"sites[].request.{name}" for name in RequestSettings.model_fields]
-    keys += [f"repositories[].{name}" for name in RepositorySource.model_fields]
-    keys += [
-        f"records[].{name}"
-        for name in RecordSource.model_fields.keys() - {"table", "python", "dlt", "rest", "files", "attachments"}
-    ]
-    keys += [f"records[].files.{name}" for name in FilePlace.model_fields]
-    keys += [f"records[].attachments.{name}" for name in AttachmentSettings.model_fields]
-    keys += [f"records[].table.{field.alias or name}" for name, field in TableSettings.model_fields.items()]
-    keys += [f"records[].python.{name}" for name in ProgramSettings.model_fields]
-    keys += [f"records[].dlt.{name}" for name in DltSettings.model_fields]
-    keys += [f"records[].rest.{name}" for name in RestSettings.model_fields]
-    keys += [f"from[].{name}" for name in TakenDocuments.model_fields]
-    keys += ["shards", "description", "groups"]
-    keys += [f"chunking.{name}" for name in ChunkingSettings.model_fields]
-    keys += [f"embedding.{name}" for name in EmbeddingSettings.model_fields]
-    keys += [f"speech.{name}" for name in SpeechSettings.model_fields]
-    keys += [f"parsing.{name}" for name in ParsingSettings.model_fields]
-    keys += [f"evaluation.{name}" for name in EvaluationSettings.model_fields]
-    keys += [f"generations.{name}" for name in GenerationSettings.model_fields]
-    keys += [f"removals.{name}" for name in RemovalSettings.model_fields]
-    keys += [f"retention.{name}" for name in RetentionSettings.model_fields]
-    keys += [f"retries.{name}" for name in RetrySettings.model_fields]
-    keys += [f"redaction.{name}" for name in RedactionSettings.model_fields]
-    keys += [f"usage.{name}" for name in UsageSettings.model_fields]
-    keys += [f"answering.{name}" for name in AnsweringSettings.model_fields]
-    keys += [f"types{{}}.{name}" for name in DocumentType.model_fields]
-    keys += [f"relations.{name}" for name in RelationSettings.model_fields]
-    keys += [f"synonyms.{name}" for name in SynonymSettings.model_fields]
-    parts = {"files", "sites", "taken", "chunking", "embedding", "generations", "speech", "parsing", "evaluation"}
-    keys += ["allowed", "denied"]
-    parts |= {
-        "allowed",
-        "denied",
-        "description",
-        "shards",
-        "repositories",
-        "records",
-        "removals",
-        "retention",
-        "retries",
-        "usage",
-        "redaction",
-        "answering",
-        "relations",
-        "types",
-        "synonyms",
-    }
-    assert set(CollectionSettings.model_fields) == parts
-    assert [key for key in keys if f"| `{key}` |" not in text] == []
-
-
-def test_every_default_of_a_site_is_in_the_docs() -> None:
-    """The default that docs/configuration.md gives for a setting of a site is the one that holds."""
-    rows = re.findall(r"^\| `sites\[\]\.(\w+)` \| ([^|]+) \|", _read("configuration.md"), flags=re.MULTILINE)
-    told = {name: value.strip("` ") for name, value in rows if value not in {"required", "unset"}}
-    defaults = SiteSource(url="https://docs.example.com/")
-    assert (
-        SiteSource(url=defaults.url, **{name: YAML(typ="safe", pure=True).load(value) for name, value in told.items()})
-        == defaults
-    )
-    assert len(told) == len(SiteSource.model_fields) - len(
-        {"url", "follow_links", "follow", "keep", "login", "browser", "allowed"}
-    )
-
-
-@pytest.mark.parametrize(("group", "settings"), [("politeness", PolitenessSettings()), ("request", RequestSettings())])
-def test_every_default_of_a_sites_group_is_in_the_docs(group: str, settings: Settings) -> None:
-    """The default that docs/configuration.md gives for a setting of the group is the one that holds."""
-    rows = re.findall(rf"^\| `sites\[\]\.{group}\.(\w+)` \| `([^|]+)` \|", _read("configuration.md"), re.MULTILINE)
-    told = {name: YAML(typ="safe", pure=True).load(value) for name, value in rows}
-    assert type(settings)(**told) == settings
-    assert set(told) == set(type(settings).model_fields) - {"proxy"}
-
-
-def test_every_default_of_a_sites_browser_is_in_the_docs() -> None:
-    """The default that docs/configuration.md gives for a setting of the browser is the one that holds."""
-    rows = re.findall(r"^\| `sites\[\]\.browser\.(\w+)` \| `([^|]+)` \|", _read("configuration.md"), flags=re.MULTILINE)
-    told = {name: YAML(typ="safe", pure=True).load(value) for name, value in rows}
-    assert BrowserSettings(**told) == BrowserSettings()
-    assert set(told) == set(BrowserSettings.model_fields) - {"wait_for", "page_timeout", "locale"}
-
-
-def test_every_default_of_speech_is_in_the_docs() -> None:
-    """The default that docs/configuration.md gives for a setting of speech is the one that holds."""
-    rows = re.findall(r"^\| `speech\.(\w+)` \| `([^|`]+)` \|", _read("configuration.md"), flags=re.MULTILINE)
-    told = {name: YAML(typ="safe", pure=True).load(value) for name, value in rows}
-    assert SpeechSettings(**told) == SpeechSettings()
-    assert set(told) == set(SpeechSettings.model_fields)
-
-
-def test_every_default_of_parsing_is_in_the_docs() -> None:
-    """The default that docs/configuration.md gives for a setting of parsing is the one that holds."""
-    rows = re.findall(r"^\| `parsing\.(\w+)` \| ([^|]+) \|", _read("configuration.md"), flags=re.MULTILINE)
-    told = {name: YAML(typ="safe", pure=True).load(value.strip("` ")) for name, value in rows if value != "unset"}
-    assert ParsingSettings(**told) == ParsingSettings()
-    assert {*told, "models"} == set(ParsingSettings.model_fields)
-
-
-def test_every_default_of_evaluation_is_in_the_docs() -> None:
-    """The default that docs/configuration.md gives for a setting of evaluation is the one that holds."""
-    rows = re.findall(r"^\| `evaluation\.(\w+)` \| ([^|]+) \|", _read("configuration.md"), flags=re.MULTILINE)
-    told = {name: YAML(typ="safe", pure=True).load(value.strip("` ")) for name, value in rows if value != "unset"}
-    assert EvaluationSettings(**told).model_dump() == EvaluationSettings().model_dump()
-    assert {*told, "queries", "qrels"} == set(EvaluationSettings.model_fields)
 
 
 def test_every_measure_is_in_the_docs() -> None:
@@ -314,18 +150,6 @@ def test_queries_in_the_docs_are_understood_as_told() -> None:
     ]
     assert len(queries) > 8
     assert [query for query in queries if parse_query(query).has_operators] == []
-
-
-def test_every_method_of_the_knowledge_base_is_in_the_docs() -> None:
-    """docs/python.md names each method with the type that it returns; the asyncio form has the same ones."""
-    text = _read("python.md")
-    methods = [name for name in dir(KnowledgeBase) if not name.startswith("_") and name != "connect"]
-    assert [name for name in methods if f"`{name}`" not in text] == []
-    asked = ("search", "documents", "show", "status", "plan", "generations")
-    returned = [inspect.signature(getattr(KnowledgeBase, name)).return_annotation for name in asked]
-    types = [kind.removeprefix("list[").removesuffix("]") for kind in returned]
-    assert [kind for kind in types if f"`{kind}`" not in text or not hasattr(sourcebook, kind)] == []
-    assert [name for name in asked if not inspect.iscoroutinefunction(getattr(AsyncKnowledgeBase, name, None))] == []
 
 
 @pytest.mark.parametrize("page", ["searching.md", "filters.md", "evaluation.md", "python.md"])

@@ -1,0 +1,96 @@
+"""The sentences of errors, collected from the places where they are made."""
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from tests.checkout import CHECKOUT
+
+_FOLDERS: Final = ("sourcebook", "orchestration", "resources", "assets", "sensors")
+_OTHERS: Final = {
+    "BadParameter": "An option or an argument of a command has a value that it does not take.",
+    "UsageError": "Options or arguments of a command do not fit together.",
+    "PydanticCustomError": "A setting of `sourcebook.yaml`, the page or the API has a value that it does not take.",
+}
+"""Errors of libraries in which Sourcebook's sentences stand, with their cause."""
+
+
+def errors() -> dict[str, tuple[str, list[str]]]:
+    """Return the cause and the sentences of each class of errors; `…` stands for what differs from case to case."""
+    causes = dict(_causes()) | _OTHERS
+    found: dict[str, set[str]] = defaultdict(set)
+    for path in _files():
+        for node in ast.walk(_tree(path)):
+            if isinstance(node, ast.Call) and (name := _called(node)) in causes:
+                place = 1 if name == "PydanticCustomError" else 0
+                for text in _texts(node.args[place], path) if len(node.args) > place else ():
+                    found[name].add(" ".join(text.split()))
+    return {name: (causes[name], sorted(filter(_is_sentence, held))) for name, held in sorted(found.items())}
+
+
+def _files() -> list[Path]:
+    return [path for folder in _FOLDERS for path in sorted((CHECKOUT / folder).rglob("*.py"))]
+
+
+@cache
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def _causes() -> Iterator[tuple[str, str]]:
+    """Yield the public classes of errors with the first line of their docstrings."""
+    for path in _files():
+        for node in _tree(path).body:
+            if isinstance(node, ast.ClassDef) and node.name.endswith("Error") and not node.name.startswith("_"):
+                yield node.name, (ast.get_docstring(node) or "").partition("\n\n")[0].replace("\n", " ")
+
+
+def _called(node: ast.Call) -> str:
+    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+
+
+def _is_sentence(text: str) -> bool:
+    return len(text.replace("…", "").split()) > 1
+
+
+def _texts(node: ast.expr, path: Path, depth: int = 4) -> Iterator[str]:
+    """Yield the texts that an expression may be."""
+    if isinstance(node, ast.Constant):
+        yield str(node.value) if isinstance(node.value, str) else "…"
+    elif isinstance(node, ast.IfExp) and depth:
+        yield from _texts(node.body, path, depth - 1)
+        yield from _texts(node.orelse, path, depth - 1)
+    elif isinstance(node, ast.JoinedStr):
+        yield "".join(_part(each, path, depth) for each in node.values)
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and depth:
+        for first in _texts(node.left, path, depth - 1):
+            yield from (first + rest for rest in _texts(node.right, path, depth - 1))
+    elif isinstance(node, ast.Name) and depth and (values := _assigned(path).get(node.id)):
+        for value in values:
+            yield from _texts(value, path, depth - 1)
+    else:
+        yield "…"
+
+
+def _part(part: ast.expr, path: Path, depth: int) -> str:
+    """Return a part of a formatted text: a constant that it names, or `…`."""
+    if not isinstance(part, ast.FormattedValue):
+        return next(_texts(part, path, depth))
+    name = part.value.id if isinstance(part.value, ast.Name) else ""
+    texts = list(_texts(part.value, path, depth - 1)) if name.lstrip("_").isupper() and depth else []
+    return texts[0] if len(texts) == 1 else "…"
+
+
+@cache
+def _assigned(path: Path) -> dict[str, list[ast.expr]]:
+    """Return the values that names of a file are given, in functions, too."""
+    found: dict[str, list[ast.expr]] = defaultdict(list)
+    for node in ast.walk(_tree(path)):
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                if isinstance(target, ast.Name):
+                    found[target.id].append(node.value)
+    return found
