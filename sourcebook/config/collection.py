@@ -81,7 +81,7 @@ class RetentionSettings(Settings):
     """Time for which removed documents, files and pages are kept; unset: `SOURCEBOOK_REMOVED_DAYS`. Seven nights are
     the least (fewer for a shorter time) that retention waits, by whatever the clock says."""
     queries: Duration | None = Field(default=None, description="a duration such as 30d; unset, no query is logged")
-    """Time for which the [query log](searching.md#the-query-log) keeps queries."""
+    """Time for which the [query log](query-log.md) keeps queries."""
     audit: Duration | None = Field(default=None, description="a duration such as 365d; unset, no reading is recorded")
     """Time for which the [audit](audit.md) keeps who asked what and saw which documents of the
     collection."""
@@ -116,7 +116,7 @@ class FilesSource(SourcePermissions):
     exclude: tuple[Pattern, ...] = Field(default=(), description='a list of patterns such as ["drafts/**"]')
     """Globs of the paths to exclude; the name of a folder excludes its whole content."""
     tags: Words = Field(default=(), description="a list of words such as [policy]; put numbers and yes or no in quotes")
-    """Words attached to every document of the source, besides its own: see [tags](formats.md#tags)."""
+    """Words attached to every document of the source, besides its own: see [tags](passages.md#tags)."""
     max_bytes: ByteCount = Field(
         default=100_000_000, description="a size from 1 to 1TiB, as a whole number of bytes or as 100MB or 1GiB"
     )

@@ -98,16 +98,16 @@ SEARCH = declared(SearchRequest)
 
 
 def test_every_field_of_a_result_is_in_the_docs() -> None:
-    """docs/searching.md names each field of what a search returns, in the part that tells of it."""
+    """docs/search-results.md names each field of what a search returns, in the part that tells of it."""
     for kind, section in (
         (SearchResult, "What comes back"),
         (SearchResults, "What comes back"),
         (OtherPassage, "What comes back"),
-        (Part, "Context"),
         (Explanation, "Why is this here?"),
         (LegExplanation, "Why is this here?"),
+        (Part, "Context"),
     ):
-        text = _section("searching.md", section)
+        text = _section("searching.md" if section == "Context" else "search-results.md", section)
         found = [name for name in _public(kind) if f"`{name}`" not in text and name != "results"]
         assert found == [], kind.__name__
 
@@ -122,11 +122,11 @@ def test_every_option_of_a_search_is_in_the_docs() -> None:
 
 
 def test_every_setting_of_fusion_and_reranking_is_in_the_docs() -> None:
-    """docs/searching.md has a row for each of them, with the default that holds."""
-    assert _told(_section("searching.md", "How ranking works")) == {
+    """docs/ranking.md and docs/reranking.md have a row for each of them, with the default that holds."""
+    assert _told(_section("ranking.md", "Fusion")) == {
         field.name: field.default for field in fields(Fusion)
     }
-    assert _told(_section("searching.md", "Reranking")) == {
+    assert _told(_section("reranking.md", "Reranking")) == {
         field.name: field.default for field in fields(Reranking) if field.name != "model"
     }
 
@@ -139,8 +139,8 @@ def test_the_limits_of_a_search_are_in_the_docs() -> None:
 
 
 def test_queries_in_the_docs_are_understood_as_told() -> None:
-    """What docs/searching.md shows as an operator is one, and what it calls text is nothing but text."""
-    operators, texts = _section("searching.md", "The query language").split("| written | is text")
+    """What docs/query-language.md shows as an operator is one, and what it calls text is nothing but text."""
+    operators, texts = _section("query-language.md", "The query language").split("| written | is text")
     shown = re.findall(r"^\| `([^|]+)` \| (?!passages)", operators, flags=re.MULTILINE)
     assert [query for query in shown if not parse_query(query).has_operators] == ["battery winter"]
     queries = [
@@ -152,7 +152,9 @@ def test_queries_in_the_docs_are_understood_as_told() -> None:
     assert [query for query in queries if parse_query(query).has_operators] == []
 
 
-@pytest.mark.parametrize("page", ["searching.md", "filters.md", "evaluation.md", "python.md"])
+@pytest.mark.parametrize(
+    "page", ["searching.md", "reranking.md", "search-service.md", "filters.md", "evaluation.md", "bakeoff.md", "python.md"]
+)
 def test_examples_ask_for_what_there_is(page: str) -> None:
     """Every Python example of the pages imports what there is and takes options that there are."""
     examples = re.findall(r"^```python\n(.*?)^```$", _read(page), flags=re.MULTILINE | re.DOTALL)

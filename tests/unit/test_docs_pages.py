@@ -28,11 +28,12 @@ def pages() -> list[Path]:
 
 
 def anchors(page: Path) -> set[str]:
-    """Return the anchors of a page's headings, as GitHub makes them."""
+    """Return the anchors of a page: those of its headings, as GitHub makes them, and those that it names itself."""
     text = _CODE.sub("", page.read_text(encoding="utf-8"))
     headings = re.findall(r"^#+ (.+)$", text, flags=re.MULTILINE)
     plain = [re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).strip().lower() for heading in headings]
-    return {re.sub(r"[^\w\- ]", "", heading).replace(" ", "-") for heading in plain}
+    made = {re.sub(r"[^\w\- ]", "", heading).replace(" ", "-") for heading in plain}
+    return made | set(re.findall(r'<a id="([^"]+)">', text))
 
 
 def test_the_readme_names_exactly_two_commands_to_begin_with() -> None:

@@ -19,8 +19,8 @@ def test_every_ending_is_listed_with_what_becomes_of_it() -> None:
         by_fate.setdefault(kept(media_type), []).extend(names)
     rows = [f"| {' '.join(f'`.{name}`' for name in sorted(names))} | {fate} |" for fate, names in by_fate.items()]
     table = "\n".join(["| ending | what becomes of it |", "|---|---|", *rows])
-    written = (DOCS / "formats.md").read_text("utf-8")
-    assert table in written, f"docs/formats.md lacks this table:\n{table}"
+    written = (DOCS / "endings.md").read_text("utf-8")
+    assert table in written, f"docs/endings.md lacks this table:\n{table}"
 
 
 def test_every_ending_that_is_not_read_says_what_to_do() -> None:
