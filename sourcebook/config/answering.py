@@ -53,7 +53,7 @@ class AnsweringSettings(Settings):
     provider: Provider = Field(
         default="openai", description="openai, for any server with OpenAI's protocol of chat completions; or azure"
     )
-    """Protocol of the server: chat completions of OpenAI, or [Azure](models.md#azure)."""
+    """Protocol of the server: chat completions of OpenAI, or [Azure](providers.md#azure)."""
     base_url: ServerUrl | None = Field(default=None, description="a URL such as https://api.openai.com/v1")
     """Server with OpenAI's protocol of chat completions; unset: OpenAI's own."""
     api_version: ApiVersion = Field(default=None, description=API_VERSION)
@@ -84,11 +84,11 @@ class AnsweringSettings(Settings):
     timeout: Duration = Field(default=timedelta(seconds=120), description="a duration such as 120s")
     """Time for one request with its retries."""
     log: bool = Field(default=False, strict=True, description="true or false: whether calls of the model are logged")
-    """Whether requests to the model are kept, redacted, in the [log](answers.md#the-log)."""
+    """Whether requests to the model are kept, redacted, in the [log](llm-log.md#the-log)."""
     retention: Duration = Field(default=timedelta(days=30), description="a duration such as 30d")
     """Time for which the log keeps requests."""
     sessions: Duration | None = Field(default=None, description="a duration such as 7d")
-    """Time for which turns of [conversations](answers.md#conversations) with a `session` are kept; unset: none is
+    """Time for which turns of [conversations](ask-more.md#conversations) with a `session` are kept; unset: none is
     kept."""
 
     @property

@@ -64,7 +64,7 @@ class RemovalSettings(Settings):
         "them until they are back or somebody accepts it; 1 lets every loss pass",
     )
     """Share of its documents that a source may lose at once: where it loses more it [keeps
-    them](operating.md#a-source-that-loses-many-documents-at-once)."""
+    them](source-empties.md)."""
     at_least: int = Field(
         default=5, strict=True, ge=1, le=1_000_000, description="a whole number from 1: fewer documents may always go"
     )
@@ -82,9 +82,9 @@ class RetentionSettings(Settings):
     """Time for which removed documents, files and pages are kept; unset: `SOURCEBOOK_REMOVED_DAYS`. Seven nights are
     the least (fewer for a shorter time) that retention waits, by whatever the clock says."""
     queries: Duration | None = Field(default=None, description="a duration such as 30d; unset, no query is logged")
-    """Time for which the [query log](searching.md#the-query-log) keeps queries."""
+    """Time for which the [query log](query-log.md) keeps queries."""
     audit: Duration | None = Field(default=None, description="a duration such as 365d; unset, no reading is recorded")
-    """Time for which the [audit](who-may-see-what.md#who-saw-what) keeps who asked what and saw which documents of the
+    """Time for which the [audit](audit.md) keeps who asked what and saw which documents of the
     collection."""
 
 
@@ -108,11 +108,11 @@ class FilesSource(SourcePermissions):
         'such lists, of which the first that fits a path decides, such as {"hr/**": [group:hr], "**": [everyone]}; '
         "posix: owner, group, mode and ACL of each file; acl: that of each object of S3; unset: as the collection says",
     )
-    """Principals who [see the documents](who-may-see-what.md#who-sees-a-document), or `posix`: [the permissions of each
-    file](who-may-see-what.md#permissions-of-the-file-system)."""
+    """Principals who [see the documents](who-may-see-what.md#say-who-sees-a-document), or `posix`: [the permissions of each
+    file](file-permissions.md)."""
     root: Text = Field(description="a folder, relative to this file, or a URL such as s3://bucket/folder")
     """Folder, or single file, that is read; or any [fsspec](https://filesystem-spec.readthedocs.io) URL: see [object
-    stores](scaling.md#object-stores)."""
+    stores](object-stores.md)."""
     include: tuple[Pattern, ...] = Field(
         default=("**/*",), min_length=1, description='a list of patterns such as ["**/*.md"], at least one'
     )
@@ -121,7 +121,7 @@ class FilesSource(SourcePermissions):
     exclude: tuple[Pattern, ...] = Field(default=(), description='a list of patterns such as ["drafts/**"]')
     """Globs of the paths to exclude; the name of a folder excludes its whole content."""
     tags: Words = Field(default=(), description="a list of words such as [policy]; put numbers and yes or no in quotes")
-    """Words attached to every document of the source, besides its own: see [tags](formats.md#tags)."""
+    """Words attached to every document of the source, besides its own: see [tags](passages.md#tags)."""
     max_bytes: ByteCount = Field(
         default=100_000_000, description="a size from 1 to 1TiB, as a whole number of bytes or as 100MB or 1GiB"
     )
@@ -134,8 +134,8 @@ class FilesSource(SourcePermissions):
     grantees: Grantees = Field(
         default={}, description="a mapping such as {AllUsers: [everyone], 79a59df900b9…: [group:hr]}, for allowed: acl"
     )
-    """Principals that the grantees of an ACL are, with `allowed: acl`: see [ACLs of objects in
-    S3](who-may-see-what.md#acls-of-objects-in-s3)."""
+    """Principals that the grantees of an ACL are, with `allowed: acl`: see [permissions of objects in
+    S3](object-permissions.md)."""
     acl_refresh: Duration = Field(
         default=timedelta(minutes=10),
         description="a duration such as 1m or 1h, after which ACLs are asked for again",

@@ -66,4 +66,4 @@ class GenerationSettings(Settings):
     """Earlier generations that are kept for a way back."""
     quantization: Literal["none", "binary"] = Field(default="none", description="none or binary")
     """Form of the HNSW indexes: `binary` holds a bit for each dimension, for [less
-    memory](scaling.md#large-collections); found passages are then ordered by their vectors."""
+    memory](large-collections.md); found passages are then ordered by their vectors."""

@@ -24,7 +24,7 @@ class ParsingSettings(Settings):
 
     parser: PdfParser = Field(default="sourcebook", description="sourcebook or docling")
     """Parser of PDFs: `sourcebook`, without models, or `docling`, with its layout and table models where they are
-    installed: see [formats](formats.md#pdf)."""
+    installed: see [formats](pdf.md)."""
     models: FilePath = Field(
         default=None, description="the folder of docling's models; without it docling downloads them"
     )
@@ -35,19 +35,19 @@ class ParsingSettings(Settings):
         default=(), max_length=8, description="up to 8 of Tesseract's names of languages, such as [rus, ara]"
     )
     """Languages of Tesseract for scans in letters that RapidOCR does not know: see
-    [formats](formats.md#scans-and-pictures)."""
+    [formats](scans.md)."""
     pictures: Literal["auto", "all", "none"] = Field(default="auto", description="auto, all or none")
     """Pictures in documents with text that are read: with `auto` those that [are the
-    text](formats.md#pictures-in-documents)."""
+    text](scans.md#pictures-inside-documents)."""
     html: Literal["auto", "main", "body", "everything"] = Field(
         default="auto", description="auto, main, body or everything"
     )
     """Part of a web page that is kept: `main`, its content without menus, banners and footers; `body`, all but the
     menus above its first heading and its footers; or `everything`. `auto` is `body` for saved pages and `main` for
-    crawled pages: see [formats](formats.md#web-pages)."""
+    crawled pages: see [formats](web-pages.md)."""
     records: Literal["auto", "always", "never"] = Field(default="auto", description="auto, always or never")
     """Whether each record of a JSON, JSON Lines, CSV, YAML or XML file is a document of its own: with `auto` where it
-    is an export of many, with `always` wherever there are rows: see [formats](formats.md#records)."""
+    is an export of many, with `always` wherever there are rows: see [formats](data-files.md#records)."""
     timeout: Duration = Field(
         default=timedelta(seconds=120), description="a duration such as 120s; each page of a document adds a second"
     )

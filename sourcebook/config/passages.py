@@ -77,7 +77,7 @@ class EmbeddingSettings(ProviderSettings):
     generated_indexes: bool = Field(
         default=False, strict=True, description="true or false: whether documents that are lists of links have vectors"
     )
-    """Whether [generated indexes](formats.md#generated-indexes), documents that are lists of links, have vectors;
+    """Whether [generated indexes](passages.md#generated-indexes), documents that are lists of links, have vectors;
     otherwise keyword search alone finds them."""
 
     @model_validator(mode="after")

@@ -40,7 +40,7 @@ class DltSettings(ApiSettings, CodeSettings):
     use: Annotated[Text, Field(pattern=f"^(?:{_CODE.pattern})$")] = Field(
         description="module:function of a source or resource of dlt, such as my_crm:contacts"
     )
-    """Source of dlt that reads an [API](records.md#apis); `dlt: module:function` is short for it."""
+    """Source of dlt that reads an [API](record-programs.md#apis); `dlt: module:function` is short for it."""
 
 
 class RestSettings(ApiSettings):
@@ -50,7 +50,7 @@ class RestSettings(ApiSettings):
         description="a mapping such as {base_url: https://api.example.com/, auth: {type: bearer, token: ${TOKEN}}, "
         "paginator: header_link}"
     )
-    """REST API [in the words of dlt](records.md#apis): `base_url`, `auth`, `paginator`, `headers`."""
+    """REST API [in the words of dlt](record-programs.md#apis): `base_url`, `auth`, `paginator`, `headers`."""
     resources: list[Any] = Field(
         min_length=1, description="a list of resources, each a name or a mapping such as {name: issues, endpoint: {…}}"
     )

@@ -79,7 +79,7 @@ class ProgramSettings(CodeSettings):
         description="module:Class, or the name of an entry point in the group sourcebook.sources; of LlamaIndex and "
         "LangChain their readers and loaders, such as llama_index.readers.notion:NotionPageReader"
     )
-    """[Program](records.md#programs) that yields records; `python: module:Class` is short for it."""
+    """[Program](record-programs.md#programs) that yields records; `python: module:Class` is short for it."""
     load: dict[str, Any] = Field(
         default={}, description="a mapping from arguments of a reader's method load_data to values"
     )
@@ -111,7 +111,7 @@ class RecordSource(SourcePermissions):
     pushed: bool = Field(
         default=False, strict=True, description="true where assets and programs of yours hand the records over"
     )
-    """Whether [assets](records.md#assets) and programs of yours hand the records over."""
+    """Whether [assets](record-programs.md#assets) and programs of yours hand the records over."""
     key: Text = Field(description="the field that identifies a record, such as id")
     """Field that identifies a record."""
     title: Text | None = Field(default=None, description="the field with the title")
@@ -159,7 +159,7 @@ class RecordSource(SourcePermissions):
         description="the field with the principals who see a record, or a list of principals such as [group:board]; a "
         "name in the field that is no principal means that group; unset: everyone",
     )
-    """Principals who [see the records](who-may-see-what.md#who-sees-a-document)."""
+    """Principals who [see the records](who-may-see-what.md#say-who-sees-a-document)."""
     tags: Words = Field(default=(), description="a list of words such as [notes]; put numbers and yes or no in quotes")
     """Words attached to every document of the source."""
     max_bytes: ByteCount = Field(

@@ -38,12 +38,12 @@ class RedactionSettings(Settings):
     categories: tuple[Annotated[str, AfterValidator(_category)], ...] = Field(
         default=DEFAULT_CATEGORIES, description="a list such as [email, phone, card, token]"
     )
-    """[Categories](redaction.md#categories) that are redacted; unset: all but `private_ip`, `internal_url` and `name`,
+    """[Categories](redaction-categories.md#categories) that are redacted; unset: all but `private_ip`, `internal_url` and `name`,
     with `at: models` all but `name`."""
     patterns: FilePath = Field(
         default=None, description="a YAML file of labels and patterns of RE2, such as EMPLOYEE: 'E-[0-9]{6}'"
     )
-    """File of [patterns of your own](redaction.md#patterns-of-your-own), relative to this file."""
+    """File of [patterns of your own](redaction-categories.md#patterns-of-your-own), relative to this file."""
     region: tuple[Annotated[Text, AfterValidator(_region)], ...] = Field(
         default=(), description="a list of countries whose phone numbers are known without a country code, such as [DE]"
     )

@@ -119,12 +119,12 @@ class RequestSettings(Settings):
         default=None,
         description="a URL such as http://proxy.example.com:3128, or none; unset: HTTPS_PROXY, HTTP_PROXY and NO_PROXY",
     )
-    """Proxy of the requests: see [proxies](sites.md#proxies)."""
+    """Proxy of the requests: see [proxies](site-access.md#proxies)."""
     private_networks: tuple[Network, ...] = Field(
         default=(), description='a list of networks such as ["10.0.0.0/8"] that names of this site may lead to'
     )
     """Private networks that host names of this site may resolve to: see [private
-    networks](sites.md#private-networks)."""
+    networks](site-access.md#private-networks)."""
     timeout: Duration = Field(default=timedelta(seconds=30), description="a duration such as 30s, for one response")
     """Maximum time of one response, from the DNS look-up to the last byte."""
     max_bytes: ByteCount = Field(
@@ -148,7 +148,7 @@ class PolitenessSettings(Settings):
         default=timedelta(minutes=1),
         description="a duration such as 30s or 5m: a site whose robots.txt asks for a longer Crawl-delay is postponed",
     )
-    """Longest Crawl-delay of robots.txt that is kept: a host that asks for more is [postponed](sites.md#politeness) by
+    """Longest Crawl-delay of robots.txt that is kept: a host that asks for more is [postponed](site-access.md#politeness) by
     `refresh`, at most a day."""
 
 
@@ -202,20 +202,20 @@ class SiteSource(SourcePermissions):
         "compare: where that one says the same",
     )
     """Rule for a page that names another one as canonical: see [what a canonical link
-    removes](sites.md#one-page-several-urls)."""
+    removes](site-changes.md#one-page-several-urls)."""
     render: Literal["never", "auto", "always"] = Field(default="auto", description="never, auto or always")
     """Whether pages are opened in a browser: `auto` does so where a page has scripts and no text, or where `browser`
     does something on pages."""
     browser: BrowserSettings | None = Field(
         default=None, description='a mapping such as {wait_for: "main article", scroll: true, locale: de-DE}'
     )
-    """Steps of the browser on a page before it is read: see [sites](sites.md#what-the-browser-does-on-a-page)."""
+    """Steps of the browser on a page before it is read: see [sites](site-browser.md#what-the-browser-does-on-a-page)."""
     refresh: Duration = Field(default=timedelta(days=1), description="a duration such as 30m, 12h, 1d or 1w")
     """Interval between the end of a crawl and the next one, at most ten years."""
     politeness: PolitenessSettings = Field(
         default=PolitenessSettings(), description="a mapping such as {requests_per_second: 0.5, concurrency: 2}"
     )
-    """Load on the site, and the rules of the site that are kept: see [politeness](sites.md#politeness)."""
+    """Load on the site, and the rules of the site that are kept: see [politeness](site-access.md#politeness)."""
     request: RequestSettings = Field(
         default=RequestSettings(), description="a mapping such as {user_agent: Handbook/1.0, timeout: 10s}"
     )
@@ -231,7 +231,7 @@ class SiteSource(SourcePermissions):
         description='a mapping such as {form: https://docs.example.com/login, fields: {user: "${DOCS_USER}", '
         'password: "${DOCS_PASSWORD}"}}, {state: state.json} or {basic: "${DOCS_USER}:${DOCS_PASSWORD}"}',
     )
-    """One of `form` with `fields`, `state` and `basic`: see [login](sites.md#login)."""
+    """One of `form` with `fields`, `state` and `basic`: see [login](site-login.md)."""
 
     @model_validator(mode="before")
     @classmethod

@@ -1,6 +1,6 @@
 """Dagster's web page in a real browser: the graph, a backfill, its counts, a failed check, a terminated run.
 
-`TEST_SCREENSHOTS=docs/images` has them take the pictures of docs/pipeline.md again (CONTRIBUTING.md).
+`TEST_SCREENSHOTS=docs/images` has them take the pictures of docs/dagster-page.md again (CONTRIBUTING.md).
 """
 
 import json

@@ -1,6 +1,6 @@
 """The page that asks in a real Chromium: an answer as it comes, the passage beside it, stop, conversations, axe.
 
-`TEST_SCREENSHOTS=docs/images` has it take the picture of docs/server.md again (CONTRIBUTING.md).
+`TEST_SCREENSHOTS=docs/images` has it take the picture of docs/page.md again (CONTRIBUTING.md).
 """
 
 import io

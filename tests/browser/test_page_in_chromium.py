@@ -1,6 +1,6 @@
 """The page in a real Chromium: accessibility in both themes, narrow windows, the keyboard, search as you type.
 
-`TEST_SCREENSHOTS=docs/images` has it take the pictures of docs/server.md again (CONTRIBUTING.md).
+`TEST_SCREENSHOTS=docs/images` has it take the pictures of docs/page.md again (CONTRIBUTING.md).
 """
 
 import io

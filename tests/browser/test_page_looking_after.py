@@ -1,6 +1,6 @@
 """Looking after a base in a real Chromium: by keyboard, with and without scripts, found accessible by axe.
 
-`TEST_SCREENSHOTS=docs/images` has it take the pictures of docs/server.md again (CONTRIBUTING.md).
+`TEST_SCREENSHOTS=docs/images` has it take the pictures of docs/page.md again (CONTRIBUTING.md).
 """
 
 import io

@@ -185,21 +185,3 @@ def _told(section: str) -> dict[str, object]:
     """Return the defaults of a table of settings, whose rows may name several of one default."""
     rows = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \| `([^|`]+)` \|", section, flags=re.MULTILINE)
     return {name: ast.literal_eval(value) for names, value in rows for name in re.findall(r"\w+", names)}
-
-
-def test_the_readme_names_exactly_two_commands_to_begin_with() -> None:
-    """The section "Two commands" of the README holds `make demo` and `make test`, and nothing else to type."""
-    readme = (CHECKOUT / "README.md").read_text(encoding="utf-8")
-    section = readme.split("## Two commands", 1)[1].split("\n## ", 1)[0]
-    assert re.findall(r"^\$ (.+)$", section, flags=re.MULTILINE) == ["make demo", "make test"]
-
-
-def test_every_link_in_the_documentation_leads_somewhere() -> None:
-    """A relative link in the README or the docs names a file that exists."""
-    broken = [
-        (page.name, link)
-        for page in [*CHECKOUT.glob("*.md"), *DOCS.rglob("*.md")]
-        for link in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8"))
-        if not (page.parent / link).exists()
-    ]
-    assert broken == []

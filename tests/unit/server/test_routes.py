@@ -22,7 +22,7 @@ def description() -> dict[str, Any]:
 
 def test_every_route_is_in_the_docs(description: dict[str, Any]) -> None:
     documented = set(
-        re.findall(r"`((?:GET|POST|PATCH|PUT|DELETE) /[^`]*)`", (DOCS / "server.md").read_text(encoding="utf-8"))
+        re.findall(r"`((?:GET|POST|PATCH|PUT|DELETE) /[^`]*)`", (DOCS / "rest.md").read_text(encoding="utf-8"))
     )
     assert documented == {
         f"{method.upper()} {path}" for path, methods in description["paths"].items() for method in methods

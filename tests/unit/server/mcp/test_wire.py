@@ -37,10 +37,7 @@ def test_the_wire_holds_where_standard_error_is_closed() -> None:
 
 
 def test_every_tool_is_in_the_docs() -> None:
-    section = (DOCS / "mcp.md").read_text(encoding="utf-8").partition("\n## Tools\n")[2].partition("\n## ")[0]
-    named = [
-        name for row in re.findall(r"^\| (`.+?) \|", section, re.MULTILINE) for name in re.findall(r"`(\w+)`", row)
-    ]
+    named = re.findall(r"^## `(\w+)`$", (DOCS / "mcp-tools.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert named == [tool.name for tool in (*TOOLS, *CHATGPT_TOOLS)]
 
 
