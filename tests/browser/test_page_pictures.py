@@ -55,7 +55,7 @@ def base(stages: Stages) -> Stages:
 
 
 def configure(stages: Stages, chat: ChatServer, tokens: int = 256) -> None:
-    model = f"{{base_url: '{chat.url}', model: reader, timeout: 20s, sessions: 7d, log: 30d}}"
+    model = f"{{base_url: '{chat.url}', model: reader, timeout: 20s, sessions: 7d, log: true}}"
     stages.configure(
         "collections:\n  tide-station:\n    description: Handbook, reports and procedures of the tide station\n"
         "    files: [{root: ./docs/library, tags: [station]}]\n    retention: {queries: 30d}\n"
