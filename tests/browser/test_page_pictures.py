@@ -32,6 +32,17 @@ USAGE: Final = """
     INSERT INTO usage (day, collection, provider, model, operation, texts, cached, tokens, seconds)
     VALUES (%(day)s, 'tide-station', 'openai', 'text-embedding-3-small', 'embed_passages', %(texts)s, 0,
             %(texts)s * 240, 1)"""
+LETTERS: Final = """
+    INSERT INTO document (collection, source_id, uri, kind, media_type, tags, title, language, input_hash, config_hash,
+                          content_hash, version, created_at, updated_at)
+    SELECT collection, id, 'file:///srv/letters/' || lpad(n::text, 4, '0') || '.md', 'file', 'text/markdown',
+           '{letter}', 'Letter ' || n, 'en', sha256('a'), 'x', sha256('a'), 1,
+           now() - (n * n / 640) * interval '1 day', now() - (n * n / 640) * interval '1 day'
+    FROM source, generate_series(2, 240) n WHERE collection = 'letters'"""
+RENAME: Final = """(root) => {
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) texts.currentNode.data = texts.currentNode.data.replaceAll(root, "/srv/station");
+}"""
 HEBREW = "# מצברים של תחנת הגאות\n\nהמצברים של התחנה מחזיקים ארבעה עשר חודשים, ובחורף פחות.\n"
 ARABIC = "# بطاريات محطة المد\n\nتدوم بطاريات المحطة أربعة عشر شهرًا، وأقل من ذلك في الشتاء.\n"
 
@@ -41,21 +52,18 @@ pytestmark = pytest.mark.skipif(PICTURES is None, reason="TEST_SCREENSHOTS names
 @pytest.fixture
 def base(stages: Stages) -> Stages:
     """The example library, texts from right to left, a file that cannot be read, and what months leave behind."""
-    for path in sorted(each for each in LIBRARY.rglob("*") if each.suffix in {".md", ".html", ".csv", ".pdf", ".docx"}):
+    for path in sorted(each for each in LIBRARY.rglob("*") if each.suffix in {".md", ".html", ".pdf"}):
         stages.write(f"library/{path.relative_to(LIBRARY)}", path.read_bytes())
     stages.write("library/hebrew.md", HEBREW)
     stages.write("library/arabic.md", ARABIC)
     stages.write("library/reports/lost.pdf", b"%PDF-1.7\nthe rest was lost\n")
-    for number in range(60):
-        stages.write(
-            f"letters/{number:02}.md", f"# Letter {number + 1}\n\nTo the harbour master, about berth {number}."
-        )
+    stages.write("letters/0000.md", "# Letter 1\n\nTo the harbour master, about the first berth.")
     stages.collection = "tide-station"
     return stages
 
 
 def configure(stages: Stages, chat: ChatServer, tokens: int = 256) -> None:
-    model = f"{{base_url: '{chat.url}', model: reader, timeout: 20s, sessions: 7d, log: 30d}}"
+    model = f"{{base_url: '{chat.url}', model: reader, timeout: 20s, sessions: 7d, log: true}}"
     stages.configure(
         "collections:\n  tide-station:\n    description: Handbook, reports and procedures of the tide station\n"
         "    files: [{root: ./docs/library, tags: [station]}]\n    retention: {queries: 30d}\n"
@@ -82,9 +90,7 @@ def left_behind(stages: Stages) -> None:
         },
     )
     with stages.connection() as connection:
-        connection.execute(
-            "UPDATE document SET created_at = now() - (id %% 80) * interval '1 day' WHERE collection = 'letters'"
-        )
+        connection.execute(LETTERS)
         connection.execute("UPDATE source SET next_crawl_at = now() + interval '2 hours' WHERE kind = 'files'")
         for ago in range(28):
             day = date.today() - timedelta(days=ago)  # noqa: DTZ011 - a day of a picture
@@ -97,7 +103,7 @@ def left_behind(stages: Stages) -> None:
 
 
 def test_pictures_of_every_page_are_taken(base: Stages, tabs: Tabs) -> None:
-    folder = CHECKOUT / str(PICTURES)
+    folder, root = CHECKOUT / str(PICTURES), str(base.root)
     with ChatServer() as chat:
         chat.answer = reading
         configure(base, chat)
@@ -108,12 +114,12 @@ def test_pictures_of_every_page_are_taken(base: Stages, tabs: Tabs) -> None:
         with serving(base.knowledge, requires_key=True) as client:
             for theme in THEMES:
                 with tabs.open(client, theme, refused=404) as page:
-                    take(page, folder, "sign-in", "/sign-in", theme)
+                    take(page, folder, "sign-in", "/sign-in", theme, root)
                     page.get_by_label("Key").fill(key)
                     page.get_by_role("button", name="Sign in").click()
                     expect(page.get_by_role("button", name="Sign out")).to_be_visible()
                     for name, path in pages(base).items():
-                        take(page, folder, name, path, theme)
+                        take(page, folder, name, path, theme, root)
     small = sum(each.stat().st_size for each in folder.glob("page-*-*.png"))
     assert small < 5_000_000, f"the pictures have {small:,} bytes"
 
@@ -143,6 +149,7 @@ def pages(stages: Stages) -> dict[str, str]:
         "collections": "/collections",
         "collection": "/collections/tide-station",
         "settings": "/collections/website/settings",
+        "permissions": "/collections/website/settings#permissions",
         "file-settings": "/collections/tide-station/settings",
         "new-collection": "/new-collection?kind=folder",
         "compare": f"/collections/tide-station/compare?q={asked}&first={left}&second={right}&answers=1",
@@ -157,11 +164,12 @@ def pages(stages: Stages) -> dict[str, str]:
     }
 
 
-def take(page: Page, folder: Path, name: str, path: str, theme: str) -> None:
-    """Take the pictures of a page, whose window is as high as one of a desk or of a telephone."""
+def take(page: Page, folder: Path, name: str, path: str, theme: str, root: str) -> None:
+    """Take the pictures of a page in windows as wide as a desk's and a telephone's, with a folder of any server."""
     page.goto(path)
     if name == "answer":
         expect(page.locator(".turn .sources")).to_be_visible()
+    page.evaluate(RENAME, root)
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 860})
         shot = Image.open(io.BytesIO(page.screenshot(animations="disabled"))).convert("RGB")

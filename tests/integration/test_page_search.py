@@ -140,6 +140,7 @@ def test_titles_are_suggested_while_somebody_types(base: Stages) -> None:
         hostile = typed(client, "/?q=moor")
         assert hostile.acting() == []
         assert f"Mooring {CANARY} buoy" in hostile.text
+        assert "/?q=the+first+buoy+marks" in typed(client, "/?q=the+first+buoy+mar").links
         for odd in ("/?q=%00%00", "/?q=%25%5f", "/?q=b"):
             typed(client, odd)
 

@@ -12,6 +12,7 @@ from sourcebook.errors import QueryError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.operations.overviews import document_choices, judgments_of_query, titles_with
+from sourcebook.server.page.completions import completions
 from sourcebook.server.page.found_on_page import shown_hit
 from sourcebook.server.page.narrowing import FILTERS, active, changed_between, facets_of
 from sourcebook.server.page.rendering import address, is_partial, render
@@ -83,6 +84,7 @@ def show_search(
         "order": ORDERS.get(asked["sort"]),
         "judged": judgments_of_query(knowledge, known, q) if found and visitor.allows("write") else None,
         "titles": titles_with(knowledge, known, q.strip()) if is_typed and len(q.strip()) >= _SHORTEST else [],
+        "longer": completions(q, found or ()) if is_typed else [],
     }
     if is_typed:
         response = render(request, "results.html", **values)
