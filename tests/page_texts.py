@@ -30,6 +30,7 @@ from sourcebook.server.page import (
     keys,
     narrowing,
     provider_sign_in,
+    said_places,
     script_texts,
     search,
     settings_form,
@@ -125,7 +126,7 @@ def _of_values() -> Iterator[tuple[Text, str]]:
         "keys.py": (*keys.LIFETIMES.values(), *keys.WAYS.values()), "search.py": search.ORDERS.values(),
         "narrowing.py": [heading for _, heading in narrowing.FACETS.values()], "work.py": work.STAGES.values(),
         "provider_sign_in.py": (provider_sign_in.OTHER,), "results": (NOTHING_RELEVANT, NOTHING_FOUND),
-        "answers": REFUSALS.values(), "citing.py": ("Text", "Link"),
+        "answers": REFUSALS.values(), "said_places.py": said_places.PLACES, "citing.py": ("Text", "Link"),
     }  # fmt: skip
     yield from ((Text("", each, ""), place) for place, listed in sentences.items() for each in listed)
 

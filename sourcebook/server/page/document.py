@@ -17,6 +17,7 @@ from sourcebook.server.downloads import is_shown
 from sourcebook.server.page.document_files import has_pages
 from sourcebook.server.page.document_text import parts_of, plain_sections, rendered_sections
 from sourcebook.server.page.rendering import render
+from sourcebook.server.page.said_places import said_place
 from sourcebook.server.page.visitors import Knowledge, Visitor
 from sourcebook.server.visibility import existing_document, shown_document
 
@@ -90,7 +91,7 @@ def _player(media_type: str) -> str | None:
 
 def place(passage: Passage, title: str, metadata: Mapping[str, Any]) -> str:
     """Return where a passage stands in its document: headings without its title, page, time."""
-    return " · ".join(place_words(passage, title, metadata))
+    return " · ".join(map(said_place, place_words(passage, title, metadata)))
 
 
 def _rows(metadata: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -10,6 +10,7 @@ from sourcebook.model.place import address_of, place_words
 from sourcebook.server.page.citing import citations_of
 from sourcebook.server.page.document_files import has_pages
 from sourcebook.server.page.rendering import web_address
+from sourcebook.server.page.said_places import said_place
 from sourcebook.server.page.translation import gettext
 
 _EMPTY_LINES: Final = re.compile(r"\n(?:[ \t]*\n)+")
@@ -61,7 +62,7 @@ def shown_hit(hit: SearchResult, server: str) -> FoundOnPage:
     return FoundOnPage(
         hit=hit,
         snippet=[piece for piece in snippet if piece[0]],
-        place=printable(" · ".join(words)),
+        place=printable(" · ".join(map(said_place, words))),
         source=source,
         relevance=relevance_words(hit.relevance),
         citations=citations_of(hit, words, source, server),

@@ -15,6 +15,7 @@ from sourcebook.model.page_labels import labelled
 from sourcebook.server.page.document_text import rendered
 from sourcebook.server.page.found_on_page import readable
 from sourcebook.server.page.rendering import address, short_uri
+from sourcebook.server.page.said_places import said_place
 from sourcebook.server.page.translation import gettext
 
 _NUMBER: Final = re.compile(r"\[(\d{1,4})\]")
@@ -85,7 +86,7 @@ def _source(answer: Answer, source: Source) -> PageSource:
     cited = next((each for each in answer.citations if each.number == source.number), None)
     at = source.start_char if cited is None or cited.start_char is None else cited.start_char
     headings = " › ".join(each for each in source.heading_path if each != source.title)
-    words = (headings, labelled(source.page, source.page_label), source.time_span or "", source.collection)
+    words = (headings, said_place(labelled(source.page, source.page_label)), source.time_span or "", source.collection)
     quote = "" if cited is None else cited.quote
     return PageSource(
         source.number,

@@ -2,13 +2,18 @@
 
 import re
 from collections.abc import Iterator
+from contextvars import copy_context
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from jinja2 import nodes
 from starlette.requests import HTTPConnection
 
+from sourcebook.model.place import place_words
+from sourcebook.server.page import translation
+from sourcebook.server.page.said_places import said_place
 from sourcebook.server.page.translation import COOKIE, LANGUAGES, SOURCE, language_for
 from tests.languages import problems, translations, update
 from tests.page_texts import PAGE, Text, template_environment
@@ -28,6 +33,16 @@ UNHEARD = {"code", "pre", "script", "style"}
 ATTRIBUTES = re.compile(r'(?:[a-z-]+="[^"]*"?\s*)+')
 """What a macro writes into a tag."""
 MARKING = {"_", "ngettext", "pgettext"}
+
+
+class At(NamedTuple):
+    """Where a passage stands."""
+
+    heading_path: tuple[str, ...] = ()
+    anchor: str | None = None
+    page: int | None = None
+    start_seconds: float | None = None
+    end_seconds: float | None = None
 
 
 @pytest.mark.parametrize("language", TRANSLATED)
@@ -138,3 +153,21 @@ def _words(node: nodes.Node) -> Iterator[str]:
     else:
         for each in node.iter_child_nodes():
             yield from _words(each)
+
+
+@pytest.mark.parametrize(
+    ("place", "german"),
+    [
+        (place_words(At(page=3), "", {}), ["Seite 3"]),
+        (place_words(At(page=3), "", {"page_labels": {"1": "i"}}), ["Seite iii (3 der Datei)"]),
+        (place_words(At(anchor="L10-L10"), "", {}), ["Zeile 10"]),
+        (place_words(At(("On page 3",), "L10-L42"), "", {}), ["On page 3", "Zeilen 10–42"]),
+    ],
+)
+def test_places_of_passages_are_said_as_the_library_writes_them(place: list[str], german: list[str]) -> None:
+    assert copy_context().run(_in_german, place) == german
+
+
+def _in_german(place: list[str]) -> list[str]:
+    translation._chosen.set("de")
+    return [said_place(each) for each in place]
