@@ -40,7 +40,7 @@ _FRAME_POLICY: Final = (
 
 
 class WidgetSearch(Sent):
-    """What somebody has typed."""
+    """The query that somebody has typed."""
 
     query: str = Field(default="", max_length=1_000)
     collections: list[str] | None = Field(default=None, max_length=50)
