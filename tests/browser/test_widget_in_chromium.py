@@ -152,6 +152,12 @@ def test_a_reader_searches_and_asks_by_keyboard(
                 "href", re.compile(f"^{base.web.url}/guide")
             )
             expect(answer.locator("ol.sources li")).to_have_count(1)
+            search.fill("And in winter, batteries?")
+            expect(ask).to_have_attribute("aria-selected", "true")  # the next question
+            search.press("Enter")
+            expect(answer).to_have_count(2)
+            expect(page.get_by_role("status")).to_contain_text("The answer is there.")
+            assert SENTENCE in chat.asked[1].text  # the first answer is its history
             assert page.locator("img, script[src=x], iframe").count() == 0
             assert faults(page, "answered") == []
             page.keyboard.press("Escape")
@@ -176,11 +182,20 @@ def test_addresses_that_act_become_no_links(base: Stages, tabs: Tabs) -> None:
     ]
     documents.append({"title": "Good", "url": "https://docs.example.com/", "passages": [{**passage, "url": None}]})
 
+    asked: list[dict[str, object]] = []
+
     def answer(route: Route) -> None:
+        asked.append(route.request.post_data_json)
         route.fulfill(json={"documents": documents, "asks": False}, headers={"Access-Control-Allow-Origin": "*"})
 
     with serving(base.knowledge, requires_key=True) as client:
-        show(base, client, "", f'data-key="{text}"', 'lang="ar" dir="rtl" data-theme="dark"')
+        show(
+            base,
+            client,
+            "",
+            f'data-key="{text}" data-collection="handbook, a b"',
+            'lang="ar" dir="rtl" data-theme="dark"',
+        )
         with opened(base, client, tabs) as page:
             page.route("**/widget/search", answer)
             page.keyboard.press("Control+k")
@@ -189,6 +204,7 @@ def test_addresses_that_act_become_no_links(base: Stages, tabs: Tabs) -> None:
             links = page.locator("a.option").evaluate_all("(all) => all.map((each) => each.href)")
             assert links == ["https://docs.example.com/"]
             page.keyboard.press("Enter")  # opens nothing
+            assert asked[-1] == {"query": "batteries", "typed": True, "collections": ["handbook", "a b"]}
             expect(page.locator(".place").first).to_have_text(HOSTILE)
             assert page.locator("img, script[src=x]").count() == 0
             assert page.locator(".panel").evaluate("(each) => getComputedStyle(each).direction") == "rtl"
@@ -228,7 +244,7 @@ def test_what_goes_wrong_is_said_in_the_dialog(base: Stages, tabs: Tabs, chat: C
         page.get_by_role("button", name="Stop").click()
         expect(told).to_have_text("Stopped. This is not the whole answer.")
         expect(page.get_by_role("combobox")).to_be_focused()
-        assert chat.left.wait(15)
+        assert chat.left.wait(15)  # before the model's timeout
         page.close()
 
 

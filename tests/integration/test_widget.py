@@ -10,7 +10,7 @@ from sourcebook.admin.access_keys import create_key, list_keys
 from sourcebook.admin.audit import audit_events
 from sourcebook.errors import QueryError
 from sourcebook.operations.access_keys import sign_in
-from sourcebook.server.page.rendering import STATIC
+from sourcebook.server.page.script_texts import STATIC
 from tests.chat_server import Chat, ChatServer
 from tests.integration.event_stream import events
 from tests.integration.http_server import Answer, Client, serving

@@ -20,7 +20,8 @@ from sourcebook.operations.access_keys import origins_of_key
 from sourcebook.operations.answers import answering_collections
 from sourcebook.server.access import WholeKnowledge, address_of
 from sourcebook.server.asking import answer_to_failure, each_event, in_a_thread
-from sourcebook.server.page.rendering import STATIC, render
+from sourcebook.server.page.rendering import render
+from sourcebook.server.page.script_texts import STATIC
 from sourcebook.server.page.security_headers import FRAMED
 from sourcebook.server.rate_limits import RateLimits
 from sourcebook.server.request_models import Sent
@@ -40,7 +41,7 @@ _FRAME_POLICY: Final = (
 
 
 class WidgetSearch(Sent):
-    """Text that somebody has typed."""
+    """The query that somebody has typed."""
 
     query: str = Field(default="", max_length=1_000)
     collections: list[str] | None = Field(default=None, max_length=50)

@@ -11,7 +11,7 @@
       hints: "↑ ↓ choose · Enter opens · Esc closes", none: "Nothing was found for “{}”.", found: "Results: {}",
       searching: "Searches", reading: "Reads the passages", answered: "The answer is there. Sources: {}", refused: "There is no answer.",
       sources: "Sources", source: "Source {}", stopped: "Stopped. This is not the whole answer.", broken: "The answer broke off. This is not all of it.",
-      check: "Written by a language model from the sources below: check what matters.",
+      check: "Written by a language model from these sources: check what matters.",
       offline: "You are offline. The search goes on as soon as you are connected.", many: "Too many requests. Try again in {} seconds.",
       closed: "The search of this site is not set up for this page.", away: "The search cannot be reached right now.",
     },
@@ -20,7 +20,7 @@
       hints: "↑ ↓ wählen · Enter öffnet · Esc schließt", none: "Zu „{}“ wurde nichts gefunden.", found: "Ergebnisse: {}",
       searching: "Sucht", reading: "Liest die Stellen", answered: "Die Antwort ist da. Quellen: {}", refused: "Es gibt keine Antwort.",
       sources: "Quellen", source: "Quelle {}", stopped: "Angehalten. Das ist nicht die ganze Antwort.", broken: "Die Antwort brach ab. Das ist nicht alles.",
-      check: "Von einem Sprachmodell aus den Quellen unten geschrieben: Prüfen Sie, worauf es ankommt.",
+      check: "Von einem Sprachmodell aus diesen Quellen geschrieben: Prüfen Sie, worauf es ankommt.",
       offline: "Sie sind offline. Die Suche geht weiter, sobald Sie verbunden sind.", many: "Zu viele Anfragen. Versuchen Sie es in {} Sekunden wieder.",
       closed: "Die Suche ist für diese Seite nicht eingerichtet.", away: "Die Suche ist gerade nicht erreichbar.",
     },
@@ -29,7 +29,7 @@
       hints: "↑ ↓ choisir · Entrée ouvre · Échap ferme", none: "Rien n’a été trouvé pour « {} ».", found: "Résultats : {}",
       searching: "Recherche", reading: "Lit les passages", answered: "La réponse est là. Sources : {}", refused: "Il n’y a pas de réponse.",
       sources: "Sources", source: "Source {}", stopped: "Arrêté. Ce n’est pas toute la réponse.", broken: "La réponse s’est interrompue. Ce n’est pas tout.",
-      check: "Écrit par un modèle de langage à partir des sources ci-dessous : vérifiez ce qui compte.",
+      check: "Écrit par un modèle de langage à partir de ces sources : vérifiez ce qui compte.",
       offline: "Vous êtes hors ligne. La recherche reprend dès que vous êtes connecté.", many: "Trop de requêtes. Réessayez dans {} secondes.",
       closed: "La recherche n’est pas configurée pour cette page.", away: "La recherche n’est pas joignable pour le moment.",
     },
@@ -38,7 +38,7 @@
       hints: "↑ ↓ elegir · Intro abre · Esc cierra", none: "No se encontró nada para «{}».", found: "Resultados: {}",
       searching: "Busca", reading: "Lee los pasajes", answered: "Aquí está la respuesta. Fuentes: {}", refused: "No hay respuesta.",
       sources: "Fuentes", source: "Fuente {}", stopped: "Detenido. No es la respuesta completa.", broken: "La respuesta se interrumpió. No es todo.",
-      check: "Escrito por un modelo de lenguaje a partir de las fuentes de abajo: compruebe lo importante.",
+      check: "Escrito por un modelo de lenguaje a partir de estas fuentes: compruebe lo importante.",
       offline: "Está sin conexión. La búsqueda sigue en cuanto se conecte.", many: "Demasiadas solicitudes. Inténtelo de nuevo en {} segundos.",
       closed: "La búsqueda no está configurada para esta página.", away: "No se puede acceder a la búsqueda en este momento.",
     },
@@ -47,7 +47,7 @@
       hints: "↑ ↓ 选择 · 回车打开 · Esc 关闭", none: "没有找到与“{}”有关的内容。", found: "结果：{}",
       searching: "正在搜索", reading: "正在阅读段落", answered: "答案已给出。来源：{}", refused: "没有答案。",
       sources: "来源", source: "来源 {}", stopped: "已停止。这不是完整的答案。", broken: "答案中断了。这不是全部。",
-      check: "由语言模型根据下列来源写成：重要内容请核对。",
+      check: "由语言模型根据这些来源写成：重要内容请核对。",
       offline: "您已离线。恢复连接后搜索会继续。", many: "请求过多。请在 {} 秒后重试。",
       closed: "此页面尚未设置搜索。", away: "目前无法连接搜索。",
     },
@@ -97,6 +97,7 @@
     .unseen { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; margin: 0; }
     [hidden] { display: none !important; }
     @media (max-width: 30em) { dialog { width: 100vw; max-height: 100dvh; height: 100dvh; margin: 0; border: 0; border-radius: 0; } }
+    @media (hover: none) { kbd { display: none; } }
     @media (prefers-reduced-motion: no-preference) { .busy::after { content: " …"; animation: b 1s steps(3) infinite; } @keyframes b { from { opacity: .2; } } }
   `);
 
@@ -213,7 +214,8 @@
     input.setAttribute("aria-expanded", String(!found.hidden));
     const passages = documents.reduce((sum, each) => sum + each.passages.length, 0);
     if (query) tell(passages ? say("found", passages) : say("none", query));
-    choose(options.length > 1 && asks ? 1 : options.length - 1 < 0 ? -1 : 0);
+    const isSecond = asks && options.length > 1 && !conversation.length; // behind a question stands the next one
+    choose(isSecond ? 1 : options.length ? 0 : -1);
   }
 
   function option({ place, snippet }, address) {
@@ -268,6 +270,7 @@
     const turn = make("section", { className: "turn", "aria-label": question, "aria-busy": "true" }, make("h2", { dir: "auto" }, question), text);
     show("", []);
     turns.append(turn);
+    turn.scrollIntoView({ block: "start" });
     [stop.hidden, clear.hidden, input.value] = [false, true, ""];
     stop.focus();
     tell(words.searching, true);
