@@ -172,5 +172,6 @@ def take(page: Page, folder: Path, name: str, path: str, theme: str, root: str) 
     page.evaluate(RENAME, root)
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 860})
+        page.evaluate("location.hash && document.querySelector(location.hash).scrollIntoView()")
         shot = Image.open(io.BytesIO(page.screenshot(animations="disabled"))).convert("RGB")
         shot.quantize(COLOURS).save(folder / f"page-{name}-{width}-{theme}.png", optimize=True)

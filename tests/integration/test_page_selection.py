@@ -233,3 +233,17 @@ def test_all_means_all_that_the_key_sees_and_may_change(base: Stages) -> None:
         assert found_names(base) == {"a.md", "b.md", "c.md", "z.md"}
         assert own.send("/documents/all", {"act": "remove", "confirmed": "1"}).status == 303
     assert found_names(base) == {"a.md", "b.md", "c.md"}
+
+
+def test_those_of_all_that_take_no_further_tag_are_named_and_counted(base: Stages, open_server: Client) -> None:
+    (full,) = base.knowledge.documents("letters")
+    base.knowledge.change_document(full.document_id or 0, tags=[f"t{number}" for number in range(50)])
+    browser = Browser(open_server)
+    browser.open("/documents")
+    answer = browser.send("/documents/all", {"act": "tag", "given": "more", "confirmed": "4"})
+    page = Page(answer.content)
+    assert (answer.status, page.acting()) == (409, [])
+    assert "3 documents given the tag." in page.text
+    assert re.search(r"1 was not changed:\s+letters/z\.md: it is part of another file, has as many tags", page.text)
+    assert browser.send("/documents/all", {"act": "untag", "given": "more", "confirmed": "4"}).status in {303, 409}
+    assert base.knowledge.documents(["letters", "handbook"], tags=["more"]) == []

@@ -12,6 +12,7 @@ from sourcebook.errors import ModelError, QueryError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.operations.answers import answering_collections, ask_generation
 from sourcebook.server.page.forms import is_own
+from sourcebook.server.page.found_on_page import readable, relevance_words
 from sourcebook.server.page.page_turns import PageTurn, turn_of_answer
 from sourcebook.server.page.rendering import render
 from sourcebook.server.page.translation import gettext
@@ -30,6 +31,14 @@ class Compared:
     hit: SearchResult
     moved: str
     """Where its document stands in the other generation, in words."""
+
+    @property
+    def snippet(self) -> str:
+        return readable(self.hit.snippet)
+
+    @property
+    def relevance(self) -> str:
+        return relevance_words(self.hit.relevance)
 
 
 @router.get("/collections/{name}/compare")

@@ -96,7 +96,8 @@ def shown_documents(
         asked: parameters of the list, see `LISTED`.
         cursor: where the page begins; at the first document where empty.
         status: the HTTP status.
-        told: what a form did: `done`, `changed` or their `number`, `refused`, `work`, and `between` which times.
+        told: what a form did: `done`, `changed` or their `number`, `refused` of the `missed`, `work`, and `between`
+            which times.
     """
     query = query_of(asked)
     page = list_documents(knowledge, visitor, query.model_copy(update={"cursor": cursor or None}))
@@ -118,7 +119,7 @@ def shown_documents(
         most=upload_limit(),
         is_writer=visitor.allows("write"),
         box_of=lambda item: cursor_of(item.collection, item.uri),
-        **{"done": "", "changed": [], "refused": [], "work": 0, "number": 0, "between": "", **told},
+        **{"done": "", "changed": [], "refused": [], "work": 0, "number": 0, "missed": 0, "between": "", **told},
     )
 
 

@@ -58,8 +58,8 @@ def change_all(request: Request, knowledge: Knowledge, form: WriterForm) -> Resp
             knowledge.request_work(name, idempotency_key=form.once, actor=form.visitor.actor)
     between = _between(knowledge, form, changed) if act == "remove" else ""
     if refused:
-        told = {"done": act, "number": len(changed), "refused": refused[:_TOLD], "between": between}
-        return shown_documents(request, knowledge, form.visitor, asked, "", 409, **told)
+        told = {"done": act, "number": len(changed), "refused": refused[:_TOLD], "missed": len(refused)}
+        return shown_documents(request, knowledge, form.visitor, asked, "", 409, **told, between=between)
     return redirect_to(address("/documents", asked, done=act, number=str(len(changed)), between=between))
 
 
