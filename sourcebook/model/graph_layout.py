@@ -11,7 +11,7 @@ BREADTH = 200
 """`hnsw.ef_search` of every connection, which suffices for a graph of up to BREADTH_FOR entries."""
 BREADTH_FOR = 120_000
 """Entries of a graph from which a walk must be wider to find as many of the nearest."""
-_BREADTH_STEP, _MOST_BREADTH = 50, 1000
+_BREADTH_STEP, MOST_BREADTH = 50, 1000
 """Steps of the breadth, and the largest `hnsw.ef_search` that pgvector takes."""
 MOST_PARTS = 64
 """Parts at most; a search walks each of them."""
@@ -40,7 +40,7 @@ class GraphLayout:
         if share <= BREADTH_FOR:
             return BREADTH
         steps = math.ceil(BREADTH * math.sqrt(share / BREADTH_FOR) / _BREADTH_STEP)
-        return min(steps * _BREADTH_STEP, _MOST_BREADTH)
+        return min(steps * _BREADTH_STEP, MOST_BREADTH)
 
     def name(self, generation: int, part: int) -> str:
         """Return the name of the index of a part, which is counted from 0."""

@@ -275,7 +275,8 @@ class _Vocabulary:
     def stand_ins(self, token: str, *, typos: bool) -> Iterator[tuple[_Word, float]]:
         """Yield (word, factor on its weight) of each stand-in of a token that was looked up, or a letter of pairs."""
         if _is_letter_of_pairs(token):
-            pairs = self._rows("lexemes_beginning_or_ending", beginning=token, ending=token, shortest=2, longest=2)
+            ends = {"beginning": token, "ending": token, "other": ""}
+            pairs = self._rows("lexemes_beginning_or_ending", **ends, shortest=2, longest=2)
             yield from ((word, _COMPOUND_WEIGHT) for word in _most_common(pairs))
             return
         yield from ((word, _COMPOUND_WEIGHT) for word in self._parts(token))
@@ -300,7 +301,8 @@ class _Vocabulary:
         """Return the known words at the smallest edit distance.
 
         The look-up goes by the first or the second half of the word: one mistake, or two in one half, leaves the other
-        half intact.
+        half intact, but for the letter beside the middle, which may be transposed with the next: with one mistake that
+        is one word.
         """
         from rapidfuzz.distance import OSA
 
@@ -308,8 +310,9 @@ class _Vocabulary:
         half = len(token) // 2
         near = self._rows(
             "lexemes_beginning_or_ending",
-            beginning=token[: max(half - 1, 1)],  # the letter before the middle may be transposed with the next
-            ending=token[half + 1 :] or token[-1:],
+            beginning=token[: half + 1 - mistakes],
+            ending=token[half - 1 + mistakes :],
+            other=token[: half - 1] + token[half] + token[half - 1] + token[half + 1 :],
             shortest=len(token) - mistakes,
             longest=len(token) + mistakes,
         )

@@ -20,8 +20,8 @@ from sourcebook.model.graph_layout import GraphLayout
 from sourcebook.search.ranking import vector_leg
 from sourcebook.search.ranking.filter_conditions import condition_of
 from sourcebook.search.ranking.graph_walks import WalkStatement
-from sourcebook.search.ranking.vector_leg import EVERY_ENTRY, VectorRanking, nearest
-from sourcebook.search.scope import EntryCondition
+from sourcebook.search.ranking.vector_leg import VectorRanking, nearest
+from sourcebook.search.scope import EVERY_ENTRY, EntryCondition
 from sourcebook.stages.index_upkeep import maintain_index
 from tests.conftest import TEMPLATE
 from tests.integration.vector_shelf import DEPTH, DIMENSIONS, LARGE, Shelf, filled_shelf

@@ -43,6 +43,7 @@ def numbers(hits: SearchResults) -> list[int]:
         ("borken", {0}),
         ("rboken", {0}),
         ("brokne", {0}),
+        ("brkoen", {0}),
         ("roken", {0}),
         ("bbroken", {0}),
         ("gaug", {3}),

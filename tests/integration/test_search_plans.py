@@ -134,7 +134,7 @@ def test_words_are_looked_up_in_the_vocabulary_by_key(
 def test_the_nearest_words_come_from_both_ends_of_the_vocabulary(
     connection: Connection, corpora: tuple[WordCorpus, WordCorpus]
 ) -> None:
-    parameters = of(corpora[0].generation, beginning="word12", ending="rd123", shortest=5, longest=9)
+    parameters = of(corpora[0].generation, beginning="word12", ending="rd123", other="", shortest=5, longest=9)
     nodes = plan(connection, "lexemes_beginning_or_ending", parameters)
     assert indexes(nodes) == {"lexeme_pkey", "lexeme_reversed"}
     assert scanned(nodes) == set()
@@ -191,6 +191,8 @@ def test_candidates_are_held_against_a_condition_by_key(
 ) -> None:
     generation = corpora[0].generation
     chunks = corpora[0].chunks()[:40]
+    nodes = plan(connection, "matching_among", of(generation, chunks=chunks), "entry.document_id <> 0")
+    assert indexes(nodes) == {f"search_entry_{generation.id}_chunk_id_generation_id_document_id_idx"}
     nodes = plan(connection, "matching_among", of(generation, chunks=chunks), "entry.lexemes @@ 'word17'::tsquery")
     assert relations(nodes) == {f"search_entry_{generation.id}"}
     assert scanned(nodes) == set()
@@ -231,7 +233,7 @@ def test_the_words_that_passages_hold_are_read_by_key(
     generation = corpora[0].generation
     chunks = corpora[0].chunks()[:5]
     nodes = plan(connection, "matched_words", of(generation, chunks=chunks, tokens=["word17", "common"]))
-    assert f"search_entry_{generation.id}_chunk_id_idx" in indexes(nodes)
+    assert f"search_entry_{generation.id}_chunk_id_generation_id_document_id_idx" in indexes(nodes)
     assert scanned(nodes) == set()
 
 

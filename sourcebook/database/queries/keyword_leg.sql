@@ -78,8 +78,10 @@ WHERE entry.generation_id = ANY(%(generations)s) AND entry.chunk_id = ANY(%(chun
 
 -- name: matching_among
 -- Return the entries of a list that fulfil a condition.
+-- The planner does not see the list, for each of whose members it would look into its statistics.
 SELECT entry.chunk_id FROM search_entry entry
-WHERE entry.generation_id = %(generation)s AND entry.chunk_id = ANY(%(chunks)s) AND ({condition});
+WHERE entry.generation_id = %(generation)s AND entry.chunk_id = ANY(ARRAY(SELECT unnest(%(chunks)s::bigint[])))
+  AND ({condition});
 
 -- name: best_matching_keyword_entries
 -- Return the entries with the highest BM25 scores among those that fulfil a condition; each of those is scored.
@@ -105,11 +107,11 @@ WHERE generation_id = ANY(%(generations)s) AND token = ANY(%(tokens)s) AND entri
 GROUP BY token;
 
 -- name: lexemes_beginning_or_ending
--- Return the held lexemes of a range of lengths that begin with one text or end with another.
+-- Return the held lexemes of a range of lengths that begin with one text, end with another, or are a third.
 SELECT token, sum(entries)::bigint AS entries, jsonb_object_agg(generation_id, id) AS ids
 FROM lexeme
 WHERE generation_id = ANY(%(generations)s) AND entries > 0
-  AND (token ^@ %(beginning)s OR reverse(token) COLLATE "C" ^@ reverse(%(ending)s))
+  AND (token ^@ %(beginning)s OR reverse(token) COLLATE "C" ^@ reverse(%(ending)s) OR token = %(other)s)
   AND length(token) BETWEEN %(shortest)s AND %(longest)s
 GROUP BY token;
 

@@ -179,12 +179,16 @@ CROSS JOIN LATERAL unnest(
 GROUP BY word;
 
 -- name: texts_with_lexeme
--- Return the texts of some entries that hold a lexeme.
+-- Return the texts of some entries that hold a lexeme and fulfil a condition, which says it sooner than the policies.
 SELECT chunk.text
-FROM search_entry entry
-JOIN chunk ON chunk.id = entry.chunk_id
-WHERE entry.generation_id = ANY(%(generations)s) AND entry.lexemes @@ quoted_lexeme(%(token)s)::tsquery
-LIMIT %(most)s;
+FROM (
+    SELECT entry.chunk_id
+    FROM search_entry entry
+    WHERE entry.generation_id = ANY(%(generations)s) AND entry.lexemes @@ quoted_lexeme(%(token)s)::tsquery
+      AND ({condition})
+    LIMIT %(most)s
+) held
+JOIN chunk ON chunk.id = held.chunk_id;
 
 -- name: vectors_of_document
 -- Return the model and the vector of each searchable passage of a document, or of one of them.

@@ -15,7 +15,7 @@ from sourcebook.contract.filtering.metadata import MetadataTest
 from sourcebook.contract.filtering.periods import END_OF_TIME, START_OF_TIME
 from sourcebook.contract.filters import Filters
 from sourcebook.database.queries import queries
-from sourcebook.search.scope import EntryCondition
+from sourcebook.search.scope import EntryCondition, array_of
 
 _MANY = 20
 """Values above which testing every document takes less time than an index look-up per value."""
@@ -68,7 +68,7 @@ def condition_of(
     given = {} if filters is None else dict(filters.values())
     conditions = [condition for name, value in given.items() for condition in _conditions(name, value)]
     if audiences is not None:
-        conditions.append(DocumentCondition("filter_audiences", {"value": list(audiences)}))
+        conditions.append(DocumentCondition("filter_audiences", {"value": array_of(audiences)}))
     found = [_on_entries(conditions, is_sight=not given)] if conditions else []
     if hidden:
         text = queries["filter_hidden"].format(hidden=sql.Placeholder("hidden"))

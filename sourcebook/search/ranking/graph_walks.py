@@ -8,7 +8,7 @@ from typing import Any
 from psycopg import Connection, sql
 
 from sourcebook.database.queries import queries
-from sourcebook.model.graph_layout import BREADTH, GraphLayout
+from sourcebook.model.graph_layout import BREADTH, MOST_BREADTH, GraphLayout
 from sourcebook.search.scope import EntryCondition
 
 _OF_BITS = 8
@@ -26,6 +26,8 @@ class WalkStatement:
     dimensions: int
     entries: int
     """Entries of the largest generation that is walked."""
+    at_once: int = 0
+    """Nearest entries that a walk is to give before it goes on, which takes as long again, and gives no order."""
 
     @property
     def text(self) -> sql.Composed:
@@ -53,7 +55,7 @@ class WalkStatement:
     def rows(self, connection: Connection, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
         """Return the nearest entries: chunk id, distance, and whether an index gave it."""
         parameters = {**self.condition.parameters, **values}
-        breadth = self.layout.breadth(self.entries)
+        breadth = min(max(self.layout.breadth(self.entries), self.budget(self.at_once)), MOST_BREADTH)
         if breadth == BREADTH:
             return connection.execute(self.text, parameters).fetchall()
         with connection.transaction():

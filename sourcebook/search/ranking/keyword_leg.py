@@ -1,6 +1,5 @@
 """Keyword search: exact BM25 over the lexemes of every entry in scope."""
 
-import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,14 +9,12 @@ from psycopg import Connection
 
 from sourcebook.database.queries import queries
 from sourcebook.search.query_terms import Expansion, QueryTerm, query_terms, with_expansions, with_stand_ins
-from sourcebook.search.ranking.leg import LegRanking, LegResult, read_plan
+from sourcebook.search.ranking.leg import LegRanking, LegResult, best_with_seen, read_plan
 from sourcebook.search.ranking.suggestion import suggested_query
-from sourcebook.search.scope import EntryCondition, ScopedGeneration, SearchScope
+from sourcebook.search.scope import EntryCondition, ScopedGeneration, SearchScope, array_of
 
 _LOOK_FURTHER = 4
 """Multiple of the depth at which the best entries are tested for a condition before every fulfilling one is scored."""
-_SPREAD = 3.0
-"""Standard deviations by which fewer of the best entries may be seen by the reader than their share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +102,7 @@ def keyword_plan(
         plans.append(read_plan(connection, queries["best_keyword_entries"], parameters))
         if condition is not None:
             statement = queries["matching_among"].format(condition=condition.text)
-            tested = {"generation": generation.id, "chunks": [0], **condition.parameters}
+            tested = {"generation": generation.id, "chunks": "{0}", **condition.parameters}
             plans.append(read_plan(connection, statement, tested))
     return "\n".join(plans)
 
@@ -125,7 +122,7 @@ def _best_of_generation(
     test = queries["matching_among"].format(condition=condition.text)
     for further in _further(generation, depth, condition):
         best = connection.execute(queries["best_keyword_entries"], {**parameters, "depth": further}).fetchall()
-        chunks = [chunk for chunk, _ in best]
+        chunks = array_of(chunk for chunk, _ in best)
         tested = {"generation": generation.id, "chunks": chunks, **condition.parameters}
         matching = {chunk for (chunk,) in connection.execute(test, tested)}
         if len(matching) >= depth or len(best) < further:
@@ -144,8 +141,7 @@ def _further(generation: ScopedGeneration, depth: int, condition: EntryCondition
     if not (condition.is_sight and generation.entries):
         yield depth * _LOOK_FURTHER
         return
-    share = min(generation.entries / max(generation.stored, 1), 1.0)
-    further = math.ceil((depth + _SPREAD * math.sqrt(depth * (1 - share))) / share)
+    further = best_with_seen(depth, min(generation.entries / max(generation.stored, 1), 1.0))
     if 2 * further < generation.entries:
         yield further
         yield further * _LOOK_FURTHER

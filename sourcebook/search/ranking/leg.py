@@ -1,5 +1,6 @@
 """Result of a leg, the vector search or the keyword search of a query."""
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -16,8 +17,21 @@ if TYPE_CHECKING:
 
 _LONG: Final = re.compile(r"([\[{][^\]}]{40})[^\]}]+")
 
+_SPREAD: Final = 3.0
+"""Standard deviations by which fewer of the best entries may be seen by the reader than their share."""
+
 LegRanking = list[tuple[int, float]]
 """Entries of one leg: (chunk id, score), best first, equal scores in the order of their ids."""
+
+
+def best_with_seen(depth: int, share: float) -> int:
+    """Return how many of the best entries hold as many that a reader sees, but for one search in a thousand.
+
+    Args:
+        depth: entries that the reader is to see among them.
+        share: share of all entries that the reader sees, above 0.
+    """
+    return math.ceil((depth + _SPREAD * math.sqrt(depth * (1 - share))) / share)
 
 
 @dataclass(frozen=True, slots=True)

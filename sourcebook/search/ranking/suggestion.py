@@ -8,8 +8,9 @@ from psycopg import Connection
 
 from sourcebook.database.queries import queries
 from sourcebook.search.query_terms import WORD, QueryTerm, nearest_words
+from sourcebook.search.ranking.filter_conditions import condition_of
 from sourcebook.search.ranking.word_lexemes import lexemes_of_words
-from sourcebook.search.scope import SearchScope
+from sourcebook.search.scope import EVERY_ENTRY, SearchScope
 
 _MOST: Final = 3
 """Words per query that are looked up, at most; each look-up reads a part of the vocabulary."""
@@ -42,9 +43,9 @@ def suggested_query(connection: Connection, scope: SearchScope, query: str, term
 
 def _usual_form(connection: Connection, scope: SearchScope, token: str) -> str:
     """Return the most frequent word of some passages that has a lexeme, in lower case; else the lexeme itself."""
-    texts = connection.execute(
-        queries["texts_with_lexeme"], {"generations": scope.ids, "token": token, "most": _READ}
-    ).fetchall()
+    condition = condition_of(None, scope.audiences) or EVERY_ENTRY
+    asked = {"generations": scope.ids, "token": token, "most": _READ, **condition.parameters}
+    texts = connection.execute(queries["texts_with_lexeme"].format(condition=condition.text), asked).fetchall()
     counts = Counter(word.lower() for (text,) in texts for word in _words(text) if word[:2].lower() == token[:2])
     forms = _lexemes(connection, scope, counts, [token])
     return max(forms, key=lambda word: (counts[word], word), default=token)

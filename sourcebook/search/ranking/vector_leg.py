@@ -16,8 +16,8 @@ from sourcebook.embedding.weights import BUNDLED_NAME, MULTILINGUAL_NAME
 from sourcebook.model.graph_layout import GraphLayout
 from sourcebook.search.query_vectors import QueryVectors
 from sourcebook.search.ranking.graph_walks import WalkStatement
-from sourcebook.search.ranking.leg import LegResult, StandingOut, read_plan
-from sourcebook.search.scope import EntryCondition, ScopedGeneration, SearchScope
+from sourcebook.search.ranking.leg import LegResult, StandingOut, best_with_seen, read_plan
+from sourcebook.search.scope import EVERY_ENTRY, EntryCondition, ScopedGeneration, SearchScope
 
 if TYPE_CHECKING:
     import numpy as np
@@ -38,8 +38,6 @@ _STANDS_OUT: Final = {
 }
 """How the weights of both legs depend on their scores, by the model; measured on 18 sets, for the multilingual model on
 8: decision 0089. Its cosines are too alike to tell."""
-
-EVERY_ENTRY = EntryCondition(sql.SQL("TRUE"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,14 +197,18 @@ class _Search:
         if self.condition is None:
             if entries <= few:
                 return self.exactly(generations)
-            return self._walk(generations, "index", self._wanted, layout, largest)
+            return self._walk(
+                generations, "index", self._wanted, WalkStatement(layout, EVERY_ENTRY, self.dimensions, largest)
+            )
         estimate = seen if self.condition.is_sight else self._estimate(generations)
         if estimate <= few:
             rows = self._rows("nearest_of_few", generations, depth=self.depth, most=few)
             if not rows or rows[0][2] <= few:
                 return _Part([(chunk, distance) for chunk, distance, _ in rows], "exact")
         budget = SLACK * self._wanted * entries // max(estimate, few, 1)
-        return self._walk(generations, "iterative index", max(budget, self._wanted), layout, largest)
+        further = best_with_seen(self.depth, seen / entries) if self.condition.is_sight and seen else 0
+        walk = WalkStatement(layout, self.condition, self.dimensions, largest, further)
+        return self._walk(generations, "iterative index", max(budget, self._wanted), walk)
 
     def _estimate(self, generations: list[int]) -> int:
         return int(self._rows("estimate_entries", generations)[0][0][0]["Plan"]["Plan Rows"])
@@ -216,9 +218,12 @@ class _Search:
         is_plain = self.condition is None or self.condition.is_sight
         return math.ceil(self.depth * (OVERSHOOT if is_plain else OVERSHOOT_FILTERED))
 
-    def _walk(self, generations: list[int], plan: Plan, budget: int, layout: GraphLayout, largest: int) -> _Part:
-        walk = WalkStatement(layout, self.condition or EVERY_ENTRY, self.dimensions, largest)
-        values = {"vector": self.vector, "generations": generations, "depth": self._wanted}
+    def _walk(self, generations: list[int], plan: Plan, budget: int, walk: WalkStatement) -> _Part:
+        values = {
+            "vector": self.vector,
+            "generations": generations,
+            "depth": self.depth if walk.at_once else self._wanted,
+        }
         rows = walk.rows(self.connection, {**values, "budget": walk.budget(budget)})
         if sum(in_graph for *_, in_graph in rows) < self.depth:
             return self.exactly(generations, cut_off=True)
