@@ -7,7 +7,7 @@ import base64
 import hashlib
 import json
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -46,11 +46,20 @@ class LoginProvider:
     """Whether a person types a name into its page; else it knows who that is."""
     key: tuple[str, str] = ("rsa", "RS256")
     """Name of the key that signs, and the algorithm."""
+    offers_refresh: bool = False
+    """Whether it gives refresh tokens, of which each is taken once."""
+    refresh_answer: dict[str, Any] | None = None
+    """Answer to a refresh token in place of its own."""
+    over: set[str] = field(default_factory=set)
+    """Its own sessions (`sid`) that have ended: their refresh tokens are refused."""
     redeemed: list[dict[str, str]] = field(default_factory=list)
-    """Forms with which codes were redeemed."""
+    """Forms with which codes and refresh tokens were redeemed."""
     ended: list[dict[str, str]] = field(default_factory=list)
     """Parameters of sign-outs."""
     _codes: dict[str, dict[str, str]] = field(default_factory=dict)
+    _refresh_tokens: dict[str, dict[str, str]] = field(default_factory=dict)
+    _taken: dict[str, str] = field(default_factory=dict)
+    """Refresh tokens that were taken, with the `sid` of which all end where one comes again (RFC 9700, 4.14)."""
 
     def prepare(self) -> None:
         """Answer at every endpoint, and say so in the metadata."""
@@ -62,7 +71,7 @@ class LoginProvider:
             "registration_endpoint": f"{url}/register",
             "response_types_supported": ["code"],
             "code_challenge_methods_supported": ["S256"],
-            "grant_types_supported": ["authorization_code"],
+            "grant_types_supported": ["authorization_code", "refresh_token"],
             "token_endpoint_auth_methods_supported": ["client_secret_basic", "none"],
         }
         metadata = {"issuer": url, "jwks_uri": f"{url}/keys", **self.issuer.discovery}
@@ -100,19 +109,42 @@ class LoginProvider:
         self.redeemed.append(asked.fields)
         if self.token_status != 200 or self.token_body is not None:
             return Told(self.token_body or b"{}", self.token_status)
-        begun = self._codes.pop(asked.fields.get("code", ""), None)  # a code is taken once
-        if begun is None or not self._is_meant(asked, begun):
+        is_refresh = asked.fields.get("grant_type") == "refresh_token"
+        begun = self._refreshed(asked) if is_refresh else self._codes.pop(asked.fields.get("code", ""), None)
+        if begun is None or not (is_refresh or self._is_meant(asked, begun)):  # a code is taken once
             return Told(b'{"error": "invalid_grant"}', 400)
         if asked.fields["client_id"] == CLIENT and self.secret is not None and not self._shows_secret(asked):
             return Told(b'{"error": "invalid_client"}', 401)
-        claims = {"aud": begun["client_id"], "nonce": begun.get("nonce"), **self.claims}
+        begun.setdefault("sid", str(self.claims.get("sid")))
+        nonce = None if is_refresh else begun.get("nonce")
+        claims = {"aud": begun["client_id"], "nonce": nonce, **self.claims}
         resource = "elsewhere" if self.ignores_resource else asked.fields.get("resource", "nothing")
         access = self.issuer.token(*self.key, **{**self.claims, "aud": resource})
         answer = {"access_token": access, "token_type": "Bearer", "expires_in": 300}
         if "openid" in begun.get("scope", ""):
             own = self.issuer.token(*self.key, **claims)
             answer["id_token"] = own if self.id_token is None else self.id_token
-        return Told(json.dumps(answer).encode())
+        if self.offers_refresh and begun["client_id"] == CLIENT:
+            token = secrets.token_urlsafe(16)
+            answer["refresh_token"], self._refresh_tokens[token] = token, begun
+        is_own = self.refresh_answer is None or not is_refresh
+        return Told(json.dumps(answer if is_own else self.refresh_answer).encode())
+
+    def _refreshed(self, asked: Asked) -> dict[str, str] | None:
+        token = asked.fields.get("refresh_token", "")
+        if token in self._taken:
+            self.over.add(self._taken[token])
+        begun = self._refresh_tokens.pop(token, None)
+        if begun is None or begun["sid"] in self.over or begun["client_id"] != asked.fields.get("client_id"):
+            return None
+        self._taken[token] = begun["sid"]
+        return begun
+
+    def logout_token(self, headers: Mapping[str, Any] = {"typ": "logout+jwt"}, /, **changed: Any) -> str:
+        """Return a logout token of OpenID Connect Back-Channel Logout 1.0."""
+        events: dict[str, Any] = {"http://schemas.openid.net/event/backchannel-logout": {}}
+        told = {"aud": CLIENT, "jti": secrets.token_urlsafe(8), "events": events, **changed}
+        return self.issuer.token(*self.key, headers, **told)
 
     def _is_meant(self, asked: Asked, begun: dict[str, str]) -> bool:
         challenge = hashlib.sha256(asked.fields.get("code_verifier", "").encode()).digest()

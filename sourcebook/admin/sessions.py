@@ -42,14 +42,15 @@ def begin_session_of_person(
         issuer: who has said it: the session opens nothing where another one is asked.
         lasts: time after which it ends, however much it is used.
     """
-    told = {"issuer": issuer, "person": person.name, "principals": sorted(person.principals)}
+    told: dict[str, Any] = {"issuer": issuer, "person": person.name, "principals": sorted(person.principals)}
+    told |= {"subject": person.subject, "provider_session": person.session}
     return _begin(connection, browser, {**told, "lasts": lasts.total_seconds()})
 
 
 def _begin(connection: Connection, browser: str, whose: Mapping[str, Any]) -> str:
     token = secrets.token_urlsafe(32)
     shown = "".join(each for each in browser[:_LONGEST_BROWSER] if each.isprintable())
-    nobody = dict.fromkeys(("key", "issuer", "person", "principals", "lasts"))
+    nobody = dict.fromkeys(("key", "issuer", "person", "principals", "lasts", "subject", "provider_session"))
     values = {**_TIMES, **nobody, **whose, "sha256": sha256_of(token), "browser": shown}
     connection.execute(queries["begin_session"], values)
     return token

@@ -94,3 +94,21 @@ class Person:
     """Name that is shown."""
     principals: frozenset[str]
     """The person, its groups, and `everyone`."""
+    subject: str = ""
+    """`sub` of the ID token; empty where a session has none."""
+    session: str | None = None
+    """`sid` of the ID token: the session at the issuer; None where it has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderLogout:
+    """Sessions that an issuer has ended, by a logout token (OpenID Connect Back-Channel Logout 1.0)."""
+
+    subject: str | None
+    """Person whose sessions have ended; None where `session` alone says it."""
+    session: str | None
+    """Session at the issuer; None for all of the person."""
+    number: str
+    """`jti` of the token."""
+    ends_at: float
+    """When the token expires, in seconds since 1970."""

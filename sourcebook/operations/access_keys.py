@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sourcebook.admin.audit import AuditEvent
-    from sourcebook.contract.access import AccessKey, PageSession, Person
+    from sourcebook.admin.provider_sessions import Renewal
+    from sourcebook.contract.access import AccessKey, PageSession, Person, ProviderLogout
     from sourcebook.model.access import OnBehalf, Scope
     from sourcebook.operations.opened import Opened
 
@@ -174,6 +175,32 @@ def person_of_session(knowledge: Opened, token: str, issuer: str) -> Person | No
 
     with knowledge.database.short_connection() as connection:
         return person_of_session(connection, token, issuer)
+
+
+def keep_refresh_token(knowledge: Opened, token: str, person: Person, refresh_token: str, every: timedelta) -> None:
+    """Renew the session of a person with a refresh token from now on; see `sourcebook.admin.provider_sessions`."""
+    from sourcebook.admin.provider_sessions import keep_refresh_token
+
+    with knowledge.database.connection() as connection:
+        keep_refresh_token(connection, token, person, refresh_token, every)
+
+
+def renew_session(
+    knowledge: Opened, token: str, issuer: str, every: timedelta, ask: Callable[[Person, str], Renewal]
+) -> None:
+    """Ask the issuer again who the person of a session is, where it is time; end a session that it refuses."""
+    from sourcebook.admin.provider_sessions import renew
+
+    with knowledge.database.connection() as connection:
+        renew(connection, token, issuer, every, ask)
+
+
+def end_by_provider(knowledge: Opened, issuer: str, logout: ProviderLogout) -> bool:
+    """End the sessions that an issuer has ended; return whether its logout token is taken for the first time."""
+    from sourcebook.admin.provider_sessions import end_by_provider
+
+    with knowledge.database.connection() as connection:
+        return end_by_provider(connection, issuer, logout)
 
 
 def key_of_session(knowledge: Opened, token: str) -> AccessKey | None:

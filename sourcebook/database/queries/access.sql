@@ -58,9 +58,9 @@ WITH over AS (
     WHERE used_at < now() - make_interval(secs => %(unused)s) OR began_at < now() - make_interval(secs => %(longest)s)
        OR ends_at < now()
 )
-INSERT INTO page_session (key_id, sha256, browser, issuer, person, principals, ends_at)
+INSERT INTO page_session (key_id, sha256, browser, issuer, person, principals, ends_at, subject, provider_session)
 VALUES (%(key)s, %(sha256)s, %(browser)s, %(issuer)s, %(person)s, %(principals)s,
-        now() + make_interval(secs => %(lasts)s::float8));
+        now() + make_interval(secs => %(lasts)s::float8), %(subject)s, %(provider_session)s);
 
 -- name: living_session
 -- Return the key with which a browser was signed in, and the session; unless either has ended.
@@ -77,6 +77,43 @@ SELECT id AS session, used_at AS session_used_at, person, principals
 FROM page_session
 WHERE sha256 = %(sha256)s AND issuer = %(issuer)s AND ends_at > now()
   AND used_at > now() - make_interval(secs => %(unused)s);
+
+-- name: keep_refresh_token
+-- Keep what a session is renewed with, and who the issuer says that its person is now.
+UPDATE page_session
+SET refresh_token = %(refresh_token)s, renew_at = now() + make_interval(secs => %(seconds)s), renewed_at = now(),
+    person = %(person)s, principals = %(principals)s
+WHERE sha256 = %(sha256)s;
+
+-- name: session_to_renew
+-- Return a session whose issuer is to be asked again, and hold it: others wait for the answer.
+SELECT person, principals, subject, provider_session, refresh_token FROM page_session
+WHERE sha256 = %(sha256)s AND issuer = %(issuer)s AND renew_at <= now() AND ends_at > now()
+  AND used_at > now() - make_interval(secs => %(unused)s)
+FOR UPDATE;
+
+-- name: renew_later
+-- Ask the issuer of a session again later; end the session where it has not answered for long.
+WITH later AS (
+    UPDATE page_session SET renew_at = now() + make_interval(secs => %(pause)s)
+    WHERE sha256 = %(sha256)s AND renewed_at > now() - make_interval(secs => %(longest)s)
+    RETURNING id
+)
+DELETE FROM page_session WHERE sha256 = %(sha256)s AND NOT EXISTS (SELECT FROM later);
+
+-- name: use_logout_token
+-- Record a logout token, and forget those that have expired; no row where it was taken before.
+WITH over AS (DELETE FROM used_logout_token WHERE ends_at < now())
+INSERT INTO used_logout_token (sha256, ends_at) VALUES (%(sha256)s, to_timestamp(%(ends_at)s))
+ON CONFLICT DO NOTHING RETURNING true;
+
+-- name: end_sessions_of_provider
+-- End the sessions that an issuer has begun for a subject, or in one of its sessions, and return whose they were.
+DELETE FROM page_session
+WHERE issuer = %(issuer)s AND (%(subject)s::text IS NULL OR subject = %(subject)s)
+  AND (%(session)s::text IS NULL OR provider_session = %(session)s
+       OR (provider_session IS NULL AND %(subject)s::text IS NOT NULL))
+RETURNING person;
 
 -- name: record_use_of_session
 -- Record the use of a session once a minute.

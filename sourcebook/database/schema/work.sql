@@ -124,7 +124,17 @@ CREATE TABLE page_session (
     person text,                       -- name that is shown
     principals text[],                 -- the person and its groups, as at signing in
     ends_at timestamptz,
+    subject text,                      -- `sub` of the ID token
+    provider_session text,             -- its `sid`; null where it has none
+    refresh_token bytea,               -- encrypted with the browser's token, which is not kept; null: the issuer is not asked again
+    renew_at timestamptz,              -- when the issuer is asked again
+    renewed_at timestamptz,            -- when it has last said who the person is
     CHECK (num_nulls(issuer, person, principals, ends_at) = CASE WHEN key_id IS NULL THEN 0 ELSE 4 END)
+);
+-- Logout tokens of issuers that were taken: each is taken once.
+CREATE TABLE used_logout_token (
+    sha256 bytea PRIMARY KEY,          -- of the issuer and its `jti`
+    ends_at timestamptz NOT NULL       -- when it expires
 );
 
 -- What was changed through a key, the command or a page, by whom and when. Rows outlive the keys.

@@ -4,11 +4,13 @@ import base64
 import logging
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from threading import Lock
 from typing import Any, Final
 from urllib.parse import quote_plus, urlencode, urlsplit
 
-from sourcebook.contract.access import Person
+from sourcebook.admin.provider_sessions import Renewal
+from sourcebook.contract.access import Person, ProviderLogout
 from sourcebook.providers.failures import RequestFailedError, invalid
 from sourcebook.server.identity.attempts import Attempt
 from sourcebook.server.identity.guarded_urls import is_guarded_url
@@ -16,7 +18,7 @@ from sourcebook.server.identity.issuer_requests import RefusedError, post_form
 from sourcebook.server.identity.sign_in_settings import SECRET_VARIABLE, SignInSettings
 from sourcebook.server.identity.signing_keys import FRESH, PAUSE, SECONDS, discovered
 from sourcebook.server.identity.token_settings import TokenSettings
-from sourcebook.server.identity.tokens import Tokens
+from sourcebook.server.identity.tokens import LONGEST, Tokens
 from sourcebook.server.problems import IssuerError, TokenError
 
 _log = logging.getLogger(__name__)
@@ -70,18 +72,22 @@ class Provider:
         }
         return _with(self._discovered()["authorization_endpoint"], asked)
 
-    def person_for(self, code: str, attempt: Attempt) -> Person:
-        """Return who has signed in, by the code with which a browser came back.
+    def person_for(self, code: str, attempt: Attempt) -> tuple[Person, str | None]:
+        """Return who has signed in, by the code with which a browser came back; and a refresh token, if there is one.
 
         Raises:
             TokenError: the provider does not take the code, or its ID token is not for this sign-in.
             IssuerError: the provider does not answer.
         """
-        told = self._discovered()
-        fields, headers = self._redemption(told, code, attempt)
+        redeemed = {
+            "grant_type": "authorization_code",
+            "code": code,
+            "redirect_uri": self.sign_in.return_url,
+            "code_verifier": attempt.verifier,
+        }
         try:
-            answer = post_form(told["token_endpoint"], fields, headers, time.monotonic() + SECONDS)
-            token = answer.get("id_token") if isinstance(answer, dict) else None
+            answer = self._asked(redeemed)
+            token = answer.get("id_token")
             if not isinstance(token, str):
                 raise invalid("it has no ID token: is openid in the scope")
         except RefusedError as error:
@@ -92,20 +98,52 @@ class Provider:
             raise TokenError("the provider does not take the code: it may have been used, or be too old") from None
         except RequestFailedError as error:
             raise self._unavailable(error) from None
-        return self._tokens.person_of(token, self.sign_in.client_id, attempt.nonce)
+        return self._tokens.person_of(token, self.sign_in.client_id, attempt.nonce), _refresh_token(answer)
 
-    def _redemption(
-        self, told: Mapping[str, Any], code: str, attempt: Attempt
+    def renewed(self, before: Person, refresh_token: str) -> Renewal:
+        """Return who a person is now, by a refresh token (OpenID Connect Core 1.0, 12.2), and the next one.
+
+        Without an ID token in the answer the person is as before. An answer about somebody else is a refusal.
+        """
+        try:
+            answer = self._asked({"grant_type": "refresh_token", "refresh_token": refresh_token})
+            token = answer.get("id_token")
+            if token is not None and not isinstance(token, str):
+                raise invalid("its ID token is no text")
+            now = before if token is None else self._tokens.person_of(token, self.sign_in.client_id, None)
+        except (RefusedError, TokenError) as error:
+            _log.info("%s ends a session: %s", self.settings.issuer, error)
+            return "refused"
+        except (RequestFailedError, IssuerError) as error:
+            _log.warning("%s does not renew a session now: %s", self.settings.issuer, error)
+            return "unavailable"
+        if now.subject != before.subject:
+            _log.warning("%s has renewed a session for another person, which ends", self.settings.issuer)
+            return "refused"
+        return replace(now, session=before.session), _refresh_token(answer) or refresh_token
+
+    def logout_for(self, token: str) -> ProviderLogout:
+        """Return which sessions the provider has ended, by its logout token; see `Tokens.logout_of`."""
+        return self._tokens.logout_of(token, self.sign_in.client_id)
+
+    def _asked(self, fields: Mapping[str, str]) -> Mapping[str, Any]:
+        """Return the tokens that answer a form.
+
+        Raises:
+            RequestFailedError: the provider refuses it, or does not answer.
+            IssuerError: the provider does not tell where it takes it.
+        """
+        told = self._discovered()
+        form, headers = self._authenticated(told, fields)
+        answer = post_form(told["token_endpoint"], form, headers, time.monotonic() + SECONDS)
+        return answer if isinstance(answer, dict) else {}
+
+    def _authenticated(
+        self, told: Mapping[str, Any], asked: Mapping[str, str]
     ) -> tuple[Mapping[str, str], Mapping[str, str]]:
-        """Return the form and the headers that ask for the tokens of a code."""
+        """Return a form and the headers with which the page shows who it is."""
         client, secret = self.sign_in.client_id, self.sign_in.secret
-        fields = {
-            "grant_type": "authorization_code",
-            "code": code,
-            "redirect_uri": self.sign_in.return_url,
-            "code_verifier": attempt.verifier,
-            "client_id": client,
-        }
+        fields = {**asked, "client_id": client}
         if secret is None:
             return fields, {}
         if "client_secret_basic" not in _ways(told):
@@ -147,6 +185,11 @@ def _complete(told: Mapping[str, Any]) -> Mapping[str, Any]:
     if missing:
         raise invalid(f"its discovery names no https URL as {' and '.join(missing)}")
     return told
+
+
+def _refresh_token(answer: Mapping[str, Any]) -> str | None:
+    token = answer.get("refresh_token")
+    return token if isinstance(token, str) and 0 < len(token) <= LONGEST else None
 
 
 def _ways(told: Mapping[str, Any]) -> list[Any]:

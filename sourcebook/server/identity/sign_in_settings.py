@@ -16,6 +16,8 @@ SECRET_VARIABLE: Final = "SOURCEBOOK_CLIENT_SECRET"  # noqa: S105 - the name of 
 """Variable with the secret that the issuer has given to the page; without it the page is a public client."""
 RETURN_PATH: Final = "/sign-in/return"
 """Path of the page to which the issuer sends a browser back."""
+LOGOUT_PATH: Final = "/sign-in/back-channel-logout"
+"""Path of the page at which the issuer says that it has ended sessions."""
 Claim = Annotated[str, Field(min_length=1, max_length=200)]
 
 
@@ -43,6 +45,11 @@ class SignInSettings(Settings):
     )
     lasts: Annotated[Duration, Field(le=LONGEST)] = Field(
         default=timedelta(hours=8), description="a duration up to 7d, after which a person signs in again"
+    )
+
+    refresh: Annotated[Duration, Field(ge=timedelta(seconds=30), le=LONGEST)] | None = Field(
+        default=None,
+        description="a duration such as 15m, after which the issuer is asked again who a person is, by refresh tokens",
     )
 
     @field_validator("scope")

@@ -4,21 +4,22 @@ from typing import Annotated, Final
 
 from fastapi import APIRouter, Query, Request
 from starlette.exceptions import HTTPException
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from sourcebook.operations import access_keys
 from sourcebook.server.access import WholeKnowledge
 from sourcebook.server.identity.attempts import Attempt
 from sourcebook.server.identity.provider import Provider
-from sourcebook.server.identity.sign_in_settings import RETURN_PATH
+from sourcebook.server.identity.sign_in_settings import LOGOUT_PATH, RETURN_PATH
 from sourcebook.server.page.forms import own_address
 from sourcebook.server.page.sign_in import LONGEST_ADDRESS, asks_to_sign_in, led_to
 from sourcebook.server.page.translation import gettext
-from sourcebook.server.page.visitors import SESSION_COOKIE, keep
+from sourcebook.server.page.visitors import SESSION_COOKIE, Fields, keep
 from sourcebook.server.problems import IssuerError, TokenError
 
 router = APIRouter(include_in_schema=False)
 _COOKIE: Final = "sourcebook_sign_in"
+_UNKEPT: Final = {"Cache-Control": "no-store"}
 _SECONDS: Final = 600
 """Seconds in which a browser may come back."""
 _LONGEST: Final = 4_000
@@ -69,7 +70,7 @@ def come_back(
         said %= {"name": provider.name}
         return _over(asks_to_sign_in(request, target, 401, said))
     try:
-        person = provider.person_for(code, attempt)
+        person, refresh_token = provider.person_for(code, attempt)
     except TokenError as failure:
         return _over(asks_to_sign_in(request, target, 401, f"{_sentence(failure)} {gettext('Sign in again.')}"))
     except IssuerError as failure:
@@ -82,10 +83,31 @@ def come_back(
         issuer=provider.settings.issuer,
         lasts=provider.sign_in.lasts,
     )
+    if provider.sign_in.refresh is not None and refresh_token is not None:
+        access_keys.keep_refresh_token(knowledge, token, person, refresh_token, provider.sign_in.refresh)
     response = led_to(request, target)
     seconds = int(provider.sign_in.lasts.total_seconds())
     keep(response, request, SESSION_COOKIE, token, seconds, is_secure=_is_secure(provider))
     return _over(response)
+
+
+@router.post(LOGOUT_PATH)
+def log_out(request: Request, fields: Fields, knowledge: WholeKnowledge) -> Response:
+    """End the sessions that the provider has ended (OpenID Connect Back-Channel Logout 1.0)."""
+    provider = _provider(request)
+    try:
+        logout = provider.logout_for(fields.get("logout_token", ""))
+    except TokenError as error:
+        return _refused(str(error))
+    except IssuerError as error:
+        return JSONResponse({"error": "temporarily_unavailable"}, 503, {**_UNKEPT, "Retry-After": str(error.seconds)})
+    if not access_keys.end_by_provider(knowledge, provider.settings.issuer, logout):
+        return _refused("the token is not valid: it was taken before")
+    return Response(status_code=200, headers=_UNKEPT)
+
+
+def _refused(reason: str) -> Response:
+    return JSONResponse({"error": "invalid_request", "error_description": reason}, 400, _UNKEPT)
 
 
 def _provider(request: Request) -> Provider:

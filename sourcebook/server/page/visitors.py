@@ -17,7 +17,7 @@ from sourcebook.errors import QueryError, SourcebookError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.access import Grant
 from sourcebook.model.acting import act_as
-from sourcebook.operations.access_keys import key_of_session, person_of_session
+from sourcebook.operations.access_keys import key_of_session, person_of_session, renew_session
 from sourcebook.server.access import grant_of, knowledge_of
 from sourcebook.server.identity.askers import knowledge_of_route
 from sourcebook.server.identity.on_behalf import refuse_header, spoken_grant
@@ -68,7 +68,10 @@ def _person_of(request: Request, sent: str) -> Grant | None:
     provider: Provider | None = request.app.state.provider
     if provider is None:
         return None
-    person = person_of_session(knowledge_of(request), sent, provider.settings.issuer)
+    issuer, every = provider.settings.issuer, provider.sign_in.refresh
+    if every is not None:
+        renew_session(knowledge_of(request), sent, issuer, every, provider.renewed)
+    person = person_of_session(knowledge_of(request), sent, issuer)
     if person is None:
         return None
     refuse_header(request.headers)
