@@ -103,8 +103,8 @@ class FilesSource(SourcePermissions):
         'such lists, of which the first that fits a path decides, such as {"hr/**": [group:hr], "**": [everyone]}; or '
         "posix: owner, group, mode and ACL of each file; unset: as the collection says",
     )
-    """Principals who [see the documents](who-may-see-what.md#say-who-sees-a-document), or `posix`: [the permissions of each
-    file](file-permissions.md)."""
+    """Principals who [see the documents](who-may-see-what.md#say-who-sees-a-document), or `posix`: [the permissions of
+    each file](file-permissions.md)."""
     root: Text = Field(description="a folder, relative to this file, or a URL such as s3://bucket/folder")
     """Folder, or single file, that is read; or any [fsspec](https://filesystem-spec.readthedocs.io) URL: see [object
     stores](object-stores.md)."""

@@ -54,8 +54,8 @@ class Permissions(Settings):
         'such lists, of which the first that fits a path decides, such as {"hr/**": [group:hr], "**": [everyone]}; '
         "unset: everyone",
     )
-    """Principals who [see the documents](who-may-see-what.md#say-who-sees-a-document) of the source; of a collection those
-    of [uploads](uploads.md#who-sees-them) and of sources that name none."""
+    """Principals who [see the documents](who-may-see-what.md#say-who-sees-a-document) of the source; of a collection
+    those of [uploads](uploads.md#who-sees-them) and of sources that name none."""
     denied: Principals = Field(
         default=(), description="a list of principals such as [user:eve@example.org], who see none of the documents"
     )

@@ -38,8 +38,8 @@ class RedactionSettings(Settings):
     categories: tuple[Annotated[str, AfterValidator(_category)], ...] = Field(
         default=DEFAULT_CATEGORIES, description="a list such as [email, phone, card, token]"
     )
-    """[Categories](redaction-categories.md#categories) that are redacted; unset: all but `private_ip`, `internal_url` and `name`,
-    with `at: models` all but `name`."""
+    """[Categories](redaction-categories.md#categories) that are redacted; unset: all but `private_ip`, `internal_url`
+    and `name`, with `at: models` all but `name`."""
     patterns: FilePath = Field(
         default=None, description="a YAML file of labels and patterns of RE2, such as EMPLOYEE: 'E-[0-9]{6}'"
     )

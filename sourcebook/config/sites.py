@@ -148,8 +148,8 @@ class PolitenessSettings(Settings):
         default=timedelta(minutes=1),
         description="a duration such as 30s or 5m: a site whose robots.txt asks for a longer Crawl-delay is postponed",
     )
-    """Longest Crawl-delay of robots.txt that is kept: a host that asks for more is [postponed](site-access.md#politeness) by
-    `refresh`, at most a day."""
+    """Longest Crawl-delay of robots.txt that is kept: a host that asks for more is
+    [postponed](site-access.md#politeness) by `refresh`, at most a day."""
 
 
 class SiteSource(SourcePermissions):
@@ -209,7 +209,8 @@ class SiteSource(SourcePermissions):
     browser: BrowserSettings | None = Field(
         default=None, description='a mapping such as {wait_for: "main article", scroll: true, locale: de-DE}'
     )
-    """Steps of the browser on a page before it is read: see [sites](site-browser.md#what-the-browser-does-on-a-page)."""
+    """Steps of the browser on a page before it is read: see
+    [sites](site-browser.md#what-the-browser-does-on-a-page)."""
     refresh: Duration = Field(default=timedelta(days=1), description="a duration such as 30m, 12h, 1d or 1w")
     """Interval between the end of a crawl and the next one, at most ten years."""
     politeness: PolitenessSettings = Field(

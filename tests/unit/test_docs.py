@@ -123,9 +123,7 @@ def test_every_option_of_a_search_is_in_the_docs() -> None:
 
 def test_every_setting_of_fusion_and_reranking_is_in_the_docs() -> None:
     """docs/ranking.md and docs/reranking.md have a row for each of them, with the default that holds."""
-    assert _told(_section("ranking.md", "Fusion")) == {
-        field.name: field.default for field in fields(Fusion)
-    }
+    assert _told(_section("ranking.md", "Fusion")) == {field.name: field.default for field in fields(Fusion)}
     assert _told(_section("reranking.md", "Reranking")) == {
         field.name: field.default for field in fields(Reranking) if field.name != "model"
     }
@@ -153,7 +151,8 @@ def test_queries_in_the_docs_are_understood_as_told() -> None:
 
 
 @pytest.mark.parametrize(
-    "page", ["searching.md", "reranking.md", "search-service.md", "filters.md", "evaluation.md", "bakeoff.md", "python.md"]
+    "page",
+    ["searching.md", "reranking.md", "search-service.md", "filters.md", "evaluation.md", "bakeoff.md", "python.md"],
 )
 def test_examples_ask_for_what_there_is(page: str) -> None:
     """Every Python example of the pages imports what there is and takes options that there are."""
