@@ -89,8 +89,8 @@ def _names_in_the_ui() -> Iterator[str]:
 
 
 def test_everything_in_the_ui_is_in_the_docs() -> None:
-    """docs/pipeline.md names each asset, check, sensor, schedule and key of the run configuration."""
-    text = _read("pipeline.md")
+    """docs/assets.md names each asset, check, sensor, schedule and key of the run configuration."""
+    text = _read("assets.md")
     assert sorted(name for name in _names_in_the_ui() if f"`{name}`" not in text) == []
 
 
