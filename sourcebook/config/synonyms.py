@@ -46,7 +46,7 @@ class SynonymSettings(Settings):
         description="true or false: whether abbreviations that the documents explain count, as in "
         "General Data Protection Regulation (GDPR)",
     )
-    """Whether [abbreviations](query-language.md#abbreviations-and-synonyms) that the documents explain count."""
+    """Whether [abbreviations](languages.md#abbreviations-and-synonyms) that the documents explain count."""
     groups: tuple[Group, ...] = Field(
         default=(),
         max_length=_MOST_GROUPS,

@@ -25,8 +25,10 @@ PAGES: Final = (
     "server-processes.md",
     "server.md",
     "source-empties.md",
+    "uploads.md",
     "who-asks.md",
     "who-may-see-what.md",
+    "work.md",
 )
 """Pages that begin in an empty folder and need nothing else."""
 PREPARED: Final = ("claude-code.md", "confluence.md")

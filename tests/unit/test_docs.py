@@ -89,8 +89,8 @@ def _names_in_the_ui() -> Iterator[str]:
 
 
 def test_everything_in_the_ui_is_in_the_docs() -> None:
-    """docs/pipeline.md names each asset, check, sensor, schedule and key of the run configuration."""
-    text = _read("pipeline.md")
+    """docs/assets.md names each asset, check, sensor, schedule and key of the run configuration."""
+    text = _read("assets.md")
     assert sorted(name for name in _names_in_the_ui() if f"`{name}`" not in text) == []
 
 
@@ -113,8 +113,8 @@ def test_every_field_of_a_result_is_in_the_docs() -> None:
 
 
 def test_every_option_of_a_search_is_in_the_docs() -> None:
-    """docs/searching.md has a row for each option of a search, with the default that holds."""
-    rows = re.findall(r"^\| `(\w+)` \|([^|]*)\|", _section("searching.md", "Options of a search"), flags=re.MULTILINE)
+    """docs/search-options.md has a row for each option of a search, with the default that holds."""
+    rows = re.findall(r"^\| `(\w+)` \|([^|]*)\|", _section("search-options.md", "Options of a search"), flags=re.MULTILINE)
     assert sorted(name for name, _ in rows) == sorted(SEARCH)
     told = {name: ast.literal_eval(value.strip("` ")) for name, value in rows if "`" in value}
     assert told == {name: SEARCH[name].default for name in told}
@@ -130,8 +130,8 @@ def test_every_setting_of_fusion_and_reranking_is_in_the_docs() -> None:
 
 
 def test_the_limits_of_a_search_are_in_the_docs() -> None:
-    """docs/searching.md gives the limits that hold."""
-    numbers = re.findall(r"([\d,]+) \|$", _section("searching.md", "Limits"), flags=re.MULTILINE)
+    """docs/search-options.md gives the limits that hold."""
+    numbers = re.findall(r"([\d,]+) \|$", _section("search-options.md", "Limits"), flags=re.MULTILINE)
     limits = [MOST_CHARACTERS, MOST_RESULTS, LARGEST_OFFSET, MOST_NEIGHBOURS, DEEPEST, MOST_RERANKED]
     assert [int(number.replace(",", "")) for number in numbers] == limits
 
