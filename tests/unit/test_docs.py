@@ -278,7 +278,9 @@ def test_every_field_of_a_result_is_in_the_docs() -> None:
 
 def test_every_option_of_a_search_is_in_the_docs() -> None:
     """docs/search-options.md has a row for each option of a search, with the default that holds."""
-    rows = re.findall(r"^\| `(\w+)` \|([^|]*)\|", _section("search-options.md", "Options of a search"), flags=re.MULTILINE)
+    rows = re.findall(
+        r"^\| `(\w+)` \|([^|]*)\|", _section("search-options.md", "Options of a search"), flags=re.MULTILINE
+    )
     assert sorted(name for name, _ in rows) == sorted(SEARCH)
     told = {name: ast.literal_eval(value.strip("` ")) for name, value in rows if "`" in value}
     assert told == {name: SEARCH[name].default for name in told}
@@ -287,9 +289,7 @@ def test_every_option_of_a_search_is_in_the_docs() -> None:
 
 def test_every_setting_of_fusion_and_reranking_is_in_the_docs() -> None:
     """docs/ranking.md and docs/reranking.md have a row for each of them, with the default that holds."""
-    assert _told(_section("ranking.md", "Fusion")) == {
-        field.name: field.default for field in fields(Fusion)
-    }
+    assert _told(_section("ranking.md", "Fusion")) == {field.name: field.default for field in fields(Fusion)}
     assert _told(_section("reranking.md", "Reranking")) == {
         field.name: field.default for field in fields(Reranking) if field.name != "model"
     }
@@ -329,7 +329,8 @@ def test_every_method_of_the_knowledge_base_is_in_the_docs() -> None:
 
 
 @pytest.mark.parametrize(
-    "page", ["searching.md", "reranking.md", "search-service.md", "filters.md", "evaluation.md", "bakeoff.md", "python.md"]
+    "page",
+    ["searching.md", "reranking.md", "search-service.md", "filters.md", "evaluation.md", "bakeoff.md", "python.md"],
 )
 def test_examples_ask_for_what_there_is(page: str) -> None:
     """Every Python example of the pages imports what there is and takes options that there are."""
@@ -377,5 +378,30 @@ def test_every_link_in_the_documentation_leads_somewhere() -> None:
         for page in [*CHECKOUT.glob("*.md"), *DOCS.rglob("*.md")]
         for link in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text(encoding="utf-8"))
         if not (page.parent / link).exists()
+    ]
+    assert broken == []
+
+
+def _anchor(heading: str) -> str:
+    """Return the anchor that GitHub gives a heading."""
+    shown = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).strip().lower()
+    return re.sub(r"[^\w\- ]", "", shown).replace(" ", "-")
+
+
+def test_every_anchor_of_a_link_is_a_heading() -> None:
+    """What stands behind the # of a link to a page is a heading of that page."""
+    texts = {
+        page.resolve(): re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+        for page in [*CHECKOUT.glob("*.md"), *DOCS.rglob("*.md")]
+    }
+    headings = {
+        page: {_anchor(each) for each in re.findall(r"^#+ (.+)$", text, re.MULTILINE)} for page, text in texts.items()
+    }
+    broken = [
+        (page.name, link)
+        for page, text in texts.items()
+        for link in re.findall(r"\]\((?!https?:)([^)\s]*#[^)\s]+)\)", text)
+        for target in [(page.parent / link.partition("#")[0]).resolve() if link[0] != "#" else page]
+        if target in headings and link.partition("#")[2] not in headings[target]
     ]
     assert broken == []
