@@ -56,7 +56,7 @@ def run(bench: Bench) -> list[Row]:
         counts = library.ingest().counts
     say(f"  {counts['documents']['added']} pages, {counts['chunks']['added']} passages")
     with library.knowledge() as knowledge:
-        asked = [(question, knowledge.search(question.text, COLLECTION).results) for question in read_questions()]
+        asked = [(question, list(knowledge.search(question.text, COLLECTION).results)) for question in read_questions()]
     bench.drop(library)
     return list(_rows(asked))
 
