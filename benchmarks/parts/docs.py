@@ -17,6 +17,9 @@ from sourcebook.contract.search_results import SearchResult
 
 QUESTIONS: Final = Path(__file__).parents[1] / "corpora" / "docs_questions.tsv"
 _SITE: Final = {"exclude": ["/decisions/**"], "politeness": {"requests_per_second": "unlimited", "concurrency": 8}}
+_FOR_PROGRAMS: Final = ("rest.html", "python.html", "mcp-tools.html")
+_BOOST: Final = 0.25
+"""Boost of the references for programs: most people ask about the product, and these name everything once more."""
 _BAR: Final = 0.9
 
 
@@ -56,6 +59,8 @@ def run(bench: Bench) -> list[Row]:
         counts = library.ingest().counts
     say(f"  {counts['documents']['added']} pages, {counts['chunks']['added']} passages")
     with library.knowledge() as knowledge:
+        for page in _FOR_PROGRAMS:
+            knowledge.curate_document(page, boost=_BOOST, reason="for programs")
         asked = [(question, list(knowledge.search(question.text, COLLECTION).results)) for question in read_questions()]
     bench.drop(library)
     return list(_rows(asked))
