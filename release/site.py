@@ -23,6 +23,7 @@ SITE: Final = CHECKOUT / "build" / "site"
 WIDGET: Final = '<script src="{server}/widget.js" data-key="{key}" defer></script>'
 _LINK: Final = re.compile(r"(?<!!)\[([^\]]*)\]\((?!https?:|#)([^)#\s]+)(#[^)\s]*)?\)")
 _FENCE: Final = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
+_CODE: Final = re.compile(r"`[^`\n]+`")
 _PARTS: Final = "parts"
 """Folder of docs/ whose texts are in the references."""
 
@@ -65,7 +66,9 @@ def build_site(site: Path, server: str = "", key: str = "", url: str = "", *, do
             text=True,
         )
         if made.returncode:
-            raise ReleaseError(re.sub(r"\x1b\[[0-9;]*m|^Traceback.*", "", made.stdout + made.stderr, flags=re.DOTALL))
+            raise ReleaseError(
+                re.sub(r"\x1b\[[0-9;]*m|^Traceback.*", "", made.stdout + made.stderr, flags=re.DOTALL | re.MULTILINE)
+            )
         for page in (work / "site").rglob("*.html"):
             page.write_text(with_widget(page.read_text(encoding="utf-8"), server, key), encoding="utf-8")
         shutil.copytree(work / "docs", work / "site", dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.png"))
@@ -99,12 +102,19 @@ def with_widget(page: str, server: str, key: str) -> str:
 
 
 def _within(text: str, page: Path, docs: Path) -> str:
-    """Return a page whose links out of docs/ are words alone."""
+    """Return a page whose links out of docs/ are words alone, and whose code in tables has no escaped bars.
+
+    GitHub needs them, and the site's Markdown would show the backslash.
+    """
 
     def kept(link: re.Match[str]) -> str:
         return link[0] if (page.parent / link[2]).resolve().is_relative_to(docs.resolve()) else link[1]
 
-    return "".join(part if part.startswith("```") else _LINK.sub(kept, part) for part in _FENCE.split(text))
+    def changed(part: str) -> str:
+        bars = _CODE.sub(lambda code: code[0].replace("\\|", "|"), part)
+        return _LINK.sub(kept, bars)
+
+    return "".join(part if part.startswith("```") else changed(part) for part in _FENCE.split(text))
 
 
 def _write_settings(path: Path, sections: dict[str, dict[str, str]]) -> None:
