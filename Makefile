@@ -27,6 +27,7 @@ $(STAMP): pyproject.toml constraints.txt hashes.txt .ci/install | python
 	@$(COMPILE) -x '$(NEVER)|$(SELDOM)' $(VENV)/lib || true
 	@$(COMPILE) assets orchestration resources sensors sourcebook
 	@touch $@
+	@echo 'To type sourcebook in any folder:  export PATH="$(CURDIR)/$(BIN):$$PATH"'
 
 dev: $(TESTED) ## add what tests and checks need
 

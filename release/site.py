@@ -65,7 +65,9 @@ def build_site(site: Path, server: str = "", key: str = "", url: str = "", *, do
             text=True,
         )
         if made.returncode:
-            raise ReleaseError(re.sub(r"\x1b\[[0-9;]*m|^Traceback.*", "", made.stdout + made.stderr, flags=re.DOTALL))
+            raise ReleaseError(
+                re.sub(r"\x1b\[[0-9;]*m|^Traceback.*", "", made.stdout + made.stderr, flags=re.DOTALL | re.MULTILINE)
+            )
         for page in (work / "site").rglob("*.html"):
             page.write_text(with_widget(page.read_text(encoding="utf-8"), server, key), encoding="utf-8")
         shutil.copytree(work / "docs", work / "site", dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.png"))

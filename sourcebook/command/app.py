@@ -71,7 +71,7 @@ class _Group(GuardedGroup):
 app = typer.Typer(
     name="sourcebook",
     cls=_Group,
-    no_args_is_help=True,
+    invoke_without_command=True,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,  # cli/errors.py shows them without local variables, which may contain secrets
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -105,13 +105,18 @@ def _sourcebook(
 ) -> None:
     """Turn folders of documents and web sites into one searchable knowledge base, and keep it up to date.
 
-    Begin with `sourcebook ingest ./docs`, then ask: `sourcebook search "your question"`.
+    Begin with `sourcebook ingest ./docs`, then ask: `sourcebook search "your question"`. `sourcebook` alone says how
+    things stand, and what comes next.
 
     Exit codes: 0 all well, 3 finished with failed items, 2 wrong usage or configuration, 1 anything else.
     """
     show_logs()
     ctx.obj = CommandContext(config, server or None)
     ctx.with_resource(asked_by("command"))
+    if ctx.invoked_subcommand is None:
+        from sourcebook.cli.next_step import show_next_step
+
+        show_next_step(ctx.obj)
 
 
 add_pipeline_commands(app)

@@ -98,8 +98,8 @@ class ProviderSettings(Settings):
     provider: Provider | None = Field(
         default=None, description="openai, for any server with OpenAI's protocol of embeddings; or azure"
     )
-    """Service that makes the vectors in place of a model of this machine: see [providers](providers.md) and
-    [Azure](providers.md#azure). The settings from `base_url` to `timeout` need it."""
+    """Service, such as OpenAI or Azure, that makes the embeddings instead of a local model: see
+    [providers](providers.md) and [Azure](providers.md#azure). The settings from `base_url` to `timeout` need it."""
     base_url: ServerUrl | None = Field(default=None, description="a URL such as https://api.openai.com/v1")
     """URL of the server, most often with `/v1` at its end; unset: OpenAI's own."""
     api_version: ApiVersion = Field(default=None, description=API_VERSION)

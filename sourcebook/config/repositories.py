@@ -41,15 +41,11 @@ class RepositorySource(SourcePermissions):
     include: tuple[Pattern, ...] = Field(
         default=("**/*",), min_length=1, description='a list of patterns such as ["**/*.md"], at least one'
     )
-    """Globs of the paths to include, as in `files`."""
     exclude: tuple[Pattern, ...] = Field(default=(), description='a list of patterns such as ["drafts/**"]')
-    """Globs of the paths to exclude."""
     tags: Words = Field(default=(), description="a list of words such as [policy]; put numbers and yes or no in quotes")
-    """Words attached to every document of the repository."""
     max_bytes: ByteCount = Field(
         default=100_000_000, description="a size from 1 to 1TiB, as a whole number of bytes or as 100MB or 1GiB"
     )
-    """Larger files are listed as skipped."""
     web: WebTemplate | None = Field(
         default=None,
         description='a link such as "https://git.example.com/handbook/blob/{commit}/{path}"; unset: that of a known '

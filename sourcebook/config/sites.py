@@ -222,7 +222,6 @@ class SiteSource(SourcePermissions):
     )
     """Headers, proxy and limits of each request."""
     tags: Words = Field(default=(), description="a list of words such as [policy]; put numbers and yes or no in quotes")
-    """Words attached to every document of the site."""
     path_tags: dict[PathPattern, Words] = Field(
         default_factory=dict, description='a mapping of globs on the path to tags such as {"/howto/**": [howto]}'
     )

@@ -14,6 +14,7 @@ from ruamel.yaml import YAML
 
 from sourcebook.config.collection import CollectionSettings
 from sourcebook.config.loading import ConfigurationFile
+from sourcebook.config.permissions import Permissions
 from tests.checkout import DOCS
 from tests.references.attribute_docstrings import docstrings_of
 from tests.references.parts import page, sections
@@ -60,11 +61,11 @@ def make() -> str:
     blocks = ["## The whole file", *(_entry(each, [examples]) for each in whole)]
     collections = list(examples["collections"].values())
     blocks += ["## A collection", written.pop("A collection"), *(_entry(each, collections) for each in plain)]
-    known: dict[tuple[type, str], str] = {(each.home, each.name): each.place for each in plain}
+    known = {_identity(each): each.place for each in plain}
     for each in mine:
         if each in plain:
             continue
-        first = known.setdefault((each.home, each.name), each.place)
+        first = known.setdefault(_identity(each), each.place)
         if "." not in each.place:
             blocks += [f"## `{each.place}`", _about(each)]
         elif first == each.place:
@@ -73,6 +74,12 @@ def make() -> str:
             blocks.append(f"{'#' * _level(each)} `{each.place}`\n\nAs [`{first}`](#{anchor(first)}).")
     rest = [f"## {title}\n\n{body}" for title, body in written.items() if title]
     return page("configuration.md", "Configuration", written[""], *blocks, *rest)
+
+
+def _identity(setting: Setting) -> tuple[object, ...]:
+    """Return what two settings that mean the same have in common: those of sources, where they take the same."""
+    is_of_sources = "[]" in setting.place or setting.home is Permissions
+    return (setting.name, setting.field.description if is_of_sources else setting.home)
 
 
 def anchor(text: str) -> str:

@@ -22,7 +22,7 @@ def serve(
     host: Annotated[
         str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on; 0.0.0.0 for every one.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", metavar="NUMBER", help="Port; 0 for a free one.")] = 8320,
+    port: Annotated[int, typer.Option("--port", metavar="NUMBER", help="Port to listen on; 0 for a free one.")] = 8320,
     workers: Annotated[
         int,
         typer.Option(

@@ -40,7 +40,7 @@ def serve_embeddings(
     host: Annotated[
         str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on; 0.0.0.0 for every one.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", metavar="NUMBER", help="Port; 0 for a free one.")] = 8321,
+    port: Annotated[int, typer.Option("--port", metavar="NUMBER", help="Port to listen on; 0 for a free one.")] = 8321,
     device: Annotated[DeviceChoice, typer.Option("--device", help="Device to compute on.")] = DeviceChoice.AUTO,
     precision: Annotated[
         PrecisionChoice, typer.Option("--precision", help="Number format to compute in.")

@@ -25,6 +25,20 @@ DOCUMENT = [
 ]
 
 
+class TestNextStep:
+    def test_failures_are_the_next_step(self, boat: Path) -> None:
+        """`sourcebook` alone counts collections, documents and failures, and names the command that shows these."""
+        assert run().out.splitlines()[0] == "1 collection, 2 documents, 1 failed: sourcebook documents --failed"
+        assert run("documents", "--failed").code == 0
+
+    def test_search_is_the_next_step(self, boat: Path, ingest: Ingest) -> None:
+        """Without failures the next step is to ask."""
+        for name in ("broken.docx", "picture.psd"):
+            (boat / "docs" / name).unlink()
+        ingest(boat / "sourcebook.yaml")
+        assert run().out.splitlines()[0] == '1 collection, 2 documents: sourcebook search "your question"'
+
+
 class TestDocuments:
     def test_one_row_an_item(self, boat: Path) -> None:
         """Documents and files that did not become one, with exactly the promised keys."""

@@ -24,6 +24,16 @@ def run(*arguments: str, stdin: str = "", code: int = 0) -> str:
     return result.output
 
 
+def test_the_program_alone_says_how_to_begin(tmp_path: Path) -> None:
+    """In an empty folder two lines say how to begin, and nothing is made; a mistake in the file is said instead."""
+    said = run()
+    assert [line for line in said.splitlines() if "sourcebook ingest ./docs" in line or "sourcebook search" in line]
+    assert [path.name for path in tmp_path.iterdir()] == ["docs: old"]
+    (tmp_path / "sourcebook.yaml").write_text("collections: {a: {files: [{rot: ./docs}]}}\n")
+    assert "rot" in run()
+    assert list(tmp_path.glob(".sourcebook")) == []
+
+
 def test_init_asks_three_questions(tmp_path: Path) -> None:
     """The answers are in the file, which has comments; a second `init` changes nothing."""
     path = tmp_path / "sourcebook.yaml"
