@@ -114,7 +114,9 @@ def test_every_field_of_a_result_is_in_the_docs() -> None:
 
 def test_every_option_of_a_search_is_in_the_docs() -> None:
     """docs/search-options.md has a row for each option of a search, with the default that holds."""
-    rows = re.findall(r"^\| `(\w+)` \|([^|]*)\|", _section("search-options.md", "Options of a search"), flags=re.MULTILINE)
+    rows = re.findall(
+        r"^\| `(\w+)` \|([^|]*)\|", _section("search-options.md", "Options of a search"), flags=re.MULTILINE
+    )
     assert sorted(name for name, _ in rows) == sorted(SEARCH)
     told = {name: ast.literal_eval(value.strip("` ")) for name, value in rows if "`" in value}
     assert told == {name: SEARCH[name].default for name in told}
