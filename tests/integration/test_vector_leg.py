@@ -23,7 +23,7 @@ from sourcebook.model.graph_layout import GraphLayout
 from sourcebook.search.ranking import vector_leg
 from sourcebook.search.ranking.filter_conditions import condition_of
 from sourcebook.search.ranking.vector_leg import VectorRanking, nearest
-from sourcebook.search.scope import EntryCondition
+from sourcebook.search.scope import EVERY_ENTRY, EntryCondition
 from tests.conftest import TEMPLATE
 from tests.integration.vector_shelf import DEPTH, DIMENSIONS, LARGE, SELECTIVITIES, SMALL, Shelf, filled_shelf
 
