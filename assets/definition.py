@@ -13,7 +13,7 @@ from sourcebook.model import revisions
 from sourcebook.parsing.registry import parsers_revision
 
 OWNER = "team:sourcebook"
-DOCUMENTATION = "docs/pipeline.md"
+DOCUMENTATION = "docs/assets.md"
 _FRESH = dg.FreshnessPolicy.time_window(fail_window=timedelta(hours=50), warn_window=timedelta(hours=26))
 """The schedule `nightly` materializes every asset once a day: a warning after one missed night, a failure after two."""
 _AT_THE_BEGINNING = {
