@@ -50,7 +50,7 @@ PARTS = {
     "context": "contexts for language models in 32 languages: budget, fullness, citations, time after the search",
     "redaction": "recall and precision of redaction by category, its speed, its first use, finds where there are none",
     "ask": "answers of a language model: citations that resolve, questions refused, planted instructions",
-    "docs": "forty questions over the documentation site: page and anchor of the first result",
+    "docs": "sixty questions over the documentation site: page and anchor of the first result",
     "places": "whether results cite the exact section, page or second, on 720 questions of known places",
     "relations": "precision and recall of relations on EIPs and PEPs, their cost, what renames leave",
     "relevance": "how well the relevance is calibrated on judged sets that it was not fitted on, and what is refused",

@@ -23,6 +23,7 @@ SITE: Final = CHECKOUT / "build" / "site"
 WIDGET: Final = '<script src="{server}/widget.js" data-key="{key}" defer></script>'
 _LINK: Final = re.compile(r"(?<!!)\[([^\]]*)\]\((?!https?:|#)([^)#\s]+)(#[^)\s]*)?\)")
 _FENCE: Final = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
+_CODE: Final = re.compile(r"`[^`\n]+`")
 _PARTS: Final = "parts"
 """Folder of docs/ whose texts are in the references."""
 
@@ -101,12 +102,19 @@ def with_widget(page: str, server: str, key: str) -> str:
 
 
 def _within(text: str, page: Path, docs: Path) -> str:
-    """Return a page whose links out of docs/ are words alone."""
+    """Return a page whose links out of docs/ are words alone, and whose code in tables has no escaped bars.
+
+    GitHub needs them, and the site's Markdown would show the backslash.
+    """
 
     def kept(link: re.Match[str]) -> str:
         return link[0] if (page.parent / link[2]).resolve().is_relative_to(docs.resolve()) else link[1]
 
-    return "".join(part if part.startswith("```") else _LINK.sub(kept, part) for part in _FENCE.split(text))
+    def changed(part: str) -> str:
+        bars = _CODE.sub(lambda code: code[0].replace("\\|", "|"), part)
+        return _LINK.sub(kept, bars)
+
+    return "".join(part if part.startswith("```") else changed(part) for part in _FENCE.split(text))
 
 
 def _write_settings(path: Path, sections: dict[str, dict[str, str]]) -> None:

@@ -1,4 +1,4 @@
-"""The documentation site, crawled and searched by Sourcebook: forty questions whose page and anchor are known."""
+"""The documentation site, crawled and searched by Sourcebook: questions whose page and anchor are known."""
 
 import csv
 import json
@@ -38,6 +38,11 @@ class Question:
         anchors = {hit.anchor, *(section.anchor for section in hit.sections)}
         return any(place == page or place in {f"{page}#{anchor}" for anchor in anchors} for place in self.places)
 
+    def is_of_its_page(self, hit: SearchResult) -> bool:
+        """Whether a result is of the page of one of the places, at any anchor."""
+        page = urlsplit(hit.uri).path.rpartition("/")[2].removesuffix(".html")
+        return page in {place.partition("#")[0] for place in self.places}
+
 
 def read_questions() -> list[Question]:
     """Return the committed questions."""
@@ -75,7 +80,8 @@ def _rows(asked: list[tuple[Question, list[SearchResult]]]) -> Iterator[Row]:
             if not is_right and part == "work":
                 found = ", ".join(f"{urlsplit(hit.uri).path[1:]}#{hit.anchor}" for hit in hits[:3])
                 say(f"  {question.text}: {found or 'nothing'}, not {' '.join(question.places)}")
-        note = f"{sum(right)} of {len(held)}; {sum(among)} among the first five"
+        pages = [bool(hits) and question.is_of_its_page(hits[0]) for question, hits in held]
+        note = f"{sum(right)} of {len(held)}; {sum(among)} among the first five, {sum(pages)} of the right page"
         yield Row(
             f"page and anchor of the first result, {part}", sum(right) / len(held), "%", _BAR, note, at_least=True
         )

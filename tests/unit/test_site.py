@@ -22,6 +22,7 @@ def test_the_site_is_whole(tmp_path: Path) -> None:
     assert [name for name, page in pages.items() if fetched.search(page.replace(script, ""))] == []
     assert 'media="(prefers-color-scheme: dark)"' in pages["tutorial.html"].replace("data-md-color-media", "media")
     assert 'id="filesmax_bytes"' in pages["configuration.html"]
+    assert "<code>--mode hybrid|vector|keyword</code>" in pages["commands.html"]
     listed = re.findall(
         r"\]\(https://docs\.example/([\w-]+\.md)\)", (tmp_path / "llms.txt").read_text(encoding="utf-8")
     )
