@@ -11,7 +11,7 @@ from tests.integration.stages import Stages
 from tests.tiny_cross_encoder import build_cross_encoder
 
 REPORT = (EXAMPLES / "library" / "reports" / "annual-review-2024.pdf").read_bytes()
-PAGES = ("searching.md", "reranking.md", "search-service.md", "filters.md", "python.md")
+PAGES = ("searching.md", "reranking.md", "search-service.md", "filters.md", "context.md", "python.md")
 
 
 @pytest.mark.parametrize("page", PAGES)
