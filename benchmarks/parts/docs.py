@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,9 +34,10 @@ class Question:
     places: tuple[str, ...]
 
     def is_answered_by(self, hit: SearchResult) -> bool:
-        """Whether a result is of one of the places: its own section, or one whose text is in its passage."""
+        """Whether a result is of one of the places: a section of its passage, or one within the place."""
         page = urlsplit(hit.uri).path.rpartition("/")[2].removesuffix(".html")
-        anchors = {hit.anchor, *(section.anchor for section in hit.sections)}
+        around = (re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in hit.heading_path)
+        anchors = {hit.anchor, *(section.anchor for section in hit.sections), *around}
         return any(place == page or place in {f"{page}#{anchor}" for anchor in anchors} for place in self.places)
 
     def is_of_its_page(self, hit: SearchResult) -> bool:

@@ -1,6 +1,7 @@
 """The sentences of errors, collected from the places where they are made."""
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
@@ -18,17 +19,32 @@ _OTHERS: Final = {
 """Errors of libraries in which Sourcebook's sentences stand, with their cause."""
 
 
-def errors() -> dict[str, tuple[str, list[str]]]:
-    """Return the cause and the sentences of each class of errors; `…` stands for what differs from case to case."""
+def errors() -> dict[str, tuple[str, dict[str, list[str]]]]:
+    """Return the cause of each class of errors, and its sentences by what the package that makes them is for.
+
+    `…` stands for what differs from case to case.
+    """
     causes = dict(_causes()) | _OTHERS
-    found: dict[str, set[str]] = defaultdict(set)
+    found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for path in _files():
         for node in ast.walk(_tree(path)):
             if isinstance(node, ast.Call) and (name := _called(node)) in causes:
                 place = 1 if name == "PydanticCustomError" else 0
                 for text in _texts(node.args[place], path) if len(node.args) > place else ():
-                    found[name].add(" ".join(text.split()))
-    return {name: (causes[name], sorted(filter(_is_sentence, held))) for name, held in sorted(found.items())}
+                    if _is_sentence(text):
+                        found[name][_purpose(path.parent)].add(" ".join(text.split()))
+    return {
+        name: (causes[name], {purpose: sorted(held) for purpose, held in sorted(by_purpose.items())})
+        for name, by_purpose in sorted(found.items())
+    }
+
+
+@cache
+def _purpose(package: Path) -> str:
+    """Return what a package is for, by the first words of its docstring; its name without one."""
+    start = package / "__init__.py"
+    told = ast.get_docstring(_tree(start)) if start.exists() else None
+    return re.split(r"[:;,.] |[:;,.]?\n|\.$", told)[0] if told else package.name.replace("_", " ").capitalize()
 
 
 def _files() -> list[Path]:

@@ -13,14 +13,25 @@ _TITLES: Final = {
 }
 
 
+_MOST_TOGETHER: Final = 12
+"""Sentences of a class that stand together, at most; more are divided by what makes them."""
+
+
 def make() -> str:
     """Return the page."""
     blocks = []
-    for name, (cause, sentences) in errors().items():
-        if sentences:
-            items = [f"- {_plain(sentence)}" for sentence in sentences]
-            blocks.append("\n\n".join([f"## {_TITLES.get(name) or _title(name)}", cause, "\n".join(items)]))
+    for name, (cause, by_purpose) in errors().items():
+        blocks += [f"## {_TITLES.get(name) or _title(name)}", cause]
+        together = sorted({sentence for held in by_purpose.values() for sentence in held})
+        if len(together) <= _MOST_TOGETHER:
+            blocks.append(_listed(together))
+        else:
+            blocks += [f"### {purpose}\n\n{_listed(held)}" for purpose, held in by_purpose.items()]
     return page("errors.md", "Errors by their words", sections("errors.md")[""], *blocks)
+
+
+def _listed(sentences: list[str]) -> str:
+    return "\n".join(f"- {_plain(sentence)}" for sentence in sentences)
 
 
 def _title(name: str) -> str:
