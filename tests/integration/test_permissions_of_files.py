@@ -136,6 +136,11 @@ def test_until_a_look_nobody_sees_anything(base: Stages) -> None:
     configure(base, denied=["user:eve"])
     assert seen(base, "group:bin", "user:eve") == set()
     assert seen(base, "group:bin") == {"A"}
+    settled = "SELECT 1 FROM listed_folder WHERE digest IS NOT NULL"
+    base.raw_files()
+    assert base.rows(settled)
+    configure(base, allowed=["everyone"])
+    assert base.rows(settled) == [], "the next look asks for each file, though the listing is as it was"
     configure(base, allowed=["group:board"])
     path.chmod(0o600)
     configure(base)
