@@ -23,7 +23,7 @@ from sourcebook.model.graph_layout import GraphLayout
 from sourcebook.search.ranking import vector_leg
 from sourcebook.search.ranking.filter_conditions import condition_of
 from sourcebook.search.ranking.vector_leg import VectorRanking, nearest
-from sourcebook.search.scope import EntryCondition
+from sourcebook.search.scope import EVERY_ENTRY, EntryCondition
 from tests.conftest import TEMPLATE
 from tests.integration.vector_shelf import DEPTH, DIMENSIONS, LARGE, SELECTIVITIES, SMALL, Shelf, filled_shelf
 
@@ -223,7 +223,7 @@ def test_equal_vectors_come_in_the_order_of_their_ids(shelf: Shelf) -> None:
 
 def plan(shelf: Shelf, name: str, *names: str, condition: EntryCondition | None = None, **values: Any) -> list[Any]:
     """Return the nodes of the plan that PostgreSQL chooses by itself."""
-    condition = condition or vector_leg.EVERY_ENTRY
+    condition = condition or EVERY_ENTRY
     statement = queries[name].format(condition=condition.text, dimensions=sql.Literal(DIMENSIONS))
     given = {"vector": HalfVector(shelf.queries[0]), "depth": DEPTH, **condition.parameters, **values}
     with shelf.database.connection() as connection:
