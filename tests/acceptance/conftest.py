@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.acceptance.typed_world import World
 from tests.acceptance.workplace import Workplace, temporary_workplace
 
 
@@ -46,3 +47,9 @@ def shared_workplace() -> Iterator[Workplace]:
     """A folder that the tests of one module share."""
     with temporary_workplace() as workplace:
         yield workplace
+
+
+@pytest.fixture
+def world(workplace: Workplace, tmp_path: Path) -> World:
+    """An empty folder, which is the reader's home, too."""
+    return World(workplace.folder, tmp_path, tmp_path / "errors")

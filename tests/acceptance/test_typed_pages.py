@@ -1,12 +1,10 @@
 """Pages of the documentation, word for word: each command runs in a terminal and prints what the page shows."""
 
 import asyncio
-import os
-import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,60 +13,17 @@ from mcp import StdioServerParameters
 from sourcebook.admin.finished_runs import recorder_lock
 from sourcebook.database.database import Database
 from tests.acceptance.processes import free_port
-from tests.acceptance.terminal import SECONDS, terminal
-from tests.acceptance.typed_page import PAGES, Command, WrittenFile, missing, steps
-from tests.acceptance.workplace import Json, Workplace
-from tests.checkout import CHECKOUT, EXAMPLES
+from tests.acceptance.terminal import SECONDS
+from tests.acceptance.typed_page import EMBEDDED, PAGES, Command, WrittenFile, steps
+from tests.acceptance.typed_world import World, follow
+from tests.acceptance.workplace import Json
+from tests.checkout import EXAMPLES
 from tests.exported import copy_database, link_model
 from tests.integration.mcp_client import Agent, over_stdio
 from tests.packages import NotInstalledError, installed
 from tests.recipes.confluence import Confluence
 from tests.recipes.drill import PACKAGES
-from tests.waiting import wait_until
 from tests.web_server import WebServer
-
-EMBEDDED = ("tutorial.md", "move-machine.md")
-"""Pages with the embedded server: the first on a bare machine, as a first reader has it, the other with two of them."""
-
-
-@dataclass(frozen=True)
-class World:
-    """What a reader has beside the page."""
-
-    folder: Path
-    programs: Path
-    """A folder on the path for programs that are not here."""
-    errors: Path
-    instead: Mapping[str, str] = field(default_factory=dict)
-    """What this test types in place of what the page says: addresses and ports."""
-    libraries: Path | None = None
-    """A folder with packages that the page has the reader install."""
-    database_url: str | None = None
-    """The reader's knowledge base, in place of the embedded server, which each command would start."""
-
-    @property
-    def environment(self) -> dict[str, str]:
-        clean = {name: value for name, value in os.environ.items() if not name.startswith("SOURCEBOOK")}
-        path = os.pathsep.join([str(self.programs), str(Path(sys.executable).parent), os.environ["PATH"]])
-        if self.libraries is not None:
-            clean["PYTHONPATH"] = os.pathsep.join([str(CHECKOUT), str(self.libraries)])
-        if self.database_url is not None:
-            clean["SOURCEBOOK_DATABASE_URL"] = self.database_url
-        return {
-            **clean, "PATH": path, "HOME": str(self.folder), "TERM": "xterm", "NO_COLOR": "1", "COLUMNS": "120",
-            "HF_HUB_OFFLINE": "1",
-        }  # fmt: skip
-
-    def typed(self, text: str) -> str:
-        for told, here in self.instead.items():
-            text = text.replace(told, here)
-        return text
-
-
-@pytest.fixture
-def world(workplace: Workplace, tmp_path: Path) -> World:
-    """An empty folder, which is the reader's home, too."""
-    return World(workplace.folder, tmp_path, tmp_path / "errors")
 
 
 @pytest.fixture
@@ -94,26 +49,6 @@ def site() -> Iterator[str]:
         yield f"http://127.0.0.1:{web.port}/"
 
 
-def follow(page: str, world: World) -> int:
-    """Do what a page says; return the number of commands."""
-    number = 0
-    with terminal(world.folder, world.environment, world.errors) as shell:
-        for step in steps(page):
-            if isinstance(step, WrittenFile):
-                WrittenFile(step.name, world.typed(step.content)).write(world.folder)
-                continue
-            number += 1
-            code, lines = shell.type(world.typed(step.text), waits=not step.goes_on)
-            shown = [world.typed(line) for line in step.shown]
-            if step.goes_on:
-                wait_until(lambda: missing(shown, shell.lines()) is None, what=f"{step.text} shows {shown}")  # noqa: B023
-                continue
-            assert code == step.code, f"{page}: $ {step.text}\nends with {code}:\n" + "\n".join(lines)
-            lacking = missing(shown, lines)
-            assert lacking is None, f"{page}: $ {step.text}\nshows {lacking!r}, and printed:\n" + "\n".join(lines)
-    return number
-
-
 @pytest.mark.parametrize("page", [page for page in PAGES if page not in EMBEDDED])
 def test_each_command_prints_what_the_page_shows(page: str, prepared: World) -> None:
     """The lines are printed in the order of the page; lines between them may be left out of it."""
@@ -123,11 +58,6 @@ def test_each_command_prints_what_the_page_shows(page: str, prepared: World) -> 
         if page == "keep-a-site.md":
             instead["https://docs.example.com/"] = stack.enter_context(site())
         assert follow(page, replace(prepared, instead=instead)) > 0
-
-
-@pytest.mark.parametrize("page", EMBEDDED)
-def test_a_page_that_begins_with_nothing_prints_what_it_shows(page: str, world: World) -> None:
-    assert follow(page, world) > 0
 
 
 CLAUDE = """#!/bin/sh

@@ -31,6 +31,8 @@ PAGES: Final = (
     "work.md",
 )
 """Pages that begin in an empty folder and need nothing else."""
+EMBEDDED: Final = ("tutorial.md", "move-machine.md")
+"""Pages with the embedded server: the first on a bare machine, as a first reader has it, the other with two of them."""
 PREPARED: Final = ("claude-code.md", "confluence.md")
 """Pages whose tests put something there first: a program, a service."""
 _BLOCK: Final = re.compile(r"(<!-- not typed: .+? -->\n+)?^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

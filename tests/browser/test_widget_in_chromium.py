@@ -182,7 +182,7 @@ def test_addresses_that_act_become_no_links(base: Stages, tabs: Tabs) -> None:
     ]
     documents.append({"title": "Good", "url": "https://docs.example.com/", "passages": [{**passage, "url": None}]})
 
-    asked: list[dict[str, object]] = []
+    asked: list[object] = []
 
     def answer(route: Route) -> None:
         asked.append(route.request.post_data_json)

@@ -64,7 +64,7 @@ def bucket(objects: fsspec.AbstractFileSystem, stages: Stages) -> Iterator[fsspe
     DOORMAN.faults = {}
     put(objects, "open.md", ACL="public-read")
     put(objects, "staff.md", ACL="authenticated-read")
-    put(objects, "hr/pay.md", GrantRead=f'id="{HR}"', GrantWrite='id="someone"')
+    put(objects, "hr/pay.md", GrantRead=f'id="{HR}"', GrantReadACP='id="someone"')
     put(objects, "own.md", ACL="private")
     configure(stages)
     yield objects

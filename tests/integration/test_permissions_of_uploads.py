@@ -303,3 +303,26 @@ def test_a_collection_is_deleted_with_what_not_everyone_sees(base: Stages) -> No
         "item_permission",
     ):
         assert base.rows(f"SELECT 1 FROM {table}") == [], table
+
+
+def test_the_page_of_an_upload_changes_who_sees_it(base: Stages) -> None:
+    """For who administers; an empty field takes it back."""
+    base.knowledge.upload(base.collection, "tides.md", TIDES, allowed=["group:hr"])
+    base.write("a.md", "# A\n\nThe barnacle.")
+    base.run()
+    number, other = (base.knowledge.show(name).item.document_id for name in ("tides.md", "a.md"))
+    writer, admin = key(base, "writer", "write"), key(base, "admin", "admin")
+    with serving(base.knowledge, requires_key=True) as anyone:
+        pages = Browser(anyone, admin), Browser(anyone, writer)
+        path = f"/documents/{number}/seen-by"
+        assert [len(fields_of(each.open(f"/documents/{number}"), path)) for each in pages] == [1, 0]
+        assert pages[1].send(path, {"allowed": "everyone"}).status == 403
+        assert pages[0].send(path, {"allowed": "everyone"}, token="a" * 43).status == 403
+        assert pages[0].send(path, {"allowed": "hr"}).status == 400
+        assert pages[0].send(f"/documents/{other}/seen-by", {"allowed": "group:hr"}).status == 400
+        assert seen(base) == {"A"}
+        assert pages[0].send(path, {"allowed": "group:board, user:anna"}).status == 303
+        assert seen(base, "user:anna") == seen(base, "group:board") == {"A", "Tides"}
+        assert "group:board, user:anna" in [each.get("value") for _, each in pages[0].open(f"/documents/{number}").tags]
+        assert pages[0].send(path, {"allowed": ""}).status == 303
+    assert seen(base) == {"A", "Tides"}

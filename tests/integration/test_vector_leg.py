@@ -23,7 +23,7 @@ from sourcebook.model.graph_layout import GraphLayout
 from sourcebook.search.ranking import vector_leg
 from sourcebook.search.ranking.filter_conditions import condition_of
 from sourcebook.search.ranking.vector_leg import VectorRanking, nearest
-from sourcebook.search.scope import EntryCondition
+from sourcebook.search.scope import EVERY_ENTRY, EntryCondition
 from tests.conftest import TEMPLATE
 from tests.integration.vector_shelf import DEPTH, DIMENSIONS, LARGE, SELECTIVITIES, SMALL, Shelf, filled_shelf
 
@@ -131,6 +131,23 @@ def test_what_a_reader_sees_is_searched_by_its_known_size(shelf: Shelf, share: f
     assert shelf.recall(rankings, "large", documents=share) >= 0.99
 
 
+def test_what_a_reader_sees_is_found_in_one_walk(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A walk that goes on reads as much again: it begins as wide as the share of what is seen asks for."""
+    monkeypatch.setattr(vector_leg, "VISIT", 0)
+    (whole,) = shelf.scoped("large")
+    chunks, index = len(shelf.chunks["large"]), GraphLayout().name(whole.id, 0)
+    scope = [replace(whole, entries=chunks // 2, stored=chunks, vector_indexes=[index])]
+    counting = "SELECT pg_stat_get_xact_blocks_fetched(%s::regclass)"
+    read = [0]
+    with shelf.database.connection() as connection, connection.transaction():  # until which the blocks are counted
+        for condition in (None, replace(tagged(0.5), is_sight=True)):
+            ranking = nearest(connection, scope, shelf.queries[0], 100, condition)
+            assert (len(ranking.hits), ranking.plan == "exact", ranking.cut_off) == (100, False, False)
+            blocks = connection.execute(counting, [index]).fetchone()
+            read.append(blocks[0] if blocks else 0)
+    assert 0 < read[2] - read[1] < 1.4 * (read[1] - read[0])
+
+
 def test_a_filter_that_nothing_fulfils_finds_nothing(shelf: Shelf) -> None:
     """No hit is an exact answer."""
     condition = condition_of(Filters(tags_any="nowhere"), None)
@@ -206,7 +223,7 @@ def test_equal_vectors_come_in_the_order_of_their_ids(shelf: Shelf) -> None:
 
 def plan(shelf: Shelf, name: str, *names: str, condition: EntryCondition | None = None, **values: Any) -> list[Any]:
     """Return the nodes of the plan that PostgreSQL chooses by itself."""
-    condition = condition or vector_leg.EVERY_ENTRY
+    condition = condition or EVERY_ENTRY
     statement = queries[name].format(condition=condition.text, dimensions=sql.Literal(DIMENSIONS))
     given = {"vector": HalfVector(shelf.queries[0]), "depth": DEPTH, **condition.parameters, **values}
     with shelf.database.connection() as connection:

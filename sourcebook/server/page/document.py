@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from sourcebook.contract.documents import Passage
+from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.cursors import cursor_of
 from sourcebook.model.place import place_words
 from sourcebook.operations.overviews import document_history
@@ -61,6 +62,7 @@ def show_document(
         given_metadata=list(_rows(given)),
         history=history,
         uploads=shown_authors(knowledge, visitor, list(uploads)),
+        seen_by=_named(knowledge, document) if uploads and visitor.allows("admin") else "",
         follows=known.item.taken_from is not None,
         has_pages=has_pages(found.item.media_type),
         has_original=found.item.kind != "page" or has_pages(found.item.media_type),
@@ -82,6 +84,12 @@ def show_document(
         parts=len(parts),
         place=partial(place, title=title, metadata=found.metadata),
     )
+
+
+def _named(knowledge: KnowledgeBase, document: int) -> str:
+    """Return the principals that an upload names, as its form has them; empty where the collection says it."""
+    found = knowledge.permissions(document)
+    return ", ".join(each for held in found if held.reasons[0].kind == "upload" for each in held.allowed)
 
 
 def _player(media_type: str) -> str | None:

@@ -10,13 +10,14 @@ from sourcebook.contract.documents import Document
 from sourcebook.errors import QueryError
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.operations.documents import Labels, relabel
+from sourcebook.operations.overviews import document_history
 from sourcebook.server.document_types import DocumentNumber
-from sourcebook.server.page.forms import Form, WriterForm, redirect_to
+from sourcebook.server.page.forms import AdministratorForm, Form, WriterForm, redirect_to
 from sourcebook.server.page.translation import gettext
 from sourcebook.server.page.visitors import Knowledge
 from sourcebook.server.routes import document_changes
 from sourcebook.server.routes.plain import answer_for
-from sourcebook.server.visibility import visible_number
+from sourcebook.server.visibility import own_document, visible_number
 
 router = APIRouter(include_in_schema=False)
 BOOSTS: Final = {"0": 0.0, "4": 4.0, "2": 2.0, "1": 1.0, "0.5": 0.5, "0.25": 0.25}
@@ -62,6 +63,18 @@ def curate_document(document: DocumentNumber, knowledge: Knowledge, form: Writer
     if boost is None:
         raise QueryError(gettext("choose how the document is to stand in searches"))
     document_changes.curated(knowledge, form.visitor, document, boost, form.one("reason"))
+    return redirect_to(f"/documents/{document}#about")
+
+
+@router.post("/documents/{document}/seen-by")
+def permit_upload(document: DocumentNumber, knowledge: Knowledge, form: AdministratorForm) -> Response:
+    """Change who sees an upload, or take back what it says of it, and lead back to it."""
+    item = own_document(knowledge, form.visitor, document).item
+    _, uploads = document_history(knowledge, item)
+    if not uploads:
+        raise QueryError("the document is no upload: its source says who sees it")
+    named = [each for each in form.one("allowed").split(",") if each.strip()]
+    knowledge.permit_upload(item.collection, uploads[0].name, named or None, actor=form.visitor.actor)
     return redirect_to(f"/documents/{document}#about")
 
 

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from typing import Final
 
 HEIGHT: Final = 100
-"""Height of a plot in its own units; a day is one unit wide."""
+"""Height of a plot in its own units, which are percent; a day is one unit wide."""
 _GAP: Final = 0.16
 """Part of a day's width that stays empty; none where there are so many days that gaps would be stripes."""
 _MOST_APART: Final = 60

@@ -64,7 +64,7 @@ SOURCES: Final[dict[str, tuple[FormField, ...]]] = {
         _DENIED,
     ),
     "records": (
-        FormField("name", "Name", hint="tickets"),
+        FormField("name", "Identifier", hint="tickets"),
         FormField("key", "Field with the key", hint="id"),
         FormField("table.url", "Database", hint="${NOTES_DATABASE_URL}"),
         FormField("table.name", "Table", hint="notes"),
@@ -78,7 +78,7 @@ SOURCES: Final[dict[str, tuple[FormField, ...]]] = {
         FormField("metadata", "Fields that filters compare", "names", "status, author"),
         FormField("tags", "Tags", "words", "with commas between"),
         FormField("refresh", "Look again after", hint="5m"),
-        FormField("allowed", "Field with those who see it, or names of them", "audience", "group:board"),
+        FormField("allowed", "Seen by, or the field that says it", "audience", "group:board"),
         _DENIED,
     ),
     "from": (

@@ -17,7 +17,7 @@ from tests.checkout import DOCS
 from tests.unit.context.found import found, made, passages_in
 
 FORMATS = ["markdown", "xml", "messages", "anthropic", "openai"]
-MANUALS = [(DOCS / name).read_text(encoding="utf-8") for name in ("searching.md", "python.md", "filters.md")]
+MANUALS = [(DOCS / name).read_text(encoding="utf-8") for name in ("searching.md", "search-results.md", "filters.md")]
 
 
 @pytest.fixture(scope="module")
