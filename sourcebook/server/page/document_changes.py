@@ -72,7 +72,7 @@ def permit_upload(document: DocumentNumber, knowledge: Knowledge, form: Administ
     item = own_document(knowledge, form.visitor, document).item
     _, uploads = document_history(knowledge, item)
     if not uploads:
-        raise QueryError("the document is no upload: its source says who sees it")
+        raise QueryError(gettext("the document is no upload: its source says who sees it"))
     named = [each for each in form.one("allowed").split(",") if each.strip()]
     knowledge.permit_upload(item.collection, uploads[0].name, named or None, actor=form.visitor.actor)
     return redirect_to(f"/documents/{document}#about")

@@ -41,10 +41,10 @@ ORDERS: Final = {
 CURATED: Final = "hidden or boosted"
 """Among the states that a list is narrowed by."""
 DONE: Final = {
-    "remove": ("%(num)s document removed.", "%(num)s documents removed."),
-    "restore": ("%(num)s document restored.", "%(num)s documents restored."),
-    "tag": ("%(num)s document given the tag.", "%(num)s documents given the tag."),
-    "untag": ("%(num)s document without the tag now.", "%(num)s documents without the tag now."),
+    "remove": ("%(number)s document removed.", "%(number)s documents removed."),
+    "restore": ("%(number)s document restored.", "%(number)s documents restored."),
+    "tag": ("%(number)s document given the tag.", "%(number)s documents given the tag."),
+    "untag": ("%(number)s document without the tag now.", "%(number)s documents without the tag now."),
 }
 """Acts of the form on the ticked documents, with what is said then of one and of several."""
 LISTED: Final = ("collection", "state", "kind", "tag", "sort", "text")
