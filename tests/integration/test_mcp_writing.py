@@ -216,8 +216,8 @@ def test_settings_of_a_known_site_change_as_asked_and_a_page_of_it_changes_none(
         )
         assert "changed" not in await agent.ask("ingest_documents", collection="notes", path=url)
         assert "at most 10" in await agent.refused("crawl_website", collection="notes", url=url, rate=50)
-        for options in ({"allowed": ["everyone"]}, {"denied": []}, {"documents_decide": True}):
-            assert await agent.refused("crawl_website", collection="notes", url=url, options=options)
+        for name, value in (("allowed", ["everyone"]), ("denied", []), ("documents_decide", True)):
+            assert await agent.refused("crawl_website", collection="notes", url=url, options={name: value})
         private = {
             "collection": "notes",
             "url": "https://wiki.example.com/",

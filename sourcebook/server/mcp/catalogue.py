@@ -154,7 +154,6 @@ TOOLS: Final = (
             "file_patterns",
             "tags",
             "title",
-            "allowed",
             "transcription_language",
             "wait",
         ),
