@@ -12,7 +12,7 @@ _MOST_PATHS: Final = 100
 _LONGEST_PATH: Final = 4_096
 _LONGEST_TEXT: Final = 1_000_000
 """Characters of a document that an agent sends."""
-_COLLECTION: Final = "Its collection, which is made where it is missing; `default` by default."
+_COLLECTION: Final = "Made where it is missing; `default` by default."
 
 
 class NewDocument(Sent):
@@ -23,7 +23,7 @@ class NewDocument(Sent):
     )
     text: str = Field(min_length=1, max_length=_LONGEST_TEXT, description="Markdown, or what the name's ending says.")
     tags: list[str] = Field(default=[], description="Words to filter searches by.")
-    title: str | None = Field(default=None, min_length=1, max_length=1_000, description="Its title.")
+    title: str | None = Field(default=None, min_length=1, max_length=1_000)
 
 
 class IngestArguments(Waiting):
