@@ -68,6 +68,7 @@ SOURCES: Final[dict[str, tuple[FormField, ...]]] = {
         FormField("key", "Field with the key", hint="id"),
         FormField("table.url", "Database", hint="${NOTES_DATABASE_URL}"),
         FormField("table.name", "Table", hint="notes"),
+        # SQL here: what a person may write.
         FormField("table.query", "Query, in place of a table", hint="SELECT id, body FROM notes"),
         FormField("pushed", "Handed over by programs of yours, in place of a table", "tick"),
         FormField("title", "Field with the title", hint="heading"),
