@@ -72,6 +72,8 @@ class Assembly:
     """Tokens of everything that was counted for its cost."""
     characters: int = 0
     """Characters of it, without what stands around."""
+    over: int = 0
+    """Tokens by which passages that fitted by their cost were more than the budget, all rounds together."""
 
     def __post_init__(self) -> None:
         """Begin to count."""
@@ -236,7 +238,7 @@ def assemble(
         if tokens > budget * _FULL_ENOUGH or not assembly.waiting or frame >= budget:
             break
         waiting, assembly.waiting = assembly.waiting, []
-        room = budget - (tokens or frame)
+        room = budget - (tokens or frame) - assembly.over
         before = len(assembly.chosen)
         assembly.fill(waiting, room)
         if len(assembly.chosen) == before:
@@ -258,13 +260,15 @@ def _rendered(assembly: Assembly) -> tuple[Rendered, int, list[LaidSource]]:
 
     Sentences are cited where all passages stay, as in most contexts; the others would be cited for nothing.
     """
-    every = len(assembly.chosen)
+    every, over = len(assembly.chosen), 0
     while assembly.chosen:
         sources = lay_out(assembly.chosen, assembly.hashes)
         rendered = assembly.form.render(sources, cites=len(assembly.chosen) == every)
         tokens = assembly.tally.whole(rendered.counted, chain.from_iterable(source.passages for source in sources))
         if tokens <= assembly.request.max_tokens:
+            assembly.over += over
             return rendered, tokens, sources
+        over = tokens - assembly.request.max_tokens
         last = assembly.chosen.pop()
         assembly.keys.discard(last.key)
         assembly.uncut.discard(last.key)

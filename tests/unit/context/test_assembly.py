@@ -45,6 +45,23 @@ def test_a_context_is_never_over_its_budget_and_full(results: list[SearchResult]
         assert (context.rendered.text, context.rendered.blocks) == ("", [])
 
 
+def test_a_passage_that_was_just_too_long_is_cut_and_not_tried_again() -> None:
+    """Costs are nearly those of the whole: what goes because of a token or two comes back shorter."""
+    code = (
+        'with open(path) as file:\n    rows = read(\n        file, columns=["name", "place", "height"],\n'
+        '        filters={"year": 2024, "kind": ["gauge", "buoy"]},\n    )'
+    )
+    passages = [
+        found(1, 14, "Gauges of one kind are read together; `also` names the others of a place.", 0),
+        found(2, 8, "The place is no filter but an argument.", 0),
+        found(1, 7, "## Places", 900),
+        found(2, 3, code, 300),
+        found(3, 1, "Words that stand behind. " * 12, 0),
+    ]
+    contexts = {budget: made(passages, budget, "markdown").tokens for budget in range(150, 250)}
+    assert {budget: tokens for budget, tokens in contexts.items() if tokens < 0.9 * budget} == {}
+
+
 @pytest.mark.parametrize("form", FORMATS)
 def test_every_language_fits_and_fills(form: str) -> None:
     """Sentences of scripts without spaces and without full stops, too."""
