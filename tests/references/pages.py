@@ -4,7 +4,16 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from tests.checkout import DOCS
-from tests.references import assets_page, commands_page, errors_page, python_page, rest_page, settings_page, tools_page
+from tests.references import (
+    assets_page,
+    commands_page,
+    endings_page,
+    errors_page,
+    python_page,
+    rest_page,
+    settings_page,
+    tools_page,
+)
 
 REFERENCES: Final[Mapping[str, Callable[[], str]]] = {
     "configuration.md": settings_page.make,
@@ -14,6 +23,7 @@ REFERENCES: Final[Mapping[str, Callable[[], str]]] = {
     "python.md": python_page.make,
     "errors.md": errors_page.make,
     "assets.md": assets_page.make,
+    "endings.md": endings_page.make,
 }
 """Each page by the name of its file: a function that makes it."""
 
