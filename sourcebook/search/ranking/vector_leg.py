@@ -206,7 +206,7 @@ class _Search:
             if not rows or rows[0][2] <= few:
                 return _Part([(chunk, distance) for chunk, distance, _ in rows], "exact")
         budget = SLACK * self._wanted * entries // max(estimate, few, 1)
-        further = best_with_seen(self.depth, seen / entries) if self.condition.is_sight and seen else 0
+        further = best_with_seen(self._wanted, seen / entries) if self.condition.is_sight and seen else 0
         walk = WalkStatement(layout, self.condition, self.dimensions, largest, further)
         return self._walk(generations, "iterative index", max(budget, self._wanted), walk)
 
