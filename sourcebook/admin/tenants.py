@@ -72,7 +72,8 @@ def add_tenant(
         is_new = _role(connection, name)
         if is_new or new_password:
             password = secrets.token_urlsafe(24)
-            said = queries["set_password_of_tenant"].format(name=identifier, password=sql.Literal(password))
+            hashed = connection.pgconn.encrypt_password(password.encode(), name.encode(), b"scram-sha-256").decode()
+            said = queries["set_password_of_tenant"].format(name=identifier, password=sql.Literal(hashed))
             connection.execute(said)
         if is_new or connections is not None:
             most = sql.Literal(CONNECTIONS if connections is None else connections)

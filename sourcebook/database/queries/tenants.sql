@@ -39,7 +39,7 @@ CREATE ROLE {name} LOGIN;
 GRANT sourcebook_reader TO {name};
 
 -- name: set_password_of_tenant
--- Let a tenant sign in with a password.
+-- Let a tenant sign in with a password, of which the server and its log get the SCRAM verifier alone.
 ALTER ROLE {name} PASSWORD {password};
 
 -- name: limit_connections_of_tenant
