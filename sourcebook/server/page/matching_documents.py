@@ -27,7 +27,6 @@ router = APIRouter(include_in_schema=False)
 MOST: Final = 100_000
 """Documents that one form changes."""
 _READ: Final = 1_000
-_REFUSED: Final = "it is part of another file, has as many tags as it may, or has gone meanwhile"
 _TOLD: Final = 20
 """Documents that are named among those that could not be changed."""
 
@@ -52,7 +51,8 @@ def change_all(request: Request, knowledge: Knowledge, form: WriterForm) -> Resp
     tag = form.one("given") if act in {"tag", "untag"} else ""
     changed = change_many(knowledge, cast("Act", act), items, tag=tag, actor=form.visitor.actor)
     places = {(each.collection, each.uri) for each in changed}
-    refused = [(each.uri, _REFUSED) for each in items if not _is_changed(each, places)]
+    reason = gettext("it is part of another file, has as many tags as it may, or has gone meanwhile")
+    refused = [(each.uri, reason) for each in items if not _is_changed(each, places)]
     if act == "restore":
         for name in sorted({item.collection for item in items}):
             knowledge.request_work(name, idempotency_key=form.once, actor=form.visitor.actor)
