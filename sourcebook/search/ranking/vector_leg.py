@@ -29,6 +29,8 @@ VISIT = 16
 """Cost of visiting one entry through the index, in comparisons of an exact scan."""
 OVERSHOOT, OVERSHOOT_FILTERED = 1.5, 2.5
 """Entries taken from an index per entry wanted, without and with a filter: an index gives them nearly in order."""
+WIDER = 1.2
+"""Entries that the one walk for a reader is wide enough for, per entry wanted: a walk misses some of the nearest."""
 SLACK = 3
 """Entries visited per entry estimated before the index is given up for an exact scan."""
 
@@ -206,7 +208,8 @@ class _Search:
             if not rows or rows[0][2] <= few:
                 return _Part([(chunk, distance) for chunk, distance, _ in rows], "exact")
         budget = SLACK * self._wanted * entries // max(estimate, few, 1)
-        further = best_with_seen(self._wanted, seen / entries) if self.condition.is_sight and seen else 0
+        wide = math.ceil(self.depth * WIDER)
+        further = best_with_seen(wide, seen / entries) if self.condition.is_sight and seen else 0
         walk = WalkStatement(layout, self.condition, self.dimensions, largest, further)
         return self._walk(generations, "iterative index", max(budget, self._wanted), walk)
 
