@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
+from urllib.request import Request, urlopen
 
 import fsspec
 
@@ -38,7 +39,10 @@ def object_store(
     host, port = server.get_host_and_port()
     if behind is not None and server._server is not None:
         server._server.app = behind(server._server.app)
-    os.environ.update(ENVIRONMENT, AWS_ENDPOINT_URL=f"http://{host}:{port}")
+    url = f"http://{host}:{port}"
+    os.environ.update(ENVIRONMENT, AWS_ENDPOINT_URL=url)
+    with urlopen(Request(f"{url}/moto-api/reset", method="POST")):  # noqa: S310 - buckets are those of the process
+        pass
     system = fsspec.filesystem("s3")
     system.clear_instance_cache()
     system = fsspec.filesystem("s3")
