@@ -9,7 +9,7 @@ from itertools import islice
 from sourcebook.model.document import JsonValue
 from sourcebook.parsing.dates import iso_date
 from sourcebook.parsing.html.linked_data import linked_things
-from sourcebook.parsing.html.links import absolute
+from sourcebook.parsing.html.links import absolute, refresh
 from sourcebook.parsing.html.tree import Element, body_of, found, plain_text
 from sourcebook.parsing.text.decode import clean
 from sourcebook.parsing.text.titles import LONGEST_TITLE
@@ -20,9 +20,6 @@ _UNAVAILABLE_AFTER = re.compile(r"\bunavailable_after\s*:\s*(.+)", re.IGNORECASE
 _DIRECTIVES = re.compile(r"(?:(?:no)?(?:index|follow|archive|snippet)|none|all|[\s,])+", re.IGNORECASE)
 _SAVED_FROM = re.compile(r"<!--\s*saved from url=\(\d+\)(\S+)\s*-->", re.IGNORECASE)
 # As browsers read it, who ignore a fraction of a second: `0;url=…`, `0, 'a'`, `0.5 url = a`.
-_REFRESH = re.compile(
-    r"""\s*(?=[\d.])(\d*)[\d.]*(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?(?:"([^"]*)|'([^']*)|(.*))""", re.IGNORECASE
-)
 _MOST_WORDS = 40
 """Words of a page that does nothing but lead to another one."""
 _FEED_TYPES = frozenset({"application/rss+xml", "application/atom+xml"})
@@ -202,12 +199,11 @@ def _redirect(tree: Element, base: str) -> str | None:
     One after some seconds, or in <noscript> for browsers without scripts, counts where the page says no more.
     """
     for element in tree.iter("meta"):
-        if (element.get("http-equiv") or "").strip().lower() != "refresh":
+        if (found := refresh(element, base)) is None:
             continue
-        refresh = _REFRESH.match(element.get("content") or "")
-        target = refresh and absolute(base, (refresh[2] or refresh[3] or refresh[4] or "").strip() or "data:")
+        seconds, target = found
         is_for_all = next(element.iterancestors("noscript"), None) is None
-        if refresh and target and ((is_for_all and not refresh[1].strip("0")) or _only_leads_to(tree, base, target)):
+        if target and ((is_for_all and not seconds.strip("0")) or _only_leads_to(tree, base, target)):
             return target
         if is_for_all:
             return None

@@ -12,6 +12,9 @@ _LONGEST_BASE = 2000
 _PATH = re.compile(r"(?!//)[^?#;:\x00-\x20][^:]*\Z")
 """References that are surely a path; others may be relative to the page itself, such as `?page=2`."""
 _FOLDER = re.compile(r"https?://[^/?#]+/(?:[^?#]*/)?")
+_REFRESH = re.compile(
+    r"""\s*(?=[\d.])(\d*)[\d.]*(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?(?:"([^"]*)|'([^']*)|(.*))""", re.IGNORECASE
+)
 _UNSAFE = re.compile(r"""[\s"<>`]""")
 # Browsers remove line ends and tabs from a URL, and white space around it.
 _NEXT = frozenset(
@@ -50,13 +53,15 @@ def links(tree: Element, base: str) -> tuple[str, ...]:
     """Return the http(s) URLs that the whole page links to, each once, in the order of the page.
 
     They have no fragments, unless these are routes of the page's own scripts: `#/guide`, `#!/guide`.
-    The page that the head calls the next one is among them. Links with rel=nofollow and links to the page's own anchors
-    are left out.
+    The page that the head calls the next one is among them, that to which it leads after a while (meta refresh), and
+    links within drawings. Links with rel=nofollow and links to the page's own anchors are left out.
     """
     found: dict[str, None] = {}
     resolved: dict[str, str | None] = {}
-    for element in tree.iter("a", "area", "link"):
-        href, relations = element.get("href"), element.get("rel")
+    for element in tree.iter("a", "area", "link", "meta"):
+        href, relations = element.get("href", element.get("xlink:href")), element.get("rel")
+        if element.tag == "meta":
+            href = (refresh(element, base) or ("", None))[1]
         words = relations.lower().split() if relations else ()
         if href is None or "nofollow" in words or (element.tag == "link" and "next" not in words):
             continue
@@ -82,6 +87,16 @@ def next_pages(tree: Element, base: str) -> tuple[str, ...]:
         or (element.tag == "a" and _says_next(element))
     )
     return tuple(dict.fromkeys(url for url in found if url is not None))
+
+
+def refresh(meta: Element, base: str) -> tuple[str, str | None] | None:
+    """Return the digits of the whole seconds of a refresh, and the absolute URL; None for another <meta>."""
+    if (meta.get("http-equiv") or "").strip().lower() != "refresh":
+        return None
+    found = _REFRESH.match(meta.get("content") or "")
+    return (
+        (found[1], absolute(base, (found[2] or found[3] or found[4] or "").strip() or "data:")) if found else ("", None)
+    )
 
 
 def _says_next(link: Element) -> bool:

@@ -157,20 +157,24 @@ def test_canonical(head: str, canonical: str | None) -> None:
 def test_links() -> None:
     """Every http(s) link of the whole page, once and in order, without fragments and without those marked nofollow."""
     cleaned = page(
-        "<link rel=next href=/second><link rel='prev stylesheet' href=/style>",
+        "<link rel=next href=/second><link rel='prev stylesheet' href=/style>"
+        "<meta http-equiv=refresh content='9;URL=/third'>",
         body="""<nav><a href="/a#top">A</a><a href="?page=2">next</a></nav><a href="/a">again</a>
         <a href="#here">here</a>
         <a href="//other.example/x y">other</a><a href="mailto:a@b.example">mail</a><a href="javascript:go()">go</a>
         <a rel="external nofollow" href="/ad">ad</a><a href="http://[">broken</a><a>none</a><a href="">self</a>
-        <map><area href="\n /ar\nea "></map><a href="https://">empty</a><footer><a href="../up">up</a></footer>""",
+        <map><area href="\n /ar\nea "></map><a href="https://">empty</a><svg><a xlink:href="/fourth">drawn</a></svg>
+        <footer><a href="../up">up</a></footer>""",
     )
     assert cleaned.links == (
         "https://site.example/second",
+        "https://site.example/third",
         "https://site.example/a",
         "https://site.example/docs/page.html?page=2",
         "https://other.example/x y",
         "https://site.example/docs/page.html",
         "https://site.example/area",
+        "https://site.example/fourth",
         "https://site.example/up",
     )
 
