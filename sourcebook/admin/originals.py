@@ -25,7 +25,7 @@ from sourcebook.model.media_types import PDF
 from sourcebook.model.page_picture import PagePicture
 from sourcebook.parsing.reading_child import ReadingChild
 from sourcebook.parsing.worker import AttachmentPlace
-from sourcebook.stages.raw_files import every_source
+from sourcebook.stages.raw_files import source_of
 
 MOST_SCALE: Final = 10.0
 """Pixels a point, at most."""
@@ -77,8 +77,9 @@ def open_original(connection: Connection, document: int, read_member: ReadMember
     if found.is_page:
         raise OriginalGoneError(f"{found.uri} is a page, of which only the text was kept: open it at its address")
     if found.sha256 is not None:
-        source = _source(connection, found.collection, found.source_id, found.uri)
-        stream, size = _checked(source, found.uri, bytes(found.sha256), found.size or 0)
+        sha256 = bytes(found.sha256)
+        source = _source(connection, found.collection, found.source_id, found.uri, sha256)
+        stream, size = _checked(source, found.uri, sha256, found.size or 0)
         return Original(name, found.media_type, size, found.sha256.hex(), stream)
     return _member(connection, found.collection, found.uri, name, read_member)
 
@@ -90,7 +91,8 @@ def _member(connection: Connection, collection: str, uri: str, name: str, read_m
     source_id, container, container_hash, size, container_type, number, sha256, media_type = row
     if container_hash is None or sha256 is None:
         raise OriginalGoneError(f"{uri} was never read from {container}")
-    stream, _ = _checked(_source(connection, collection, source_id, container), container, bytes(container_hash), size)
+    held = bytes(container_hash)
+    stream, _ = _checked(_source(connection, collection, source_id, container, held), container, held, size)
     with stream:
         place = AttachmentPlace(container_type or "", number, bytes(sha256))
         try:
@@ -106,8 +108,8 @@ def _in_memory(name: str, media_type: str, content: bytes) -> Original:
     return Original(name, media_type, len(content), hashlib.sha256(content).hexdigest(), BytesIO(content))
 
 
-def _source(connection: Connection, collection: str, number: int, uri: str) -> Source:
-    found = next((source for source in every_source(connection, collection) if source.id == number), None)
+def _source(connection: Connection, collection: str, number: int, uri: str, sha256: bytes) -> Source:
+    found = source_of(connection, collection, number, sha256)
     if found is None:
         raise OriginalGoneError(f"{uri}: its source is gone")
     return found

@@ -15,7 +15,7 @@ from sourcebook.client import RemoteKnowledgeBase
 from sourcebook.command.app import app
 from sourcebook.database.database import Database
 from sourcebook.database.location import DatabaseLocation
-from sourcebook.errors import AccessError, QueryError
+from sourcebook.errors import AccessError, QueryError, UnknownDocumentError
 from sourcebook.model.access import Scope
 from sourcebook.transfer.export import export_collections
 from sourcebook.transfer.importing import import_collections
@@ -183,6 +183,23 @@ def test_each_face_takes_principals(base: Stages) -> None:
     assert seen(base, "group:hr") == {"Knots"}
     with pytest.raises(AccessError):
         base.knowledge.seen_by(["user:anna"]).upload(base.collection, "a.md", TIDES)
+
+
+def test_who_sees_an_upload_may_have_its_original(base: Stages) -> None:
+    """And that of a file beside it; of an upload whose bytes others may see under another name, nothing."""
+    base.write("a.md", "# A\n\nThe barnacle.")
+    base.knowledge.upload(base.collection, "tides.md", TIDES, allowed=["group:hr"])
+    base.knowledge.upload(base.collection, "also tides.md", TIDES, allowed=["group:board"])
+    base.run()
+    hidden = base.knowledge.show("also tides.md").item.document_id
+    theirs = base.knowledge.seen_by(["group:hr"])
+    for name, content in (("tides.md", TIDES), ("a.md", b"# A\n\nThe barnacle.")):
+        with theirs.original(name) as original:
+            assert original.stream.read() == content
+    with pytest.raises(UnknownDocumentError):
+        theirs.original(hidden or 0)
+    with base.knowledge.seen_by([]).original("a.md") as original:
+        assert original.size
 
 
 def test_an_export_keeps_who_sees_an_upload(base: Stages, tmp_path: Path, create_database: CreateDatabase) -> None:

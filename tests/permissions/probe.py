@@ -12,6 +12,7 @@ from sourcebook.admin.access_keys import create_key
 from sourcebook.errors import SourcebookError
 from sourcebook.knowledge_base import SeenKnowledge
 from tests.integration.http_server import Client
+from tests.integration.mcp_client import Agent, over_http
 from tests.integration.stages import Stages
 from tests.permissions.worlds import allow
 
@@ -27,8 +28,10 @@ _QUERIES = (
 )
 _MODES: tuple[Any, ...] = ("hybrid", "vector", "keyword")
 _WORDS = ("barnacle", "limpet", "barnacel", "Kuckuck", "zebra fish (ZF)", "whelk", "water", "night", "rock", "nachts")
-_CLOCKS = re.compile(r'\\?"(?:took_ms|search_ms|seconds_behind|is_cached|tokens)\\?": [^,}]+')
-"""Times, and the tokens of a context: those of its random boundary among them."""
+_CLOCKS = re.compile(
+    r'\\*"(?:took_ms|search_ms|seconds_behind|is_cached|tokens)\\*": ?[^,}]+|sources-[0-9a-f]{8}\b|(?:file|upload)://'
+)
+"""Times, the tokens of a context, those of its random boundary among them, and the scheme of what is not there."""
 _PATHS = (
     "/v1/documents?limit=100",
     "/v1/documents/{shown}",
@@ -47,6 +50,33 @@ _PATHS = (
     "/?q=barnacle+limpet",
 )
 """Requests whose answers are compared with their headers: `ETag` and the number of what is left among them."""
+_TYPED = ("/?q=barn", "/?q=limp", "/?q=zebr", "/?q=bar&collection=handbook")
+"""Queries that somebody is still typing: titles and completions are suggested."""
+_SENT: tuple[tuple[str, str, Any], ...] = (
+    ("POST", "/v1/search", {"query": "barnacle limpet", "facets": True}),
+    ("POST", "/v1/context", {"query": "-limpet rock", "max_tokens": 500}),
+    ("POST", "/v1/facets", {}),
+    ("PUT", "/v1/uploads/{name}?allowed=everyone", {}),
+    ("PATCH", "/v1/uploads/{name}", {"allowed": None}),
+    ("DELETE", "/v1/uploads?collection=handbook&name={name}", None),
+    ("GET", "/v1/uploads/{name}", None),
+    ("POST", "/documents/all", {"act": "remove", "text": "hidden"}),
+    ("POST", "/documents/{hidden}/seen-by", {"allowed": "everyone"}),
+    ("POST", "/documents/{hidden}/remove", {}),
+)
+"""Requests with a body, most of which change something and are refused."""
+_ORIGIN = "https://docs.example.com"
+_WIDGET = ("", "barnacle limpet", "barnacel", "zebra fish", '"high water"')
+"""Queries of the widget, whose key asks as everyone."""
+_TOOLS: tuple[tuple[str, dict[str, str]], ...] = (
+    ("search_documents", {"query": "barnacle limpet"}),
+    ("list_documents", {}),
+    ("get_context", {"question": "barnacle limpet"}),
+    ("fetch_document", {"document": "hidden"}),
+    ("find_related", {"document": "hidden"}),
+    ("diff_documents", {"first": "shown", "second": "hidden"}),
+)
+"""Calls of an agent, for whom there are no others."""
 _OF_A_REQUEST = {"date", "x-request-id", "content-length"}
 """Headers that differ in two equal requests: the length is that of the number of a document, which stands in errors."""
 _OF_A_PAGE = re.compile(r'name="(?:token|once)" value="[^"]*"|"request_id": ?"[^"]*"|[0-9.,]+ m?s\b')
@@ -59,7 +89,9 @@ class Probe:
     def __init__(self, stages: Stages, seed: int, port: int) -> None:
         self.stages = stages
         with stages.connection() as connection:
-            self.client = Client(port, create_key(connection, "anna", principals=["user:anna"], actor="test")[1])
+            self.key = create_key(connection, "anna", principals=["user:anna"], actor="test")[1]
+            pages = create_key(connection, "pages", origins=[_ORIGIN], actor="test")[1]
+        self.client, self.widget = Client(port, self.key), Client(port, pages)
         self.random = Random(seed)
         self.told: list[str] = []
         self.asked = 0
@@ -74,13 +106,16 @@ class Probe:
         seen = self.stages.knowledge.seen_by(["user:anna"])
         before = self._answers(seen, (10**9, self.stages.uri("hidden/none.md")))
         for trial in range(trials):
-            file = self.stages.write(f"hidden/{trial}.md", self._text())
+            name, text = f"hidden/{trial}.md", self._text()
+            file = self.stages.write(name, text) if trial % 2 else None
+            if file is None:
+                self.stages.knowledge.upload("handbook", name, text.encode(), allowed=["group:board"])
             self.stages.run()
-            document = self.stages.document(f"hidden/{trial}.md")
+            (document,) = self.stages.rows("SELECT id, uri FROM document WHERE uri LIKE %(end)s", end=f"%/{name}")
             hidden = (document["id"], document["uri"])
             self._compare(before, self._answers(seen, hidden), f"beside document {trial}")
             if self.random.random() < 0.5:
-                file.unlink()
+                file.unlink() if file else self.stages.knowledge.remove_upload("handbook", name)
                 self.stages.run()
                 self._compare(before, self._answers(seen, hidden), f"after document {trial}")
         return self.told
@@ -117,12 +152,41 @@ class Probe:
             answers[f"{name} by URI"] = partial(getattr(seen, name), uri)
             answers[f"{name} by path"] = partial(getattr(seen, name), uri.removeprefix("file://"))
         shown = seen.show(one).item.document_id
-        for path in _PATHS:
-            answers[f"GET {path}"] = partial(self._got, path.format(hidden=number, shown=shown), number)
-        return {name: self._told(answer, hidden) for name, answer in answers.items()}
+        requests = [("GET", path, None) for path in _PATHS]
+        for method, path, body in (*requests, *_SENT):
+            named = path.format(hidden=number, shown=shown, name=f"handbook/{_name(uri)}")
+            answers[f"{method} {path}"] = partial(self._got, self.client, number, method, named, body)
+        for path in _TYPED:
+            answers[f"typed {path}"] = partial(self._got, self.client, number, "GET", path, HX_Request="true")
+        for query in _WIDGET:
+            sent = {"query": query, "typed": True}
+            headers = {"Origin": _ORIGIN}
+            answers[f"widget {query}"] = partial(
+                self._got, self.widget, number, "POST", "/widget/search", sent, **headers
+            )
+        told = {name: self._told(answer, hidden) for name, answer in answers.items()}
+        return told | self._agent(hidden, shown)
 
-    def _got(self, path: str, number: int) -> dict[str, Any]:
-        answer = self.client.get(path, Accept="text/html, */*")
+    def _agent(self, hidden: tuple[int, str], shown: int) -> dict[str, str]:
+        """Return what an agent is told."""
+        named = {"shown": shown, "hidden": hidden[0]}
+
+        async def work(agent: Agent) -> dict[str, str]:
+            answers = {}
+            for tool, asked in _TOOLS:
+                values = {name: named.get(value, value) for name, value in asked.items()}
+                result = await agent.client.call_tool(tool, values)
+                answers[f"agent {tool}"] = self._told(partial(str, result.content), hidden)
+            return answers
+
+        return over_http(self.client.port, work, key=self.key)
+
+    def _got(
+        self, client: Client, number: int, method: str, path: str, body: Any = None, **sent: str
+    ) -> dict[str, Any]:
+        content_type = {} if body is None else {"Content-Type": "application/json"}
+        sending = {"Accept": "text/html, */*", **content_type, **sent}
+        answer = client.request(method, path, None if body is None else json.dumps(body).encode(), sending)
         headers = {name: text for name, text in answer.headers.items() if name not in _OF_A_REQUEST}
         content = _OF_A_PAGE.sub("", answer.content.decode())
         content = re.sub(rf"(documents/|documents%2F|second=|second%3D){number}\b", "", content)
@@ -139,6 +203,11 @@ class Probe:
         try:
             text = json.dumps(answer(), default=str, sort_keys=True)
         except SourcebookError as error:
-            text = f"{type(error).__name__}: {error}".replace(hidden[1].removeprefix("file://"), "PATH")
+            text = f"{type(error).__name__}: {error}".replace(hidden[1].partition("//")[2], "PATH")
             text = re.sub(rf"\b{hidden[0]}\b", "NUMBER", text)
         return _CLOCKS.sub("", text)
+
+
+def _name(uri: str) -> str:
+    """Return the name below the root, such as `hidden/3.md`."""
+    return "/".join(uri.split("/")[-2:])

@@ -10,7 +10,7 @@ SELECT id, location, include, exclude, max_bytes,
        coalesce(source.permissions ->> 'by_item' = 'acl' AND coalesce(next_fetch_at <= now(), true), false) AS wants_acls
 FROM source JOIN collection ON collection.name = source.collection
 WHERE source.collection = %(collection)s AND (source.removed_at IS NULL OR %(with_removed)s)
-  AND kind IN ('files', 'uploads')
+  AND kind IN ('files', 'uploads') AND (%(source_id)s::bigint IS NULL OR id = %(source_id)s)
   AND (cardinality(%(locations)s::text[]) = 0 OR location = ANY(%(locations)s))
 ORDER BY id;
 

@@ -1,10 +1,10 @@
 -- name: uploaded_files
--- Return the present uploads of a source with the stores of their bytes.
+-- Return the present uploads of a source with the stores of their bytes, or those of some bytes.
 SELECT upload.name, upload.sha256, content.bytes, upload.tags, content.store
 FROM source
 JOIN upload ON upload.collection = source.collection AND upload.removed_at IS NULL
 JOIN upload_content content ON content.sha256 = upload.sha256
-WHERE source.id = %(source_id)s
+WHERE source.id = %(source_id)s AND (%(sha256)s::bytea IS NULL OR upload.sha256 = %(sha256)s)
 ORDER BY upload.name;
 
 -- name: announce_upload_bytes

@@ -488,7 +488,7 @@ CREATE TABLE document (
 );
 CREATE INDEX document_content ON document (content_sha256, content_parser);
 CREATE INDEX document_source ON document (source_id);
-CREATE INDEX document_audience ON document (audience_id, id);
+CREATE INDEX document_audience ON document (audience_id, collection, id);
 CREATE INDEX document_sight ON document (id) INCLUDE (audience_id);
 CREATE INDEX document_failed ON document (collection) WHERE failure IS NOT NULL;
 CREATE INDEX document_skipped ON document (collection) WHERE skip_reason IS NOT NULL;

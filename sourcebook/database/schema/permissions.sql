@@ -608,6 +608,16 @@ ALTER TABLE raw_file ENABLE ROW LEVEL SECURITY;
 CREATE POLICY seen ON raw_file
     USING (current_user <> 'sourcebook_reader' OR EXISTS (
         SELECT FROM document WHERE document.source_id = raw_file.source_id AND document.uri = raw_file.uri));
+-- Uploads are seen by who sees a document of the same bytes in their collection.
+ALTER TABLE upload ENABLE ROW LEVEL SECURITY;
+CREATE POLICY seen ON upload
+    USING (current_user <> 'sourcebook_reader' OR EXISTS (
+        SELECT FROM source JOIN raw_file ON raw_file.source_id = source.id
+        WHERE source.collection = upload.collection AND source.kind = 'uploads' AND raw_file.sha256 = upload.sha256));
+ALTER TABLE upload_content ENABLE ROW LEVEL SECURITY;
+CREATE POLICY seen ON upload_content
+    USING (current_user <> 'sourcebook_reader' OR EXISTS (
+        SELECT FROM upload WHERE upload.sha256 = upload_content.sha256));
 ALTER TABLE crawled_page ENABLE ROW LEVEL SECURITY;
 CREATE POLICY seen ON crawled_page
     USING (current_user <> 'sourcebook_reader' OR EXISTS (
@@ -721,7 +731,7 @@ BEGIN
         'collection', 'source', 'activation', 'document', 'chunk', 'indexed_document', 'search_entry', 'keyword_entry',
         'keyword_block', 'keyword_block_size', 'embedding', 'document_name', 'document_relation', 'document_abbreviation',
         'parsed_content', 'attachment', 'raw_file', 'crawled_page', 'source_record', 'transcribed_file', 'frontier',
-        'processing', 'present_attachment', 'source_item', 'item', 'curated_collection']
+        'processing', 'present_attachment', 'source_item', 'item', 'curated_collection', 'upload', 'upload_content']
     LOOP
         IF NOT has_table_privilege('sourcebook_reader', readable, 'SELECT') THEN
             EXECUTE format('GRANT SELECT ON %I TO sourcebook_reader', readable);

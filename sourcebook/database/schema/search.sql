@@ -157,7 +157,7 @@ CREATE TABLE search_entry (
     PRIMARY KEY (generation_id, chunk_id)
 ) PARTITION BY LIST (generation_id);
 ALTER TABLE search_entry ALTER COLUMN vector SET STORAGE PLAIN;
-CREATE INDEX search_entry_document ON search_entry (generation_id, document_id);
+CREATE INDEX search_entry_document ON search_entry (generation_id, document_id) INCLUDE (chunk_id);
 CREATE INDEX search_entry_chunk ON search_entry (chunk_id) INCLUDE (generation_id, document_id);
 CREATE INDEX search_entry_outside ON search_entry (generation_id, chunk_id) WHERE NOT in_graph;
 

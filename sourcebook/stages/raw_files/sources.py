@@ -24,7 +24,21 @@ def every_source(connection: Connection, collection: str) -> list[Source]:
     return _sources(connection, collection, EVERYTHING, with_removed=True)
 
 
-def _sources(connection: Connection, collection: str, selection: Selection, *, with_removed: bool) -> list[Source]:
+def source_of(connection: Connection, collection: str, number: int, sha256: bytes) -> Source | None:
+    """Return one of them by its id, with no other uploads than those of some bytes; None where it is gone."""
+    found = _sources(connection, collection, EVERYTHING, with_removed=True, number=number, sha256=sha256)
+    return found[0] if found else None
+
+
+def _sources(
+    connection: Connection,
+    collection: str,
+    selection: Selection,
+    *,
+    with_removed: bool,
+    number: int | None = None,
+    sha256: bytes | None = None,
+) -> list[Source]:
     with connection.cursor(row_factory=dict_row) as cursor:
         rows = cursor.execute(
             queries["collection_sources"],
@@ -33,21 +47,22 @@ def _sources(connection: Connection, collection: str, selection: Selection, *, w
                 "locations": list(selection.sources),
                 "max_recording_bytes": SpeechSettings().max_bytes,
                 "with_removed": with_removed,
+                "source_id": number,
             },
         ).fetchall()
     return [
         _source(
             row,
-            _uploads(connection, row) if row["is_uploads"] else None,
+            _uploads(connection, row, sha256) if row["is_uploads"] else None,
             _records(connection, row) if row["is_records"] else None,
         )
         for row in rows
     ]
 
 
-def _uploads(connection: Connection, row: dict[str, Any]) -> dict[str, UploadedFile]:
-    """Return the present uploads of a source by their URIs."""
-    rows = connection.execute(queries["uploaded_files"], {"source_id": row["id"]})
+def _uploads(connection: Connection, row: dict[str, Any], sha256: bytes | None) -> dict[str, UploadedFile]:
+    """Return the present uploads of a source by their URIs, or those of some bytes."""
+    rows = connection.execute(queries["uploaded_files"], {"source_id": row["id"], "sha256": sha256})
     return {
         upload_uri(row["location"], name): UploadedFile(name, sha256, size, tuple(tags), store)
         for name, sha256, size, tags, store in rows
