@@ -99,34 +99,35 @@ def fold(
         by_document: whether all passages of a copied file are duplicates of the first file's best one.
     """
     kept: list[Candidate] = []
-    copies: list[list[Candidate]] = []
-    documents: list[set[int]] = []
+    copies: dict[int, list[Candidate]] = {}
+    documents: dict[int, set[int]] = {}
     places: dict[Hashable, list[int]] = {}
     owners: dict[bytes, int] = {}
     for candidate in candidates:
         own = identities.get(candidate.chunk_id)
-        place = None if own is None else _place(own, places, documents)
-        if place is None and by_document and own is not None and own.content is not None:
+        if own is None:
+            kept.append(candidate)
+            continue
+        place = _place(own, places, documents)
+        if place is None and by_document and own.content is not None:
             owner = owners.setdefault(own.content, len(kept))
             place = owner if owner < len(kept) and own.document not in documents[owner] else None
         if place is None:
-            for key in own.keys if own else ():
+            for key in own.keys:
                 places.setdefault(key, []).append(len(kept))
-            documents.append({own.document} if own else set())
-            copies.append([])
+            documents[len(kept)] = {own.document}
             kept.append(candidate)
             continue
-        if own is not None and own.document not in documents[place]:
+        if own.document not in documents[place]:
             documents[place].add(own.document)
             if candidate.depth <= kept[place].depth:
-                copies[place].append(candidate)
-    return [
-        candidate._replace(copies=tuple(others)) if others else candidate
-        for candidate, others in zip(kept, copies, strict=True)
-    ]
+                copies.setdefault(place, []).append(candidate)
+    for place, others in copies.items():
+        kept[place] = kept[place]._replace(copies=tuple(others))
+    return kept
 
 
-def _place(own: Identity, places: Mapping[Hashable, Sequence[int]], documents: Sequence[set[int]]) -> int | None:
+def _place(own: Identity, places: Mapping[Hashable, Sequence[int]], documents: Mapping[int, set[int]]) -> int | None:
     """Return the place of the first candidate that a passage repeats; None where it repeats none."""
     found = (place for key in own.keys for place in places.get(key, ()) if own.document not in documents[place])
     return min(found, default=None)

@@ -42,14 +42,10 @@ class FoundRule:
         holding = {chunk for chunk, _ in keyword.ranking} if keyword else set()
         others = [each for each in new[max(_ALWAYS - known, 0) :] if each.chunk_id not in holding]
         others = [each for each in others if each.keyword_rank is None]
-        held = {} if self._knows_every_holder else self._held_by(others)
-        evidence = judged(self._state, self._ranked, others, held=held) if others else {}
-        absent = {
-            each.chunk_id
-            for each in others
-            if FITTED.relevance(evidence[each.chunk_id]) < RELEVANT_FROM
-            and not (each.chunk_id in held and held[each.chunk_id].words)
-        }
+        evidence = judged(self._state, self._ranked, others, held={}) if others else {}
+        far = [each for each in others if FITTED.relevance(evidence[each.chunk_id]) < RELEVANT_FROM]
+        held = {} if self._knows_every_holder else self._held_by(far)  # of most queries there is none to ask about
+        absent = {each.chunk_id for each in far if not (each.chunk_id in held and held[each.chunk_id].words)}
         return [each for each in new if each.chunk_id not in absent]
 
     @property

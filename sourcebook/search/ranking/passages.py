@@ -8,6 +8,7 @@ from psycopg import Connection
 from psycopg.rows import dict_row
 
 from sourcebook.database.queries import queries
+from sourcebook.search.scope import array_of
 
 Row = dict[str, Any]
 
@@ -25,7 +26,7 @@ class HeldWords:
 
 def read_documents(connection: Connection, generations: Sequence[int], chunks: Sequence[int]) -> dict[int, int]:
     """Return the document id of each chunk that is published in one of the generations."""
-    parameters = {"generations": list(generations), "chunks": list(chunks)}
+    parameters = {"generations": list(generations), "chunks": array_of(chunks)}
     return dict(connection.execute(queries["candidate_documents"], parameters).fetchall())
 
 
@@ -33,7 +34,7 @@ def read_texts(connection: Connection, generations: Sequence[int], chunks: Seque
     """Return the text of each published chunk as the embedding model reads it: title, headings, empty line, passage."""
     from sourcebook.chunking.chunk import embedding_text  # imports the chunker
 
-    parameters = {"generations": list(generations), "chunks": list(chunks)}
+    parameters = {"generations": list(generations), "chunks": array_of(chunks)}
     rows = connection.execute(queries["passages_to_rerank"], parameters)
     return {chunk: embedding_text(context, text) for chunk, context, text in rows}
 
@@ -42,7 +43,7 @@ def read_rows(
     connection: Connection, statement: str, generations: Sequence[int], chunks: Sequence[int], **values: object
 ) -> dict[int, Row]:
     """Return the row that a named statement has for each published chunk, by its id."""
-    parameters = {"generations": list(generations), "chunks": list(chunks), **values}
+    parameters = {"generations": list(generations), "chunks": array_of(chunks), **values}
     with connection.cursor(row_factory=dict_row) as cursor:
         return {row["chunk_id"]: row for row in cursor.execute(queries[statement], parameters)}
 
@@ -61,6 +62,6 @@ def matched_words(
     known = list(tokens)
     if not known or not chunks:
         return {}
-    parameters = {"tokens": known, "generations": list(generations), "chunks": list(chunks)}
+    parameters = {"tokens": known, "generations": list(generations), "chunks": array_of(chunks)}
     rows = connection.execute(queries["matched_words"], parameters)
     return {chunk: HeldWords(words, document) for chunk, words, document in rows}

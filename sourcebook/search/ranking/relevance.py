@@ -131,7 +131,10 @@ class RelevanceModel:
         parts = self._parts(evidence)
         if not parts:
             return 0.0
-        log_odds = sum(weight * coefficients.log_odds(evidence) for weight, coefficients in parts)
+        log_odds = 0.0
+        for weight, coefficients in parts:
+            if weight:
+                log_odds += weight * coefficients.log_odds(evidence)
         return 1 / (1 + math.exp(-log_odds))
 
     def explain(self, evidence: Evidence) -> str:
@@ -195,6 +198,8 @@ class Background:
     keyword leg."""
     has_known_words: bool = False
     """Whether any passage of the collections holds a word of the query."""
+    idf: float = 0.0
+    """Sum of the weights."""
 
     @classmethod
     def of(cls, legs: Mapping[str, LegResult], terms: Sequence[QueryTerm] = ()) -> Self:
@@ -208,12 +213,14 @@ class Background:
         terms = (legs["keyword"].terms or ()) if "keyword" in legs else terms
         terms = [term for term in terms if term.expands is None]
         stood_for = {term.stands_for for term in terms}
+        weights = {term.token: term.weight for term in terms if term.token not in stood_for}
         return cls(
             tuple(cosine for _, cosine in vector.ranking[:FIRST_DEPTH]),
             vector.vectors,
             vector.language_weight,
-            {term.token: term.weight for term in terms if term.token not in stood_for},
+            weights,
             any(term.ids for term in terms),
+            sum(weights.values()),
         )
 
     @property
@@ -256,9 +263,8 @@ class Background:
                     cosine = float(pair[0] @ pair[1]) if pair else self.cosines[-1]
                 name = name if name in FITTED.calibrated and name != MULTILINGUAL_NAME else ""
                 standing = None if name else self._standing(cosine)
-        idf = sum(self.weights.values())
-        if idf > 0:
-            share = sum(self.weights.get(token, 0.0) for token in matched) / idf
+        if self.idf > 0:
+            share = sum(self.weights.get(token, 0.0) for token in matched) / self.idf
         return Evidence(cosine, language, standing, share, self.language_weight, self.has_known_words, name)
 
     def _standing(self, cosine: float) -> float:
