@@ -24,6 +24,8 @@ WIDGET: Final = '<script src="{server}/widget.js" data-key="{key}" defer></scrip
 _LINK: Final = re.compile(r"(?<!!)\[([^\]]*)\]\((?!https?:|#)([^)#\s]+)(#[^)\s]*)?\)")
 _FENCE: Final = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
 _CODE: Final = re.compile(r"`[^`\n]+`")
+_ANCHOR: Final = re.compile(r'^<a id="([\w-]+)"></a>\n\n(#+ .+)$', re.MULTILINE)
+"""An anchor above a heading, which is the heading's own on the site."""
 _PARTS: Final = "parts"
 """Folder of docs/ whose texts are in the references."""
 
@@ -114,6 +116,7 @@ def _within(text: str, page: Path, docs: Path) -> str:
         bars = _CODE.sub(lambda code: code[0].replace("\\|", "|"), part)
         return _LINK.sub(kept, bars)
 
+    text = _ANCHOR.sub(r"\2 {#\1}", text)
     return "".join(part if part.startswith("```") else changed(part) for part in _FENCE.split(text))
 
 

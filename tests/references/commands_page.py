@@ -25,20 +25,28 @@ def make() -> str:
 
 
 def _section(name: str, command: TyperCommand, written: str) -> str:
-    """Return the section of a command; its anchor is its name, and that of its heading."""
+    """Return the section of a command; its anchor is its name, and its heading says what it is for."""
     arguments = " ".join(
         each.make_metavar(_context(command)) for each in command.params if each.param_type_name == "argument"
     )
-    heading = f"{name} {arguments}".strip().replace("...", "…")
+    usage = f"sourcebook {name} {arguments}".strip().replace("...", "…")
     telling, _, examples = (command.help or "").partition("**Example:**")
+    purpose, stop, rest = _purpose(_joined(telling))
     parts = [
-        f'<a id="{name}"></a>\n\n## `{heading}`',
-        _joined(telling),
+        f'<a id="{name}"></a>\n\n## {name}: {purpose[0].lower()}{purpose[1:]}',
+        f"`{usage}`",
+        rest.strip() if stop == "." else _joined(telling),
         _table(command.params),
         *_examples(examples),
         written,
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def _purpose(telling: str) -> tuple[str, str, str]:
+    """Return the beginning of a text up to its first stop, colon or semicolon, that sign, and what follows."""
+    found = re.search(r"[.:;](?=\s|$)", telling)
+    return (telling[: found.start()], found[0], telling[found.end() :]) if found else (telling, "", "")
 
 
 def _context(command: TyperCommand) -> Any:

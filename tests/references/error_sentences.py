@@ -17,6 +17,8 @@ _OTHERS: Final = {
     "PydanticCustomError": "A setting of `sourcebook.yaml`, the page or the API has a value that it does not take.",
 }
 """Errors of libraries in which Sourcebook's sentences stand, with their cause."""
+_TRANSLATORS: Final = ("gettext", "ngettext")
+"""Functions that return their text in the visitor's language."""
 
 
 def errors() -> dict[str, tuple[str, dict[str, list[str]]]]:
@@ -29,8 +31,7 @@ def errors() -> dict[str, tuple[str, dict[str, list[str]]]]:
     for path in _files():
         for node in ast.walk(_tree(path)):
             if isinstance(node, ast.Call) and (name := _called(node)) in causes:
-                place = 1 if name == "PydanticCustomError" else 0
-                for text in _texts(node.args[place], path) if len(node.args) > place else ():
+                for text in (text for each in node.args[:2] for text in _texts(each, path)):
                     if _is_sentence(text):
                         found[name][_purpose(path.parent)].add(" ".join(text.split()))
     return {
@@ -69,7 +70,7 @@ def _called(node: ast.Call) -> str:
 
 
 def _is_sentence(text: str) -> bool:
-    return len(text.replace("…", "").split()) > 1
+    return sum(bool(re.search(r"[^\W\d_]{2}", word)) for word in text.split()) > 1
 
 
 def _texts(node: ast.expr, path: Path, depth: int = 4) -> Iterator[str]:
@@ -81,10 +82,19 @@ def _texts(node: ast.expr, path: Path, depth: int = 4) -> Iterator[str]:
         yield from _texts(node.orelse, path, depth - 1)
     elif isinstance(node, ast.JoinedStr):
         yield "".join(_part(each, path, depth) for each in node.values)
+    elif isinstance(node, ast.Attribute) and node.attr == "__doc__":
+        yield dict(_causes())[ast.unparse(node.value)]
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) and depth:
+        yield from _texts(node.left, path, depth)
+    elif isinstance(node, ast.Call) and _called(node) in _TRANSLATORS and node.args:
+        yield from (re.sub(r"%\(\w+\)\w|\{\w+\}", "…", text) for text in _texts(node.args[0], path, depth))
+    elif isinstance(node, ast.Call) and depth and (told := _returned(_called(node), path)):
+        for home, value in told:
+            yield from _texts(value, home, depth - 1)
     elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and depth:
         for first in _texts(node.left, path, depth - 1):
             yield from (first + rest for rest in _texts(node.right, path, depth - 1))
-    elif isinstance(node, ast.Name) and depth and (values := _assigned(path).get(node.id)):
+    elif isinstance(node, ast.Name | ast.Attribute) and depth and (values := _assigned(path).get(ast.unparse(node))):
         for value in values:
             yield from _texts(value, path, depth - 1)
     else:
@@ -101,12 +111,35 @@ def _part(part: ast.expr, path: Path, depth: int) -> str:
 
 
 @cache
+def _functions() -> dict[str, list[tuple[Path, ast.FunctionDef]]]:
+    """Return the functions that make texts, by their names."""
+    found: dict[str, list[tuple[Path, ast.FunctionDef]]] = defaultdict(list)
+    for path in _files():
+        for node in ast.walk(_tree(path)):
+            if isinstance(node, ast.FunctionDef) and node.returns and "str" in ast.unparse(node.returns):
+                found[node.name].append((path, node))
+    return found
+
+
+def _returned(name: str, path: Path) -> list[tuple[Path, ast.expr]]:
+    """Return what a function returns that makes texts: that of the file, or the only one of its name."""
+    known = _functions().get(name, [])
+    meant = [each for each in known if each[0] == path] or (known if len(known) == 1 else [])
+    return [
+        (home, node.value)
+        for home, function in meant
+        for node in ast.walk(function)
+        if isinstance(node, ast.Return) and node.value is not None
+    ]
+
+
+@cache
 def _assigned(path: Path) -> dict[str, list[ast.expr]]:
     """Return the values that names of a file are given, in functions, too."""
     found: dict[str, list[ast.expr]] = defaultdict(list)
     for node in ast.walk(_tree(path)):
         if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                if isinstance(target, ast.Name):
-                    found[target.id].append(node.value)
+                if isinstance(target, ast.Name | ast.Attribute):
+                    found[ast.unparse(target)].append(node.value)
     return found

@@ -3,10 +3,12 @@
 import inspect
 import re
 from collections.abc import Iterator
+from dataclasses import fields
 from typing import Any
 
 from sourcebook import AsyncKnowledgeBase, KnowledgeBase
 from sourcebook.client import RemoteKnowledgeBase
+from sourcebook.contract.fields import LARGEST, Field, Whole
 from tests.references.attribute_docstrings import docstrings_of
 from tests.references.parts import page, sections
 from tests.references.python_types import public_types
@@ -59,10 +61,19 @@ def _type(name: str, kind: Any) -> str:
 
 
 def _fields(kind: Any) -> Iterator[str]:
-    told = docstrings_of(kind)
+    told = dict(_declarations(kind)) | docstrings_of(kind)
     for name, text in python_interface.field_types(kind).items():
         if not name.startswith("_"):
             yield f"| `{name}` | `{_cell(text)}` | {_cell(told.get(name, ''))} |"
+
+
+def _declarations(kind: Any) -> Iterator[tuple[str, str]]:
+    """Yield each field of a request with what it is for, and its bounds."""
+    for each in fields(kind):
+        for note in getattr(each.type, "__metadata__", ()):
+            if isinstance(note, Field):
+                bounds = isinstance(note, Whole) and note.most < LARGEST and f" From {note.least:,} to {note.most:,}."
+                yield each.name, f"{note.help}{bounds or ''}"
 
 
 def _cell(text: str) -> str:

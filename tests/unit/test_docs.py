@@ -98,37 +98,19 @@ SEARCH = declared(SearchRequest)
 
 
 def test_every_field_of_a_result_is_in_the_docs() -> None:
-    """docs/search-results.md names each field of what a search returns, in the part that tells of it."""
-    for kind, section in (
-        (SearchResult, "What comes back"),
-        (SearchResults, "What comes back"),
-        (OtherPassage, "What comes back"),
-        (Explanation, "Why is this here?"),
-        (LegExplanation, "Why is this here?"),
-        (Part, "Context"),
-    ):
-        text = _section("searching.md" if section == "Context" else "search-results.md", section)
-        found = [name for name in _public(kind) if f"`{name}`" not in text and name != "results"]
-        assert found == [], kind.__name__
+    """docs/python.md has a row for each field of what a search returns, and each property is named for its readers."""
+    told = _read("search-results.md") + _read("searching.md")
+    for kind in (SearchResult, SearchResults, OtherPassage, Explanation, LegExplanation, Part):
+        named = _read("python.md").partition(f"\n### `{kind.__name__}`\n")[2].partition("\n### ")[0] + told
+        assert [name for name in _public(kind) if f"`{name}`" not in named] == [], kind.__name__
 
 
-def test_every_option_of_a_search_is_in_the_docs() -> None:
-    """docs/search-options.md has a row for each option of a search, with the default that holds."""
-    rows = re.findall(
-        r"^\| `(\w+)` \|([^|]*)\|", _section("search-options.md", "Options of a search"), flags=re.MULTILINE
-    )
-    assert sorted(name for name, _ in rows) == sorted(SEARCH)
-    told = {name: ast.literal_eval(value.strip("` ")) for name, value in rows if "`" in value}
-    assert told == {name: SEARCH[name].default for name in told}
-    assert set(SEARCH) - set(told) <= {"query", "fusion"}
-
-
-def test_every_setting_of_fusion_and_reranking_is_in_the_docs() -> None:
-    """docs/ranking.md and docs/reranking.md have a row for each of them, with the default that holds."""
-    assert _told(_section("ranking.md", "Fusion")) == {field.name: field.default for field in fields(Fusion)}
-    assert _told(_section("reranking.md", "Reranking")) == {
-        field.name: field.default for field in fields(Reranking) if field.name != "model"
-    }
+@pytest.mark.parametrize("kind", [SearchRequest, Fusion, Reranking])
+def test_every_option_of_a_search_is_in_the_docs(kind: type[Any]) -> None:
+    """docs/python.md says of each option of a search, of fusion and of reranking what it is for."""
+    text = _read("python.md").partition(f"\n### `{kind.__name__}`\n")[2].partition("\n### ")[0]
+    rows = dict(re.findall(r"^\| `(\w+)` \| `.+?` \| (.+) \|$", text, flags=re.MULTILINE))
+    assert [each.name for each in fields(kind) if not rows.get(each.name)] == []
 
 
 def test_the_limits_of_a_search_are_in_the_docs() -> None:
@@ -180,9 +162,3 @@ def _public(kind: type[Any]) -> list[str]:
     return [name for name, value in vars(kind).items() if isinstance(value, property)] + [
         field.name for field in fields(kind)
     ]
-
-
-def _told(section: str) -> dict[str, object]:
-    """Return the defaults of a table of settings, whose rows may name several of one default."""
-    rows = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \| `([^|`]+)` \|", section, flags=re.MULTILINE)
-    return {name: ast.literal_eval(value) for names, value in rows for name in re.findall(r"\w+", names)}
