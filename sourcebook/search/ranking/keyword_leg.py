@@ -99,7 +99,7 @@ def keyword_plan(
     plans = []
     for generation in scope.generations:
         parameters = _parameters(generation, terms, depth)
-        statement = queries["best_keyword_entries"]
+        statement: sql.Composable = queries["best_keyword_entries"]
         if condition is not None:
             statement, parameters = _tested(condition), {**parameters, **condition.parameters, "wanted": depth}
         plans.append(read_plan(connection, statement, parameters))
