@@ -214,7 +214,7 @@ def _recall(large: LargeLibrary, shelf: TextShelf, share: str, seen: SeenKnowled
     shares = []
     with seen.database.connection() as connection:
         scope = shelf.scope(connection)
-        condition = condition_of(None, scope.audiences)
+        condition = condition_of(None, scope)
         for vector, similarities in zip(large.question_vectors, exact, strict=True):
             found = nearest(connection, scope.generations, vector, _DEPTH, condition).hits[:10]
             best = {*visible[np.argpartition(-similarities, 10)[:10]].tolist()}

@@ -56,7 +56,7 @@ def find_similar(connection: Connection, document: int, request: SimilarRequest)
     model, vector = _vector(connection, document, request.passage)
     generations = [each for each in scope.generations if each.model == model]
     left_out = sorted({each.collection for each in scope.generations if each.model != model})
-    filtered = condition_of(request.filters, scope.audiences, scope.hidden)
+    filtered = condition_of(request.filters, scope)
     candidates = _nearest_documents(connection, document, generations, vector, request, filtered) if generations else []
     results = tuple(
         with_snippet(result, ()) for result in read_results(connection, [each.id for each in generations], candidates)

@@ -194,6 +194,7 @@ def test_the_second_wall_hides_every_row_of_a_hidden_document(stages: Stages) ->
     stages.write("a.md", "# A\n\nThe General Data Protection Regulation (GDPR) is [here](b.md).")
     stages.write("b.md", "# B\n\nThe barnacle.")
     configure(stages, allowed=["group:board"])
+    stages.knowledge.upload(stages.collection, "tides.md", b"# Tides", allowed=["group:board"])
     stages.run()
     without_text = {"collection", "source", "activation", "embedding", "search_entry", "keyword_entry"}
     without_text |= {"keyword_block", "keyword_block_size", "curated_collection"}
@@ -205,6 +206,7 @@ def test_the_second_wall_hides_every_row_of_a_hidden_document(stages: Stages) ->
     tables = {row["name"] for row in granted} - without_text
     counts = {}
     with board.connection() as theirs, other.connection() as hers:
+        assert theirs.execute("SHOW max_parallel_workers_per_gather").fetchone() == ("0",)
         for table in tables:
             statement = sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier(table))
             counts[table] = theirs.execute(statement).fetchone()

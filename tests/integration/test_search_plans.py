@@ -189,13 +189,16 @@ def test_of_a_block_only_the_candidates_are_read(
 def test_candidates_are_held_against_a_condition_by_key(
     connection: Connection, corpora: tuple[WordCorpus, WordCorpus]
 ) -> None:
-    generation = corpora[0].generation
-    chunks = corpora[0].chunks()[:40]
-    nodes = plan(connection, "matching_among", of(generation, chunks=chunks), "entry.document_id <> 0")
-    assert indexes(nodes) == {f"search_entry_{generation.id}_chunk_id_generation_id_document_id_idx"}
-    nodes = plan(connection, "matching_among", of(generation, chunks=chunks), "entry.lexemes @@ 'word17'::tsquery")
-    assert relations(nodes) == {f"search_entry_{generation.id}"}
-    assert scanned(nodes) == set()
+    scope, number = corpora[0].scope(), corpora[0].generation.id
+    terms = query_terms(connection, scope, "common word17")
+    for condition, index in (
+        ("entry.document_id <> 0", "Index Only Scan using search_entry_{}_chunk_id_generation_id_document_id_idx"),
+        ("entry.lexemes @@ 'word17'", "search_entry_{}_"),
+    ):
+        found = keyword_plan(connection, scope, terms, 10, EntryCondition(sql.SQL(condition)))
+        assert index.format(number) in found
+        assert "Seq Scan" not in found
+        assert f"search_entry_{corpora[1].generation.id}" not in found
 
 
 def test_entries_that_fulfil_a_selective_condition_come_from_the_index_of_lexemes(
@@ -207,6 +210,11 @@ def test_entries_that_fulfil_a_selective_condition_come_from_the_index_of_lexeme
     assert {f"search_entry_{generation.id}_lexemes", f"keyword_entry_{generation.id}_pkey"} <= indexes(nodes)
     assert scanned(nodes) == set()
     assert not {table for table in relations(nodes) if table.endswith(f"_{corpora[1].generation.id}")}
+    seen = "entry.document_id IN (SELECT id FROM document WHERE audience_id = ANY('{3}') AND collection = ANY('{x}'))"
+    nodes = plan(connection, "best_matching_keyword_entries", parameters, seen)
+    by_document = f"search_entry_{generation.id}_generation_id_document_id_chunk_id_idx"
+    assert indexes(nodes) == {by_document, f"keyword_entry_{generation.id}_pkey"}
+    assert {node["Node Type"] for node in nodes if node.get("Index Name") == by_document} == {"Index Only Scan"}
 
 
 def test_passages_are_read_by_key(connection: Connection, corpora: tuple[WordCorpus, WordCorpus]) -> None:

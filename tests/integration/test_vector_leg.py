@@ -279,7 +279,7 @@ def test_few_entries_are_found_by_their_documents(shelf: Shelf) -> None:
     """A selective filter leads from the index on tags to the entries of the documents that have it."""
     nodes = plan(shelf, "nearest_of_few", "large", condition=tagged(0.003), most=1_000)
     assert "document_tags" in indexes_of(nodes)
-    assert any(name.endswith("document_id_idx") for name in indexes_of(nodes))
+    assert any(name.endswith("document_id_chunk_id_idx") for name in indexes_of(nodes))
     assert not scanned(nodes)
 
 

@@ -36,6 +36,10 @@ _PATHS = (
     "/v1/documents?limit=100",
     "/v1/documents/{shown}",
     "/v1/documents/{shown}/original",
+    "/v1/documents/{shown}/chunks",
+    "/v1/documents/{shown}/related",
+    "/documents/{shown}",
+    "/documents/{shown}/export",
     "/v1/documents/{hidden}",
     "/v1/documents/{hidden}/original",
     "/v1/documents/{hidden}/related",
@@ -77,8 +81,11 @@ _TOOLS: tuple[tuple[str, dict[str, str]], ...] = (
     ("diff_documents", {"first": "shown", "second": "hidden"}),
 )
 """Calls of an agent, for whom there are no others."""
-_OF_A_REQUEST = {"date", "x-request-id", "content-length"}
-"""Headers that differ in two equal requests: the length is that of the number of a document, which stands in errors."""
+_OF_A_REQUEST = {
+    "date", "x-request-id", "content-length", "ratelimit", "ratelimit-remaining", "ratelimit-reset",
+}  # fmt: skip
+"""Headers that differ in two equal requests: the length is that of the number of a document, which stands in errors;
+what is left of a limit goes by the clock."""
 _OF_A_PAGE = re.compile(r'name="(?:token|once)" value="[^"]*"|"request_id": ?"[^"]*"|[0-9.,]+ m?s\b')
 """What differs in two equal pages: tokens of forms, and times."""
 
@@ -167,7 +174,7 @@ class Probe:
         told = {name: self._told(answer, hidden) for name, answer in answers.items()}
         return told | self._agent(hidden, shown)
 
-    def _agent(self, hidden: tuple[int, str], shown: int) -> dict[str, str]:
+    def _agent(self, hidden: tuple[int, str], shown: int | None) -> dict[str, str]:
         """Return what an agent is told."""
         named = {"shown": shown, "hidden": hidden[0]}
 
@@ -187,6 +194,7 @@ class Probe:
         content_type = {} if body is None else {"Content-Type": "application/json"}
         sending = {"Accept": "text/html, */*", **content_type, **sent}
         answer = client.request(method, path, None if body is None else json.dumps(body).encode(), sending)
+        assert answer.status < 500, f"{method} {path}: {answer.content!r}"
         headers = {name: text for name, text in answer.headers.items() if name not in _OF_A_REQUEST}
         content = _OF_A_PAGE.sub("", answer.content.decode())
         content = re.sub(rf"(documents/|documents%2F|second=|second%3D){number}\b", "", content)

@@ -13,6 +13,10 @@ entry.document_id <> ALL({hidden}::bigint[])
 -- Return whether one of the audiences may see the document.
 document.audience_id = ANY({value}::integer[])
 
+-- name: filter_collections
+-- Return whether the document is of one of the searched collections, as all of their entries are: fewer are looked up.
+document.collection = ANY({value}::text[])
+
 -- name: filter_sources
 -- Return whether the document is from one of the sources, named by location, configured root or configured URL.
 document.source_id IN (

@@ -65,7 +65,7 @@ SELECT chunk_id, -distance AS score
 FROM (SELECT * FROM loose UNION ALL SELECT * FROM in_blocks) found
 WHERE distance < 0
 ORDER BY distance, chunk_id
-LIMIT %(depth)s;
+LIMIT %(depth)s
 
 -- name: matched_words
 -- Return which words of the query each entry of a list holds, and its document.
@@ -76,23 +76,29 @@ SELECT entry.chunk_id, ARRAY(SELECT token FROM asked WHERE entry.lexemes @@ quer
 FROM search_entry entry
 WHERE entry.generation_id = ANY(%(generations)s) AND entry.chunk_id = ANY(%(chunks)s);
 
--- name: matching_among
--- Return the entries of a list that fulfil a condition.
--- The planner does not see the list, for each of whose members it would look into its statistics.
-SELECT entry.chunk_id FROM search_entry entry
-WHERE entry.generation_id = %(generation)s AND entry.chunk_id = ANY(ARRAY(SELECT unnest(%(chunks)s::bigint[])))
-  AND ({condition});
+-- name: matching_of_best
+-- Return the entries with the highest BM25 scores among the best ones that fulfil a condition, and how many were tested.
+-- {{best}} is best_keyword_entries. The planner does not see the list that is tested, for each of whose members it would
+-- look into its statistics.
+WITH best AS MATERIALIZED ({best}), matching AS MATERIALIZED (
+    SELECT entry.chunk_id FROM search_entry entry
+    WHERE entry.generation_id = %(generation)s AND entry.chunk_id = ANY(ARRAY(SELECT chunk_id FROM best))
+      AND ({condition})
+)
+SELECT chunk_id, score, (SELECT count(*) FROM best) AS tested
+FROM best JOIN matching USING (chunk_id)
+ORDER BY score DESC, chunk_id
+LIMIT %(wanted)s;
 
 -- name: best_matching_keyword_entries
 -- Return the entries with the highest BM25 scores among those that fulfil a condition; each of those is scored.
-WITH matching AS MATERIALIZED (
-    SELECT entry.chunk_id FROM search_entry entry WHERE entry.generation_id = %(generation)s AND ({condition})
-)
+-- They are looked up as one list, which reads each page of the index once.
 SELECT chunk_id, -distance AS score
 FROM (
     SELECT chunk_id, weights <#> %(query)s::sparsevec AS distance
-    FROM matching JOIN keyword_entry USING (chunk_id)
-    WHERE generation_id = %(generation)s
+    FROM keyword_entry
+    WHERE generation_id = %(generation)s AND chunk_id = ANY(ARRAY(
+        SELECT entry.chunk_id FROM search_entry entry WHERE entry.generation_id = %(generation)s AND ({condition})))
     OFFSET 0
 ) entry
 WHERE distance < 0

@@ -44,7 +44,7 @@ def dress_page(state: SearchState) -> None:
         connection, state.results, request.expand, redactions, supersedes=supersedes
     )
     state.linked = tuple(each for each in state.linked if each.document_id not in scope.hidden)
-    filtered = condition_of(request.filters, scope.audiences, scope.hidden)
+    filtered = condition_of(request.filters, scope)
     state.results = with_versions(connection, state.results, scope.ids, filtered, redactions, possible)
     check_generations(connection, request.generation)  # none was deleted meanwhile
     if request.facets:

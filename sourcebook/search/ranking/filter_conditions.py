@@ -2,7 +2,7 @@
 
 import os.path
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ from sourcebook.contract.filtering.metadata import MetadataTest
 from sourcebook.contract.filtering.periods import END_OF_TIME, START_OF_TIME
 from sourcebook.contract.filters import Filters
 from sourcebook.database.queries import queries
-from sourcebook.search.scope import EntryCondition, array_of
+from sourcebook.search.scope import EntryCondition, SearchScope, array_of
 
 _MANY = 20
 """Values above which testing every document takes less time than an index look-up per value."""
@@ -55,24 +55,24 @@ _PLAIN: Final = {
 """Fragment of each filter whose checked values are those of the fragment."""
 
 
-def condition_of(
-    filters: Filters | None, audiences: Sequence[int] | None, hidden: Sequence[int] = ()
-) -> EntryCondition | None:
+def condition_of(filters: Filters | None, scope: SearchScope | None) -> EntryCondition | None:
     """Return the condition on entries of the index: filters, the audiences of the reader, what is hidden; None without.
 
     Args:
         filters: conditions on documents.
-        audiences: of the search's scope; None where the reader sees everything.
-        hidden: of the search's scope: documents that no search finds.
+        scope: of the search, with the reader's audiences and the hidden documents; None for neither.
     """
     given = {} if filters is None else dict(filters.values())
     conditions = [condition for name, value in given.items() for condition in _conditions(name, value)]
-    if audiences is not None:
-        conditions.append(DocumentCondition("filter_audiences", {"value": array_of(audiences)}))
+    if scope is not None and scope.audiences is not None:
+        conditions.append(DocumentCondition("filter_audiences", {"value": array_of(scope.audiences)}))
+        names = sorted({each.collection for each in scope.generations})
+        if len(names) <= _MANY:
+            conditions.append(DocumentCondition("filter_collections", {"value": names}))
     found = [_on_entries(conditions, is_sight=not given)] if conditions else []
-    if hidden:
+    if scope is not None and scope.hidden:
         text = queries["filter_hidden"].format(hidden=sql.Placeholder("hidden"))
-        found.append(EntryCondition(text, {"hidden": list(hidden)}, is_sight=True))
+        found.append(EntryCondition(text, {"hidden": list(scope.hidden)}, is_sight=True))
     return EntryCondition.all_of(found)
 
 

@@ -158,9 +158,7 @@ def _versions(
     nearest = [documents[chunk] for chunk in first if chunk in documents]
     versions = versions_asked_for(connection, question, nearest, ids, condition)
     for document in versions:
-        yield listed(
-            topic, condition_of(replace(wanted, documents=(document,)), state.scope.audiences, state.scope.hidden)
-        )
+        yield listed(topic, condition_of(replace(wanted, documents=(document,)), state.scope))
     if versions:
         notes.append(f"documents {versions[0]} and {versions[1]} are two versions: their diff says what changed")
 
@@ -168,7 +166,7 @@ def _versions(
 def _condition(state: SearchState, query: ParsedQuery) -> tuple[EntryCondition | None, list[str]]:
     """Return the condition that the query's operators and the filters set for every entry, and notes."""
     conditions, notes = required_terms(state.held.connection, state.scope, query) if query.has_operators else ([], [])
-    filtered = condition_of(state.request.filters, state.scope.audiences, state.scope.hidden)
+    filtered = condition_of(state.request.filters, state.scope)
     if query.prose:
         notes.append(f"the query is running text: its quotation marks and dashes are text{advice('operators')}")
     notes += [
@@ -219,4 +217,4 @@ def _named_files(state: SearchState, strategy: Strategy) -> Iterator[EntryCondit
     """Yield the condition on passages of the files that the query names, unless the filters name some already."""
     wanted = state.request.filters or Filters()
     if strategy.files and wanted.documents is None:
-        yield condition_of(replace(wanted, documents=strategy.files), state.scope.audiences, state.scope.hidden)
+        yield condition_of(replace(wanted, documents=strategy.files), state.scope)

@@ -5,13 +5,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from psycopg import Connection
+from psycopg import Connection, sql
 
 from sourcebook.database.queries import queries
 from sourcebook.search.query_terms import Expansion, QueryTerm, query_terms, with_expansions, with_stand_ins
 from sourcebook.search.ranking.leg import LegRanking, LegResult, best_with_seen, read_plan
 from sourcebook.search.ranking.suggestion import suggested_query
-from sourcebook.search.scope import EntryCondition, ScopedGeneration, SearchScope, array_of
+from sourcebook.search.scope import EntryCondition, ScopedGeneration, SearchScope
 
 _LOOK_FURTHER = 4
 """Multiple of the depth at which the best entries are tested for a condition before every fulfilling one is scored."""
@@ -95,15 +95,14 @@ def keyword_plan(
     depth: int,
     condition: EntryCondition | None = None,
 ) -> str:
-    """Return PostgreSQL's plans by generation: of the ranking, and of the test of a condition."""
+    """Return PostgreSQL's plans by generation: of the ranking, with the test of a condition."""
     plans = []
     for generation in scope.generations:
         parameters = _parameters(generation, terms, depth)
-        plans.append(read_plan(connection, queries["best_keyword_entries"], parameters))
+        statement: sql.Composable = queries["best_keyword_entries"]
         if condition is not None:
-            statement = queries["matching_among"].format(condition=condition.text)
-            tested = {"generation": generation.id, "chunks": "{0}", **condition.parameters}
-            plans.append(read_plan(connection, statement, tested))
+            statement, parameters = _tested(condition), {**parameters, **condition.parameters, "wanted": depth}
+        plans.append(read_plan(connection, statement, parameters))
     return "\n".join(plans)
 
 
@@ -119,18 +118,20 @@ def _best_of_generation(
         return []
     if condition is None:
         return connection.execute(queries["best_keyword_entries"], parameters).fetchall()
-    test = queries["matching_among"].format(condition=condition.text)
     for further in _further(generation, depth, condition):
-        best = connection.execute(queries["best_keyword_entries"], {**parameters, "depth": further}).fetchall()
-        chunks = array_of(chunk for chunk, _ in best)
-        tested = {"generation": generation.id, "chunks": chunks, **condition.parameters}
-        matching = {chunk for (chunk,) in connection.execute(test, tested)}
-        if len(matching) >= depth or len(best) < further:
-            return [pair for pair in best if pair[0] in matching][:depth]
+        asked = {**parameters, **condition.parameters, "depth": further, "wanted": depth}
+        best = connection.execute(_tested(condition), asked).fetchall()
+        if len(best) == depth or (best and best[0][2] < further):
+            return [(chunk, score) for chunk, score, _ in best]
     return connection.execute(
         queries["best_matching_keyword_entries"].format(condition=condition.text),
         {**parameters, **condition.parameters},
     ).fetchall()
+
+
+def _tested(condition: EntryCondition) -> sql.Composed:
+    """Return the statement that finds the best entries and tests them for a condition."""
+    return queries["matching_of_best"].format(best=queries["best_keyword_entries"], condition=condition.text)
 
 
 def _further(generation: ScopedGeneration, depth: int, condition: EntryCondition) -> Iterator[int]:

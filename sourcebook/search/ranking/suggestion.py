@@ -43,7 +43,7 @@ def suggested_query(connection: Connection, scope: SearchScope, query: str, term
 
 def _usual_form(connection: Connection, scope: SearchScope, token: str) -> str:
     """Return the most frequent word of some passages that has a lexeme, in lower case; else the lexeme itself."""
-    condition = condition_of(None, scope.audiences) or EVERY_ENTRY
+    condition = condition_of(None, scope) or EVERY_ENTRY
     asked = {"generations": scope.ids, "token": token, "most": _READ, **condition.parameters}
     texts = connection.execute(queries["texts_with_lexeme"].format(condition=condition.text), asked).fetchall()
     counts = Counter(word.lower() for (text,) in texts for word in _words(text) if word[:2].lower() == token[:2])
