@@ -105,7 +105,7 @@ class QueryTerm:
     """Expansion of words that entries hold, too: these keep their weight, and it counts beside them."""
 
 
-def idf(entries: int, all_entries: int) -> float:
+def idf(entries: float, all_entries: float) -> float:
     """Return the inverse document frequency of a word (Robertson & Sparck Jones 1976, never negative as in Lucene).
 
     Args:

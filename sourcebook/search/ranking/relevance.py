@@ -40,9 +40,9 @@ _ONE_LANGUAGE: Final = 0.3
 .29, of those of one language 90 % above .19."""
 _LEAST_DEVIATION: Final = 1e-3
 """Standard deviation of cosines, at least: passages that are alike have none."""
-_FURTHER, _HOLDING = 1_000, 5
-"""Passages that are thought beside those of the collections, and those of them that hold a word, whichever it is: what
-few passages hold says little of how rare a word is."""
+_FURTHER, _HOLDING = 20, 0.2
+"""Passages that are thought beside those of the collections, and how many of them hold a word, whichever it is: that
+none of four passages holds a word says little."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +272,7 @@ class Background:
 
 
 def _telling(term: QueryTerm) -> float:
-    """Return the weight of a word as in a collection of a thousand further passages: its size hardly matters."""
+    """Return the weight of a word as among some further passages, so that few passages weigh it much as many do."""
     if not term.all_entries:
         return term.weight
     others = idf(term.entries + _HOLDING, term.all_entries + _FURTHER)
