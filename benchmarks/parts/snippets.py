@@ -14,9 +14,9 @@ from sourcebook.config.collection import EmbeddingSettings
 from sourcebook.embedding.model import find_model
 from sourcebook.embedding.onnx.export import export_model
 from sourcebook.embedding.opening import open_query_embedder
-from sourcebook.search.page.nearest_sentence import joined
-from sourcebook.search.page.snippets import MOST_CHARACTERS, sentence_spans, snippet_span
+from sourcebook.search.page.snippets import MOST_CHARACTERS, snippet_span
 from sourcebook.search.ranking.highlights import Highlight
+from sourcebook.search.sentences import joined, sentence_spans
 
 _MODEL: Final = "all-MiniLM-L6-v2"
 _EVERY: Final = 4

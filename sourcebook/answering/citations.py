@@ -7,7 +7,7 @@ from typing import Final
 
 from sourcebook.answering.sources import Sources
 from sourcebook.contract.answers import Citation, RemovedCitation, Source
-from sourcebook.search.page.snippets import sentence_spans
+from sourcebook.search.sentences import sentence_spans
 
 LEAST_SHARE: Final = 0.3
 """Share of the words of a statement that a sentence must hold to bear it out, where nothing is quoted."""

@@ -11,7 +11,7 @@ from sourcebook.context.fence import Harmless, harmless
 from sourcebook.contract.search_results import SearchResult
 from sourcebook.model.passage_part import PassagePart
 from sourcebook.model.place import address_of
-from sourcebook.search.page.snippets import Span, sentence_spans
+from sourcebook.search.sentences import Span, sentence_spans
 
 _WORD: Final = re.compile(r"\w+")
 _DIGIT: Final = re.compile(r"\d")

@@ -13,10 +13,10 @@ from typing import Final
 
 from psycopg import Connection
 
-from sourcebook.search.page.snippets import sentence_spans
 from sourcebook.search.query_terms import WORD, query_terms
 from sourcebook.search.ranking.highlights import find_highlights
 from sourcebook.search.scope import SearchScope
+from sourcebook.search.sentences import sentence_spans
 
 MOST_WORDS: Final = 60
 """Words of a query that is searched as it is, at most."""

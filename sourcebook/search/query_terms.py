@@ -99,11 +99,13 @@ class QueryTerm:
     """Number of times that the query has it: BM25's query term frequency, without saturation (k3 infinite)."""
     stands_for: str | None = None
     """Word of the query that it stands in for."""
+    all_entries: int = 0
+    """Number of all entries in scope; 0 where it is not known."""
     expands: Expanded | None = None
     """Expansion of words that entries hold, too: these keep their weight, and it counts beside them."""
 
 
-def idf(entries: int, all_entries: int) -> float:
+def idf(entries: float, all_entries: float) -> float:
     """Return the inverse document frequency of a word (Robertson & Sparck Jones 1976, never negative as in Lucene).
 
     Args:
@@ -129,6 +131,7 @@ def query_terms(connection: Connection, scope: SearchScope, text: str) -> list[Q
             {int(number): id_ for number, id_ in ids.items()},
             idf(entries, all_entries or 0) * occurrences,
             occurrences,
+            all_entries=all_entries or 0,
         )
         for token, entries, ids, all_entries, occurrences in rows
     ]
@@ -168,7 +171,9 @@ def with_stand_ins(
             weight = factor * idf(entries, everything) * term.occurrences
             if stand_in not in found or found[stand_in].weight < weight:
                 known = {int(key): id_ for key, id_ in ids.items()}
-                found[stand_in] = QueryTerm(stand_in, entries, known, weight, stands_for=term.token)
+                found[stand_in] = QueryTerm(
+                    stand_in, entries, known, weight, stands_for=term.token, all_entries=everything
+                )
     return [*found.values(), *(term for term in terms if not term.ids)]
 
 
@@ -230,8 +235,8 @@ def _without_letters(
     named = {"generations": scope.ids, "name": name, "letters": list(letters)}
     if not letters or (len(letters) > 1 and connection.execute(queries["holds_letters"], named).fetchone()):
         return dict(terms)
-    weight = idf(0, sum(each.entries or 0 for each in scope.generations))
-    joined = {name: QueryTerm(name, 0, {}, weight), **terms}
+    entries = sum(each.entries or 0 for each in scope.generations)
+    joined = {name: QueryTerm(name, 0, {}, idf(0, entries), all_entries=entries), **terms}
     return {token: term for token, term in joined.items() if token not in letters}
 
 

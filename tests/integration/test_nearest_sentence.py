@@ -37,6 +37,15 @@ def test_the_snippet_and_the_place_are_those_of_the_nearest_sentence(library: St
     assert (found.snippet, found.anchor) == ("Two cooks prepare soup for everybody.", "kitchen")
 
 
+def test_one_sentence_of_a_passage_that_speaks_of_several_things_answers(library: Stages) -> None:
+    """As a whole it is as far from them as from questions of something else, which are refused."""
+    for asked in ("When is bread made?", "Where does the warmth come from?"):
+        (found,) = library.search(asked, min_relevance=None)
+        assert found.title == "Station"
+    for asked in ("How do I renew my passport?", "Who won the cup in 1998?"):
+        assert library.search(asked, min_relevance=None).nothing_relevant
+
+
 def test_words_of_the_query_decide_where_there_are_some(library: Stages) -> None:
     (found,) = library.search("cellar meals", snippets="meaning")
     assert found.anchor == "heating"

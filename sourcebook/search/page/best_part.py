@@ -6,9 +6,10 @@ from typing import Final
 
 from sourcebook.contract.search_results import SearchResult
 from sourcebook.model.passage_part import PassagePart
-from sourcebook.search.page.snippets import REPEATED, Span, snippet_span
+from sourcebook.search.page.snippets import REPEATED, snippet_span
 from sourcebook.search.ranking.highlights import Highlight
 from sourcebook.search.ranking.sections import Section, heading_end, sections_of
+from sourcebook.search.sentences import Span
 
 _IN_HEADING: Final = 2.0
 """Weight of a query's word in the heading of a section, in occurrences in its text."""

@@ -1,20 +1,15 @@
 """Snippet of a passage: the window of whole sentences or lines that answers the query best."""
 
-import re
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Final
 
 from sourcebook.search.ranking.highlights import Highlight
+from sourcebook.search.sentences import Span, sentence_spans
 
 MOST_CHARACTERS: Final = 320
 """Characters of a snippet, at most."""
-_SEGMENT: Final = re.compile(r"[\n.!?…。！？।॥؟۔։።។။](?:(?<=[\n。！？])|[\"'”’»)\]]?(?=\s))")
-"""Ends of lines and sentences. The search for a sign of a small set is fast; most of these dots end nothing."""
 REPEATED: Final = 0.1
 """Share of its weight that a word adds when it occurs again in the window."""
-
-Span = tuple[int, int]
 
 
 def snippet_span(text: str, highlights: Sequence[Highlight]) -> Span:
@@ -36,19 +31,6 @@ def snippet_span(text: str, highlights: Sequence[Highlight]) -> Span:
             break
         end = later[1]
     return start, end
-
-
-def sentence_spans(text: str) -> list[Span]:
-    """Return the spans of the sentences and lines of a text, without the white space around them."""
-    bounds = [0, *(found.end() for found in _SEGMENT.finditer(text)), len(text)]
-    found = []
-    for start, end in pairwise(bounds):
-        segment = text[start:end]
-        stripped = segment.strip()
-        if stripped:
-            begin = start + segment.index(stripped)
-            found.append((begin, begin + len(stripped)))
-    return found
 
 
 def _best_run(segments: Sequence[Span], highlights: Sequence[Highlight]) -> tuple[int, int]:

@@ -3,18 +3,17 @@
 from collections.abc import Sequence
 
 from sourcebook.contract.search import LARGEST_OFFSET
+from sourcebook.search.ranking.closer_look import can_refuse
 from sourcebook.search.ranking.evidence import evidence_for
 from sourcebook.search.ranking.fusion import DEEPEST, Candidate
-from sourcebook.search.ranking.relevance import DECIDING, FITTED, RELEVANT_FROM, Background
+from sourcebook.search.ranking.relevance import DECIDING, FITTED, RELEVANT_FROM
 from sourcebook.search.ranking.state import Page, SearchState
 
 
 def judge_page(state: SearchState) -> None:
     """Cut the page, and keep its candidates that are relevant enough, each with its relevance.
 
-    The first candidates of the ranked list decide whether anything is relevant, so that all pages say the same. A
-    passage of a named file, or one that fulfils a required phrase or title, is what was asked for, whatever its
-    relevance.
+    The first candidates of the ranked list decide whether anything is relevant, so that all pages say the same.
     """
     request, ranked = state.request, state.found.ranked
     page, next_offset = _page(state)
@@ -22,10 +21,7 @@ def judge_page(state: SearchState) -> None:
     evidence = evidence_for(state, list({each.chunk_id: each for each in (*deciding, *page)}.values()))
     relevances = {chunk: FITTED.relevance(known) for chunk, known in evidence.items()}
     best = max((relevances[each.chunk_id] for each in deciding), default=1.0)
-    is_demanded = bool(state.query.phrases or state.query.titles) or ranked.has_named_files
-    has_less = any(each.awaits_vectors for each in state.scope.generations)  # to show for passages without vectors
-    can_refuse = Background.of(ranked.first_legs).can_refuse and not has_less
-    nothing_relevant = best < RELEVANT_FROM and can_refuse and not is_demanded
+    nothing_relevant = best < RELEVANT_FROM and can_refuse(state)
     if request.min_relevance is not None:
         shown = [each for each in page if relevances[each.chunk_id] >= request.min_relevance]
     else:

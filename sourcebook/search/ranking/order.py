@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from sourcebook.contract.reranking import Reranking
 from sourcebook.search.query_terms import query_terms, with_expansions, with_stand_ins
+from sourcebook.search.ranking.closer_look import look_closer
 from sourcebook.search.ranking.curation import REORDERED, by_boost
 from sourcebook.search.ranking.diversity import diversify, read_vectors
 from sourcebook.search.ranking.duplicates import fold
@@ -35,8 +36,11 @@ def order_candidates(state: SearchState) -> None:
         words = with_expansions(state.held.connection, state.scope, words, state.expansions)
         terms = tuple(with_stand_ins(state.held.connection, state.scope, words, typos=request.typos))
     state.terms = terms
-    if "keyword" in legs and not (reranking or request.diversity):  # a search by vectors keeps its order
+    is_by_words = "keyword" in legs and not (reranking or request.diversity)  # a search by vectors keeps its order
+    if is_by_words:
         read_first(state, candidates)
+    look_closer(state)
+    if is_by_words:
         # Parts, named files and frames of a trace take turns; in a language that the model has not learnt the fusion
         # knows more.
         is_merged = isinstance(state.found.ranked, MergedList)

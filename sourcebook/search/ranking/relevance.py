@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 from sourcebook.contract.fusion import FIRST_DEPTH
 from sourcebook.embedding.weights import BUNDLED_NAME, MULTILINGUAL_NAME
-from sourcebook.search.query_terms import QueryTerm
+from sourcebook.search.query_terms import QueryTerm, idf
 from sourcebook.search.ranking.fusion import Candidate
 from sourcebook.search.ranking.language_free import can_compare, similarity
 from sourcebook.search.ranking.leg import LegResult
@@ -40,6 +40,9 @@ _ONE_LANGUAGE: Final = 0.3
 .29, of those of one language 90 % above .19."""
 _LEAST_DEVIATION: Final = 1e-3
 """Standard deviation of cosines, at least: passages that are alike have none."""
+_FURTHER, _HOLDING = 20, 0.2
+"""Passages that are thought beside those of the collections, and how many of them hold a word, whichever it is: that
+none of four passages holds a word says little."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,9 +127,9 @@ class RelevanceModel:
         """Return the probability 0..1 that a passage answers.
 
         In languages that the embedding model has learnt in part, the log-odds with and without the cosine are weighted
-        by the language weight. Where no passage holds a word of the query, its words tell the passages not apart, and
-        count where the model has not learnt the language alone. Of a passage in another language than the query's,
-        words that it lacks count half.
+        by the language weight. Of a passage in another language than the query's, words that it lacks count half. Where
+        no passage holds a word of the query, its words tell the passages not apart, and count half, too, under a model
+        that knows the languages; under another one they count where it has not learnt the language alone.
         """
         parts = self._parts(evidence)
         if not parts:
@@ -158,10 +161,12 @@ class RelevanceModel:
         if not has_words:
             return [(1.0, under.alone)]
         weight = evidence.language_weight
-        is_translated = evidence.language is not None and evidence.language < _ONE_LANGUAGE
-        if is_translated and under.alone.log_odds(evidence) > under.both.log_odds(evidence):
+        counts_half = evidence.language is not None and (
+            evidence.language < _ONE_LANGUAGE or not evidence.has_known_words
+        )
+        if counts_half and under.alone.log_odds(evidence) > under.both.log_odds(evidence):
             return [(weight / 2, under.both), (weight / 2, under.alone), (1 - weight, self.words)]
-        if not evidence.has_known_words:
+        if not evidence.has_known_words and evidence.language is None:
             return [(weight, under.alone), (1 - weight, self.words)]
         return [(weight, under.both), (1 - weight, self.words)]
 
@@ -194,8 +199,8 @@ class Background:
     """The query's vector by the identity of the model."""
     language_weight: float = 1.0
     weights: Mapping[str, float] = field(default_factory=dict)
-    """idf times occurrences of each word of the query, its stand-ins in place of one that has some; empty without the
-    keyword leg."""
+    """idf among further passages times occurrences of each word of the query, its stand-ins in place of one that has
+    some; empty without the keyword leg."""
     has_known_words: bool = False
     """Whether any passage of the collections holds a word of the query."""
     idf: float = 0.0
@@ -213,7 +218,7 @@ class Background:
         terms = (legs["keyword"].terms or ()) if "keyword" in legs else terms
         terms = [term for term in terms if term.expands is None]
         stood_for = {term.stands_for for term in terms}
-        weights = {term.token: term.weight for term in terms if term.token not in stood_for}
+        weights = {term.token: _telling(term) for term in terms if term.token not in stood_for}
         return cls(
             tuple(cosine for _, cosine in vector.ranking[:FIRST_DEPTH]),
             vector.vectors,
@@ -270,6 +275,14 @@ class Background:
     def _standing(self, cosine: float) -> float:
         mean, deviation = _mean_and_deviation(self.cosines)
         return min((cosine - mean) / max(deviation, _LEAST_DEVIATION), _LARGEST_STANDING)
+
+
+def _telling(term: QueryTerm) -> float:
+    """Return the weight of a word as among some further passages, so that few passages weigh it much as many do."""
+    if not term.all_entries:
+        return term.weight
+    others = idf(term.entries + _HOLDING, term.all_entries + _FURTHER)
+    return term.weight * others / idf(term.entries, term.all_entries)
 
 
 @lru_cache(maxsize=64)

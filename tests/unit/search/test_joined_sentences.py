@@ -1,7 +1,6 @@
 """Spans of a passage that are embedded to find the sentence nearest in meaning."""
 
-from sourcebook.search.page.nearest_sentence import MOST_TEXTS, joined
-from sourcebook.search.page.snippets import sentence_spans
+from sourcebook.search.sentences import MOST_TEXTS, joined, sentence_spans
 
 
 def test_few_sentences_stay_as_they_are() -> None:

@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from sourcebook.embedding.weights import BUNDLED_NAME, MULTILINGUAL_DIMENSIONS, MULTILINGUAL_NAME
-from sourcebook.search.query_terms import QueryTerm
+from sourcebook.search.query_terms import QueryTerm, idf
 from sourcebook.search.ranking.evidence import LARGEST_RISE, bounded_order
 from sourcebook.search.ranking.fusion import Candidate
 from sourcebook.search.ranking.language_free import FILE, similarity
@@ -109,6 +109,20 @@ def test_words_that_no_passage_holds_count_against_all() -> None:
     assert Background.of(legs).evidence(FIRST, ["batteri", "winter"]).matched == pytest.approx(4 / 12)
 
 
+def test_the_size_of_the_collections_hardly_matters() -> None:
+    """Among four passages a word of one weighs nearly as much as a word of none, as it does among five thousand."""
+    shares = []
+    for entries in (4, 5_000):
+        counts = {"bath": 1, "mercuri": 1, "heavi": 0}
+        terms = [
+            QueryTerm(token, known, {1: 1} if known else {}, idf(known, entries), all_entries=entries)
+            for token, known in counts.items()
+        ]
+        legs = {"keyword": LegResult([(1, 2.0)], terms=tuple(terms))}
+        shares.append(Background.of(legs).evidence(FIRST, ["bath", "mercuri"]).matched)
+    assert shares == pytest.approx([0.63, 0.63], abs=0.03)
+
+
 def test_a_passage_that_the_vector_leg_did_not_find() -> None:
     """Its own vector tells its cosine; without one it is at most as near as the last passage of the leg."""
     background = Background.of(LEGS)
@@ -174,6 +188,8 @@ def test_an_answer_in_another_language_lacks_the_words_of_the_query() -> None:
     alone = FITTED.relevance(replace(translated, matched=None))
     assert FITTED.relevance(answer) < FITTED.relevance(translated) < alone
     assert FITTED.relevance(replace(translated, matched=1.0)) > alone
+    unheld = replace(answer, has_known_words=False)  # as half of the words, where no passage has one of them
+    assert FITTED.relevance(answer) < FITTED.relevance(unheld) < FITTED.relevance(replace(unheld, matched=None))
 
 
 @pytest.mark.parametrize(

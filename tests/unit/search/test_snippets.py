@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sourcebook.search.page.snippets import MOST_CHARACTERS, sentence_spans, snippet_span
+from sourcebook.search.page.snippets import MOST_CHARACTERS, snippet_span
 from sourcebook.search.ranking.highlights import Highlight
+from sourcebook.search.sentences import sentence_spans
 
 FILLER = "Nothing of note happened on that day. "
 
