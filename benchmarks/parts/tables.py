@@ -52,9 +52,10 @@ def run(bench: Bench) -> list[Row]:
 def _fill(database: Path, paths: list[Path]) -> None:
     with closing(sqlite3.connect(database)) as connection, connection:
         connection.execute("CREATE TABLE notes (id INTEGER PRIMARY KEY, heading, body, link, changed)")
-        texts = ((number, path.read_text(encoding="utf-8")) for number, path in enumerate(paths, 1))
+        texts = (path.read_text(encoding="utf-8").removeprefix("# ").partition("\n\n") for path in paths)
         rows = (
-            (number, f"Note {number}", text, f"https://notes.example.com/{number}", number) for number, text in texts
+            (number, title, text, f"https://notes.example.com/{number}", number)
+            for number, (title, _, text) in enumerate(texts, 1)
         )
         connection.executemany("INSERT INTO notes VALUES (?, ?, ?, ?, ?)", rows)
 

@@ -11,7 +11,6 @@ from typing import Any, Final
 from sourcebook.config.records import TableSettings
 from sourcebook.records.record import Row
 
-_BATCH: Final = 10_000
 _KEYS: Final = 500
 """Keys of one query."""
 
@@ -50,9 +49,7 @@ class _LocalTable:
         return [column[0] for column in self._connection.execute(f"{self._select()} LIMIT 0").description]
 
     def marks(self, key: str, updated: str) -> Iterator[tuple[object, object]]:
-        result = self._connection.execute(self._select(key, updated))
-        while rows := result.fetchmany(_BATCH):
-            yield from rows
+        yield from iter(self._connection.execute(self._select(key, updated)).fetchone, None)
 
     def rows(self, key: str, wanted: Sequence[object] | None) -> Iterator[Row]:
         if wanted is None:
@@ -70,8 +67,7 @@ class _LocalTable:
     def _rows(self, statement: str, values: Sequence[object]) -> Iterator[Row]:
         result = self._connection.execute(statement, list(values))
         names = [column[0] for column in result.description]
-        while rows := result.fetchmany(_BATCH):
-            yield from (dict(zip(names, row, strict=True)) for row in rows)
+        yield from (dict(zip(names, row, strict=True)) for row in iter(result.fetchone, None))
 
 
 def _quoted(name: str) -> str:

@@ -7,6 +7,8 @@ from typing import Any, Final
 from sourcebook.records.record import Row
 
 _BATCH: Final = 10_000
+_BATCH_BYTES: Final = 16_000_000
+"""Rows and bytes of a batch."""
 
 
 @contextmanager
@@ -32,7 +34,9 @@ class _ParquetTable:
 
     def rows(self, key: str, wanted: Sequence[object] | None) -> Iterator[Row]:
         keys = None if wanted is None else set(wanted)
-        for batch in self._file.iter_batches(_BATCH):
+        groups = map(self._file.metadata.row_group, range(self._file.num_row_groups))
+        largest = max((group.total_byte_size // max(group.num_rows, 1) for group in groups), default=0)
+        for batch in self._file.iter_batches(min(_BATCH, _BATCH_BYTES // max(largest, 1) or 1)):
             if keys is not None and keys.isdisjoint(batch[key].to_pylist()):
                 continue
             yield from (row for row in batch.to_pylist() if keys is None or row[key] in keys)

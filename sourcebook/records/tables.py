@@ -12,8 +12,6 @@ from sourcebook.installation import install_command
 from sourcebook.records.environment import Secrets
 from sourcebook.records.record import Row
 
-BATCH: Final = 1_000
-"""Rows that are fetched at once."""
 _POSTGRESQL: Final = re.compile(r"^postgres(ql)?://")
 _SQLITE: Final = re.compile(r"sqlite:///((?!:memory:|file:)[^?]+)")
 _KEYS: Final = 500
@@ -158,14 +156,13 @@ class _DatabaseTable:
             self._table = sa.table(settings.name or "", schema=settings.namespace)
 
     def fields(self) -> Sequence[str]:
-        with self._read(self._sa.select(self._sa.text("*")).select_from(self._table).limit(0)) as result:
-            return list(result.keys())
+        result = self._connection.execute(self._sa.select(self._sa.text("*")).select_from(self._table).limit(0))
+        return list(result.keys())
 
     def marks(self, key: str, updated: str) -> Iterator[tuple[object, object]]:
         columns: Any = self._sa.column(key), self._sa.column(updated)
-        with self._read(self._sa.select(*columns).select_from(self._table)) as result:
-            for rows in result.partitions():
-                yield from map(tuple, rows)
+        for _, row in self._read(self._sa.select(*columns).select_from(self._table)):
+            yield tuple(row)
 
     def rows(self, key: str, wanted: Sequence[object] | None) -> Iterator[Row]:
         every = self._sa.select(self._sa.text("*")).select_from(self._table)
@@ -177,15 +174,29 @@ class _DatabaseTable:
             yield from self._rows(every.where(self._sa.column(key).in_(keys)))
 
     def _rows(self, statement: Any) -> Iterator[Row]:
-        with self._read(statement) as result:
-            names = list(result.keys())
-            for rows in result.partitions():
-                yield from (dict(zip(names, row, strict=True)) for row in rows)
+        return (dict(zip(names, row, strict=True)) for names, row in self._read(statement))
 
-    def _read(self, statement: Any) -> Any:
-        """Run a statement on a cursor of the server, whose rows come in batches."""
-        self._result = self._connection.execution_options(stream_results=True, yield_per=BATCH).execute(statement)
-        return self._result
+    def _read(self, statement: Any) -> Iterator[tuple[Sequence[str], Sequence[object]]]:
+        """Run a statement, and yield the names of its columns with each row: few are in memory, as each may be large."""
+        if self._connection.dialect.driver == "psycopg":
+            yield from self._streamed(statement)
+            return
+        options = {"stream_results": True, "max_row_buffer": 1}
+        self._result = self._connection.execute(statement, execution_options=options)
+        names = list(self._result.keys())
+        yield from ((names, row) for row in self._result)
+
+    def _streamed(self, statement: Any) -> Iterator[tuple[Sequence[str], Sequence[object]]]:
+        """Read row by row as PostgreSQL sends them: its cursors send a number of rows, whatever their size."""
+        compiled = statement.compile(self._connection, compile_kwargs={"render_postcompile": True})
+        cursor = self._connection.connection.driver_connection.cursor()
+        names: list[str] = []
+        try:
+            for row in cursor.stream(compiled.string, compiled.params):
+                names = names or [column.name for column in cursor.description]
+                yield names, row
+        except self._connection.dialect.dbapi.Error as error:  # as SQLAlchemy has it: the ledger's are of psycopg, too
+            raise self._sa.exc.DBAPIError.instance(compiled.string, None, error, type(error)) from None
 
     def close(self) -> None:
         """Close a cursor whose rows were not all read, which MySQL wants before anything else."""

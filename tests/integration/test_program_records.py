@@ -2,6 +2,7 @@
 
 import json
 import random
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,10 @@ from tests.integration.record_stages import RecordStages
 from tests.integration.stages import Stages
 from tests.integration.test_configuration_mistakes import tick
 
+_LARGE_AFTER_SMALL = (
+    "SELECT n AS id, repeat('limpet ', CASE WHEN n < 1500 THEN 1 ELSE 750000 END) AS body, NULL AS labels"
+    " FROM generate_series(1, 1540) AS n"
+)
 PROGRAM = '''
 import json
 import random
@@ -194,7 +199,7 @@ def test_an_asset_hands_records_over(
 def test_a_table_of_the_same_server_is_read_without_a_right_to_write(
     records: RecordStages, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """PostgreSQL gives times, numbers and JSON; a function in a query that would write is refused."""
+    """PostgreSQL gives times, numbers and JSON; a query that would write is refused; large texts fill no memory."""
     with records.stages.connection() as connection:
         info = connection.info
         connection.execute("CREATE SCHEMA team")
@@ -219,6 +224,16 @@ def test_a_table_of_the_same_server_is_read_without_a_right_to_write(
         connection.execute("CREATE SEQUENCE team.counter")
     records.configure(table={"url": "${NOTES_URL}", "query": query}, **fields)
     assert "read-only transaction" in str(records.look())
+    records.configure(
+        table={"url": "${NOTES_URL}", "query": _LARGE_AFTER_SMALL}, title=None, url=None, updated=None, metadata=None
+    )
+    tracemalloc.start()
+    assert records.look() is None
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    (kept,) = records.stages.rows("SELECT sum(octet_length(content)) AS bytes FROM source_record WHERE mark IS NULL")
+    assert kept["bytes"] > 200_000_000
+    assert peak < 80_000_000, f"{peak:,} bytes"
 
 
 def test_random_changes_leave_no_record_lost_doubled_or_stale(records: RecordStages) -> None:

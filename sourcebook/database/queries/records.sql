@@ -41,10 +41,10 @@ SELECT uri, version, mark, removed_at IS NULL FROM source_record WHERE source_id
 -- Insert or update records, or only note that they were seen as they are.
 INSERT INTO source_record AS known
     (source_id, uri, version, mark, content, skip_reason, failure, failure_class, removed_at, allowed)
-SELECT %(source_id)s, uri, version, mark, content, skip_reason, failure, failure_class,
+SELECT %(source_id)s, uri, version, mark, nullif(content, ''), skip_reason, failure, failure_class,
        CASE WHEN version = 'deleted' THEN now() END,
        CASE WHEN allowed IS NOT NULL THEN ARRAY(SELECT jsonb_array_elements_text(allowed::jsonb)) END
-FROM unnest(%(uris)s::text[], %(versions)s::text[], %(marks)s::text[], %(contents)s::bytea[],
+FROM unnest(%(uris)s::text[], %(versions)s::text[], %(marks)s::text[], %(contents)b::bytea[],
             %(skip_reasons)s::text[], %(failures)s::text[], %(failure_classes)s::text[], %(allowed)s::text[])
     AS seen (uri, version, mark, content, skip_reason, failure, failure_class, allowed)
 ON CONFLICT (source_id, uri) DO UPDATE SET

@@ -145,7 +145,7 @@ def record_contents(connection: Connection, items: Sequence[StaleDocument]) -> d
     if not records:
         return {}
     scope = {"source_ids": [item.source_id for item in records], "uris": [item.uri for item in records]}
-    rows = connection.execute(queries["record_contents"], scope)
+    rows = connection.execute(queries["record_contents"], scope, binary=True)
     return {(source_id, uri): content for source_id, uri, content in rows}
 
 

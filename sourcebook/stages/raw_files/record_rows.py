@@ -38,7 +38,7 @@ def keep_records(connection: Connection, source_id: int, records: Sequence[Rende
             "uris": [record.uri for record in once],
             "versions": [record.version for record in once],
             "marks": [record.mark for record in once],
-            "contents": [record.content for record in once],
+            "contents": [record.content or b"" for record in once],
             "skip_reasons": [record.skip_reason for record in once],
             "failures": [record.failure for record in once],
             "failure_classes": [record.failure_class for record in once],

@@ -156,16 +156,15 @@ class _Look:
                 return
             listed = list(table.marks(key, updated))
             self._check_number(len(listed))
-            marks = [(row_key, mark_of(value)) for row_key, value in listed]
-            digest, latest = _digest(marks), mark_of(latest_of([value for _, value in listed]))
+            digest, latest = _digest(listed), mark_of(latest_of([value for _, value in listed]))
             is_settled = self.state.get("settled") and self.state.get("latest") == latest
             if digest == self.state.get("listing") and is_settled and not self.is_anew:
                 return
             self._know()
             wanted: list[object] = []
             repeated: set[str] = set()
-            for row_key, mark in marks:
-                uri = self.mapping.uri(row_key)
+            for row_key, value in listed:
+                uri, mark = self.mapping.uri(row_key), mark_of(value)
                 if uri is None or uri in self.seen:
                     repeated.add(uri or self.mapping.keyless)
                     continue
@@ -174,7 +173,7 @@ class _Look:
                     wanted.append(row_key)
                 else:
                     self.seen |= self.children.get(uri, set())
-            partly = not self.is_anew and len(wanted) * _LARGE_SHARE < len(marks)
+            partly = not self.is_anew and len(wanted) * _LARGE_SHARE < len(listed)
             self._keep(self._each_once(table.rows(key, wanted if partly else None), repeated))
         failed = [self.mapping.repeated(uri) for uri in repeated if uri != self.mapping.keyless]
         if self.mapping.keyless in repeated:
@@ -323,8 +322,11 @@ class _Look:
         self.known |= {uri: (self.known[uri][0], None, False) for uri in lost if uri in self.known}
 
 
-def _digest(marks: Iterable[tuple[object, str | None]]) -> str:
-    return hashlib.sha256("\n".join(sorted(map(repr, marks))).encode("utf-8", "replace")).hexdigest()[:32]
+def _digest(listed: list[tuple[object, object]]) -> str:
+    """Sort keys and marks, and return a digest; where it is another, the records are compared."""
+    with suppress(TypeError):  # keys of several types
+        listed.sort()
+    return hashlib.sha256(repr(listed).encode("utf-8", "replace")).hexdigest()[:32]
 
 
 def latest_of(values: Sequence[object]) -> object:
