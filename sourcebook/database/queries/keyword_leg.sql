@@ -76,6 +76,19 @@ SELECT entry.chunk_id, ARRAY(SELECT token FROM asked WHERE entry.lexemes @@ quer
 FROM search_entry entry
 WHERE entry.generation_id = ANY(%(generations)s) AND entry.chunk_id = ANY(%(chunks)s);
 
+-- name: holders_of_words
+-- Return which entries of a list hold any of some words: one test for each, where matched_words has one for each word.
+WITH asked AS MATERIALIZED (
+    SELECT string_agg(quoted_lexeme(token), ' | ')::tsquery AS query FROM unnest(%(tokens)s::text[]) AS token
+)
+SELECT entry.chunk_id
+FROM (
+    SELECT chunk_id, lexemes FROM search_entry
+    WHERE generation_id = ANY(%(generations)s) AND chunk_id = ANY(%(chunks)s)
+    OFFSET 0
+) entry
+JOIN asked ON entry.lexemes @@ asked.query;
+
 -- name: matching_among
 -- Return the entries of a list that fulfil a condition.
 -- The planner does not see the list, for each of whose members it would look into its statistics.
