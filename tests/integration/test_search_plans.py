@@ -240,9 +240,10 @@ def test_the_words_that_passages_hold_are_read_by_key(
     """The relevance of a page costs a look at its entries, however many others there are."""
     generation = corpora[0].generation
     chunks = corpora[0].chunks()[:5]
-    nodes = plan(connection, "matched_words", of(generation, chunks=chunks, tokens=["word17", "common"]))
-    assert f"search_entry_{generation.id}_chunk_id_generation_id_document_id_idx" in indexes(nodes)
-    assert scanned(nodes) == set()
+    for statement in ("matched_words", "holders_of_words"):
+        nodes = plan(connection, statement, of(generation, chunks=chunks, tokens=["word17", "common"]))
+        assert f"search_entry_{generation.id}_chunk_id_generation_id_document_id_idx" in indexes(nodes)
+        assert scanned(nodes) == set()
 
 
 def test_the_scope_is_read_without_touching_entries(

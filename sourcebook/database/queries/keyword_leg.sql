@@ -76,6 +76,19 @@ SELECT entry.chunk_id, ARRAY(SELECT token FROM asked WHERE entry.lexemes @@ quer
 FROM search_entry entry
 WHERE entry.generation_id = ANY(%(generations)s) AND entry.chunk_id = ANY(%(chunks)s);
 
+-- name: holders_of_words
+-- Return which entries of a list hold any of some words: one test for each, where matched_words has one for each word.
+WITH asked AS MATERIALIZED (
+    SELECT string_agg(quoted_lexeme(token), ' | ')::tsquery AS query FROM unnest(%(tokens)s::text[]) AS token
+)
+SELECT entry.chunk_id
+FROM (
+    SELECT chunk_id, lexemes FROM search_entry
+    WHERE generation_id = ANY(%(generations)s) AND chunk_id = ANY(%(chunks)s)
+    OFFSET 0
+) entry
+JOIN asked ON entry.lexemes @@ asked.query;
+
 -- name: matching_of_best
 -- Return the entries with the highest BM25 scores among the best ones that fulfil a condition, and how many were tested.
 -- {{best}} is best_keyword_entries. The planner does not see the list that is tested, for each of whose members it would

@@ -335,6 +335,21 @@ END;
 -- The sum of vectors: applied to a block, it gives the scores of all its entries at once.
 CREATE AGGREGATE vector_total (vector) (SFUNC = vector_add, STYPE = vector, PARALLEL = SAFE);
 
+-- A score for each of the 8,000 entries of a block, all equal: joined from a short vector, as an array of 8,000 numbers
+-- takes eight times as long to become one.
+CREATE FUNCTION equal_scores(score real) RETURNS vector
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
+AS $$
+DECLARE
+    scores vector := array_fill(score, ARRAY[125])::vector(125);
+BEGIN
+    FOR doubling IN 1..6 LOOP
+        scores := scores || scores;
+    END LOOP;
+    RETURN scores;
+END
+$$;
+
 -- The entries in blocks with the highest scores: every entry with at least the score of the one at rank `depth`, and
 -- some more. A lexeme of a block is added to the scores of its 8,000 entries as one vector, scaled by its idf; then the
 -- function searches for the highest score that enough entries reach, with bit strings of the entries above it. Scores
@@ -367,7 +382,7 @@ BEGIN
     FROM (
         SELECT held.block, vector_total(held.weights::vector(8000) * term.scale) AS scores
         FROM (
-            SELECT id, array_fill(idf, ARRAY[8000])::vector(8000) AS scale
+            SELECT id, equal_scores(idf) AS scale
             FROM unnest(lexeme_ids, idfs) AS given (id, idf)
             OFFSET 0
         ) term
@@ -397,7 +412,7 @@ BEGIN
             IF step <> 1 OR sample IS NULL THEN
                 middle := low + (high - low) * least(greatest(share, 0.02), 0.98);
             END IF;
-            cut := array_fill(middle, ARRAY[8000])::vector(8000);
+            cut := equal_scores(middle);
             IF step < 1 THEN
                 SELECT sum(bit_count(binary_quantize(held - cut))) * cardinality(scores)::float8 / cardinality(sample) INTO above
                 FROM (SELECT unnest(sample) AS held) block;
@@ -413,7 +428,7 @@ BEGIN
             END IF;
             EXIT WHEN step >= 1 AND above BETWEEN wanted AND wanted * 2;
         END LOOP;
-        cut := array_fill(low * 0.99999::real, ARRAY[8000])::vector(8000);
+        cut := equal_scores(low * 0.99999::real);
         RETURN QUERY
         SELECT entry.chunk_id
         FROM (SELECT unnest(blocks) AS block, unnest(scores) AS scores) held

@@ -11,6 +11,7 @@ from psycopg import Connection
 
 from sourcebook.database.queries import queries
 from sourcebook.search.ranking.fusion import Candidate
+from sourcebook.search.scope import array_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -68,7 +69,7 @@ def read_vectors(connection: Connection, models: Mapping[int, str], chunks: Sequ
     """
     import numpy as np
 
-    parameters = {"generations": list(models), "chunks": list(chunks)}
+    parameters = {"generations": list(models), "chunks": array_of(chunks)}
     with connection.cursor(binary=True) as cursor:
         rows = cursor.execute(queries["candidate_vectors"], parameters).fetchall()
     return {

@@ -6,12 +6,12 @@ the whole collection. The first five passages count in any case: they are shown,
 `min_relevance` the caller says what is found; where the relevance cannot tell, all that is ranked is.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from sourcebook.search.ranking.evidence import evidence_for, judged
 from sourcebook.search.ranking.fusion import Candidate, RankedList
-from sourcebook.search.ranking.passages import HeldWords, matched_words
+from sourcebook.search.ranking.passages import holders_of_words
 from sourcebook.search.ranking.relevance import FITTED, RELEVANT_FROM, Background
 from sourcebook.search.ranking.state import SearchState
 
@@ -44,8 +44,8 @@ class FoundRule:
         others = [each for each in others if each.keyword_rank is None]
         evidence = judged(self._state, self._ranked, others, held={}) if others else {}
         far = [each for each in others if FITTED.relevance(evidence[each.chunk_id]) < RELEVANT_FROM]
-        held = {} if self._knows_every_holder else self._held_by(far)  # of most queries there is none to ask about
-        absent = {each.chunk_id for each in far if not (each.chunk_id in held and held[each.chunk_id].words)}
+        holders = set() if self._knows_every_holder else self._holders(far)
+        absent = {each.chunk_id for each in far} - holders
         return [each for each in new if each.chunk_id not in absent]
 
     @property
@@ -75,13 +75,13 @@ class FoundRule:
         keyword = self._ranked.legs.get("keyword")
         return keyword is None or len(keyword.ranking) < self._ranked.depth
 
-    def _held_by(self, candidates: Sequence[Candidate]) -> Mapping[int, HeldWords]:
-        """Return the words of the query that some candidates hold, by chunk id."""
+    def _holders(self, candidates: Sequence[Candidate]) -> set[int]:
+        """Return the ids of those candidates that hold a word of the query."""
         legs = {id(found): found for found in map(self._ranked.legs_of, candidates)}
         keyword = [found["keyword"] for found in legs.values() if "keyword" in found]
         tokens = dict.fromkeys(term.token for leg in keyword for term in leg.terms or ())
         chunks = [each.chunk_id for each in candidates]
-        return matched_words(self._state.held.connection, self._state.scope.ids, tokens, chunks)
+        return holders_of_words(self._state.held.connection, self._state.scope.ids, tokens, chunks)
 
 
 def counted(state: SearchState) -> Sequence[Candidate]:

@@ -45,7 +45,7 @@ def read_rows(
     """Return the row that a named statement has for each published chunk, by its id."""
     parameters = {"generations": list(generations), "chunks": array_of(chunks), **values}
     with connection.cursor(row_factory=dict_row) as cursor:
-        return {row["chunk_id"]: row for row in cursor.execute(queries[statement], parameters)}
+        return {row["chunk_id"]: row for row in cursor.execute(queries[statement], parameters).fetchall()}
 
 
 def matched_words(
@@ -65,3 +65,14 @@ def matched_words(
     parameters = {"tokens": known, "generations": list(generations), "chunks": array_of(chunks)}
     rows = connection.execute(queries["matched_words"], parameters)
     return {chunk: HeldWords(words, document) for chunk, words, document in rows}
+
+
+def holders_of_words(
+    connection: Connection, generations: Sequence[int], tokens: Iterable[str], chunks: Sequence[int]
+) -> set[int]:
+    """Return the ids of those passages that hold any word of the query; see `matched_words`."""
+    known = list(tokens)
+    if not known or not chunks:
+        return set()
+    parameters = {"tokens": known, "generations": list(generations), "chunks": array_of(chunks)}
+    return {chunk for (chunk,) in connection.execute(queries["holders_of_words"], parameters).fetchall()}
