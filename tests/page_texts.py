@@ -37,6 +37,8 @@ from sourcebook.server.page import (
     translation,
     work,
 )
+from sourcebook.server.page.sentences import CONTEXT
+from tests.page_sentences import sentences_of_page
 
 PAGE: Final = Path(translation.__file__).parent
 _FUNCTIONS: Final = ("_", "gettext", "ngettext", "pgettext")
@@ -119,6 +121,7 @@ def _of_values() -> Iterator[tuple[Text, str]]:
     yield from ((Text(context, each, ""), "values") for context, values in words.items() for each in values)
     yield from ((Text("", one, many), "documents.py") for one, many in documents.DONE.values())
     yield from ((Text("", each, ""), "settings_form.py") for each in _of_settings())
+    yield from ((Text(CONTEXT, each, ""), place) for each, place in sentences_of_page().items())
     sentences = {
         "document.py": document.VIEWS.values(), "documents.py": documents.ORDERS.values(),
         "errors.py": errors.HEADINGS.values(), "forms.py": (forms.ELSEWHERE,),

@@ -28,6 +28,7 @@ from sourcebook.server.page.page_question import PageQuestion
 from sourcebook.server.page.page_turns import PageTurn, turn_of_answer, turn_of_kept
 from sourcebook.server.page.rendering import address, part_of_page, render
 from sourcebook.server.page.search import A_PAGE
+from sourcebook.server.page.sentences import said
 from sourcebook.server.page.translation import gettext, ngettext
 from sourcebook.server.page.visitors import Knowledge, Visitor
 from sourcebook.server.visibility import known_collections, seen_collections
@@ -171,7 +172,7 @@ async def _told(request: Request, asking: _Asking, events: AskEvents, first: Ask
                     yield KEEPALIVE_COMMENT
     except Exception as error:  # noqa: BLE001 - the status has been sent: the page gets every error as an event
         answer = await answer_to_failure(request, error)
-        yield _event("problem", _detail(answer))
+        yield _event("problem", said(_detail(answer)))
 
 
 async def _answered(request: Request, asking: _Asking) -> Response:
@@ -204,12 +205,12 @@ def _passages(request: Request, asking: _Asking) -> Response:
 def _tool_words(used: ToolUse) -> str:
     if used.query is None:
         return gettext("Looks into a document")
-    said = ngettext(
+    words = ngettext(
         "Searched for “%(words)s”: %(number)s passage. The model reads them",
         "Searched for “%(words)s”: %(number)s passages. The model reads them",
         used.found or 0,
     )
-    return said % {"words": used.query, "number": used.found}
+    return words % {"words": used.query, "number": used.found}
 
 
 def _event(name: str, data: Any) -> bytes:

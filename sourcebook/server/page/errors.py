@@ -6,9 +6,10 @@ from typing import Final, cast
 from urllib.parse import quote
 
 from fastapi import FastAPI, Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from sourcebook.server.page.rendering import is_partial, render
+from sourcebook.server.page.sentences import said
 from sourcebook.server.page.translation import gettext
 from sourcebook.server.page.visitors import SESSION_COOKIE, SignInError
 
@@ -39,8 +40,10 @@ def _as_page(handler: _Handler) -> _Handler:
 
     async def handle(request: Request, error: Exception) -> Response:
         answer = await handler(request, error)
-        if not _wants_page(request) or not isinstance(answer.body, bytes):
+        if request.url.path.startswith(_FOR_PROGRAMS) or not isinstance(answer.body, bytes):
             return answer
+        if not _wants_page(request):
+            return in_visitors_language(answer)
         problem = json.loads(answer.body)
         heading = gettext(HEADINGS.get(problem["status"], problem["title"]))
         template = "error_part.html" if is_partial(request) else "error.html"
@@ -50,6 +53,17 @@ def _as_page(handler: _Handler) -> _Handler:
         return page
 
     return handle
+
+
+def in_visitors_language(answer: Response) -> Response:
+    """Return an answer in JSON to a script of the page, with its sentences in the visitor's language."""
+    told = json.loads(bytes(answer.body))
+    if "detail" in told:
+        told["detail"] = said(told["detail"])
+    if "refused" in told:
+        told["refused"] = [{**each, "reason": said(each["reason"])} for each in told["refused"]]
+    headers = {name: value for name, value in answer.headers.items() if name != "content-length"}
+    return JSONResponse(told, answer.status_code, headers, answer.media_type)
 
 
 async def _to_sign_in(request: Request, _: Exception) -> Response:
@@ -67,5 +81,4 @@ async def _to_sign_in(request: Request, _: Exception) -> Response:
 
 def _wants_page(request: Request) -> bool:
     """Return whether a browser asks for a page."""
-    is_page = not request.url.path.startswith(_FOR_PROGRAMS)
-    return is_page and "text/html" in request.headers.get("accept", "")
+    return "text/html" in request.headers.get("accept", "")

@@ -72,6 +72,13 @@ def pgettext(context: str, message: str) -> str:
     return _catalogue(language()).pgettext(context, message)
 
 
+def messages(name: str, context: str) -> list[tuple[str, str]]:
+    """Return the texts of a context in a language's catalogue, with their translations."""
+    kept: dict[str, str] = getattr(_catalogue(name), "_catalog", {})  # no method of it lists them
+    start = f"{context}\4"
+    return [(str(key)[len(start) :], told) for key, told in kept.items() if str(key).startswith(start)]
+
+
 def number(value: float, decimals: int = 0) -> str:
     """Return a number with the signs of the visitor's language between its thousands and before its fraction."""
     signs = {ord(","): pgettext("sign between thousands", ","), ord("."): pgettext("sign before a fraction", ".")}

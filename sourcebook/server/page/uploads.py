@@ -12,6 +12,7 @@ from starlette.responses import Response
 from sourcebook.admin.uploads import upload_principals
 from sourcebook.model.upload_names import upload_tags
 from sourcebook.server.body_limit import upload_limit
+from sourcebook.server.page.errors import in_visitors_language
 from sourcebook.server.page.forms import Writing, check_origin, check_token, redirect_to
 from sourcebook.server.page.rendering import render
 from sourcebook.server.page.visitors import Knowledge
@@ -57,7 +58,7 @@ async def receive(name: str, request: Request, knowledge: Knowledge, visitor: Wr
 
     answer = await store_uploads(knowledge, visitor, name, [], receive_form)
     if MEDIA_TYPE in request.headers.get("accept", ""):
-        return answer
+        return in_visitors_language(answer)
     told = json.loads(bytes(answer.body))
     if "work" in told and not told["refused"]:
         return redirect_to(f"/work/{told['work']['id']}")
