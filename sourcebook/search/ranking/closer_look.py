@@ -28,7 +28,7 @@ LOOKED_AT: Final = 3
 """First passages whose sentences are embedded, at most."""
 _LEAST: Final = 0.015
 """Relevance of a passage as a whole from which its sentences are embedded: below, none of them answers."""
-_NEARER: Final = 0.04
+_NEARER: Final = 0.1
 """Difference by which the nearest of many sentences is nearer than a passage that answers as well."""
 
 
