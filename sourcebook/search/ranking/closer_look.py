@@ -24,9 +24,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-LOOKED_AT: Final = 5
-"""First passages whose sentences are embedded."""
-_NEARER: Final = 0.04
+LOOKED_AT: Final = 3
+"""First passages whose sentences are embedded, at most."""
+_LEAST: Final = 0.015
+"""Relevance of a passage as a whole from which its sentences are embedded: below, none of them answers."""
+_NEARER: Final = 0.1
 """Difference by which the nearest of many sentences is nearer than a passage that answers as well."""
 
 
@@ -51,7 +53,10 @@ def look_closer(state: SearchState) -> None:
     evidence = evidence_for(state, deciding)
     if any(FITTED.relevance(known) >= RELEVANT_FROM for known in evidence.values()):
         return
-    first = {each.chunk_id: each for each in deciding[:LOOKED_AT]}
+    looked_at = deciding[:LOOKED_AT]
+    first = {each.chunk_id: each for each in looked_at if FITTED.relevance(evidence[each.chunk_id]) >= _LEAST}
+    if not first:
+        return
     for model, generations in state.scope.by_model().items():
         texts = read_texts(state.held.connection, [each.id for each in generations], list(first))
         legs = {chunk: ranked.legs_of(first[chunk]).get("vector", LegResult()) for chunk in texts}
