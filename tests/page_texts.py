@@ -20,6 +20,7 @@ from sourcebook.contract.work import WorkState
 from sourcebook.errors import FailureClass
 from sourcebook.model import usage
 from sourcebook.model.access import OnBehalf
+from sourcebook.model.left_out import NAMES
 from sourcebook.server.page import (
     document,
     documents,
@@ -119,6 +120,8 @@ def _of_values() -> Iterator[tuple[Text, str]]:
         "unit": ("d", "h", "min", "s"),
     }
     yield from ((Text(context, each, ""), "values") for context, values in words.items() for each in values)
+    left_out = ((f"%(number)s {one}", f"%(number)s {many}") for one, many in NAMES.values())
+    yield from ((Text("", one, many), "left_out.py") for one, many in left_out)
     yield from ((Text("", one, many), "documents.py") for one, many in documents.DONE.values())
     yield from ((Text("", each, ""), "settings_form.py") for each in _of_settings())
     yield from ((Text(CONTEXT, each, ""), place) for each, place in sentences_of_page().items())

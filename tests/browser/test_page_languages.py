@@ -27,6 +27,18 @@ PATHS = (
     "/documents/1",
     *LISTS,
 )
+CLIPPED = """() => [...document.querySelectorAll("main :is(.card, .wide, table, dl, form)")]
+    .filter((each) => each.offsetParent && each.scrollWidth > each.clientWidth + 1 && !each.closest(".text"))
+    .map((each) => `${each.tagName} ${each.className}: ${each.scrollWidth} in ${each.clientWidth}`)"""
+SAID = {
+    "de": (
+        "die PDF-Datei ist beschädigt oder abgeschnitten",
+        "keine Passage erfüllt die Suche mit",
+        "das ist keine Zeitspanne",
+    ),
+    "zh": ("PDF 已损坏或被截断", "没有段落满足含", "这不是时长"),
+}
+"""What pages say of a file, a search and a setting, in sentences from below them."""
 TICKED = {"de": "1 ausgewählt", "zh": "已勾选 1 个"}
 
 
@@ -51,6 +63,7 @@ def test_the_page_fits_a_narrow_window_in_another_language(base: Stages, tabs: T
             page.goto(path)
             expect(page.locator("html")).to_have_attribute("lang", language)
             assert page.evaluate("document.documentElement.scrollWidth") <= 390, path
+            assert page.evaluate(CLIPPED) == [], path
             tops = page.evaluate("[...document.querySelectorAll('.top nav a')].map((each) => each.offsetTop)")
             assert len(set(tops)) == 1, path
             if path in PATHS[:4]:
@@ -58,6 +71,17 @@ def test_the_page_fits_a_narrow_window_in_another_language(base: Stages, tabs: T
             if shots:
                 name = path.strip("/").replace("/", "-").partition("?")[0] or ("results" if "?" in path else "search")
                 page.screenshot(path=Path(shots) / f"{language}-{name}.png", full_page=True)
+        lost, nothing, wrong = SAID[language]
+        page.goto("/home")
+        expect(page.locator(".needs")).to_contain_text(lost)
+        page.goto('/?q=gauge+"no+such+words"&all=1')
+        expect(page.locator(".notice").filter(has_text=nothing)).to_be_visible()
+        page.goto("/collections/letters/settings")
+        page.evaluate("document.querySelectorAll('main details').forEach((each) => (each.open = true))")
+        page.locator("[name='sites.0.url']").fill("https://docs.example.com/")
+        page.locator("[name='sites.0.refresh']").fill("soon")
+        page.locator("button[value=save]").click()
+        expect(page.locator("#wrong-sites-0-refresh")).to_contain_text(wrong)
         page.goto("/documents")
         page.locator("input[name=item]").first.check()
         expect(page.locator(".bar [role=status]")).to_have_text(TICKED[language])

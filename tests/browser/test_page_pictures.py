@@ -120,6 +120,10 @@ def test_pictures_of_every_page_are_taken(base: Stages, tabs: Tabs) -> None:
                     expect(page.get_by_role("button", name="Sign out")).to_be_visible()
                     for name, path in pages(base).items():
                         take(page, folder, name, path, theme, root)
+                    page.set_viewport_size({"width": WIDTHS[0], "height": 860})
+                    page.goto("/documents?collection=letters")
+                    page.get_by_role("button", name="Remove all…").click()
+                    take(page, folder, "all-matching", None, theme, root)
     small = sum(each.stat().st_size for each in folder.glob("page-*-*.png"))
     assert small < 5_000_000, f"the pictures have {small:,} bytes"
 
@@ -164,9 +168,21 @@ def pages(stages: Stages) -> dict[str, str]:
     }
 
 
-def take(page: Page, folder: Path, name: str, path: str, theme: str, root: str) -> None:
-    """Take the pictures of a page in windows as wide as a desk's and a telephone's, with a folder of any server."""
-    page.goto(path)
+def test_pictures_of_an_empty_base_are_taken(stages: Stages, tabs: Tabs) -> None:
+    stages.configure("collections: {}\n")
+    with serving(stages.knowledge, requires_key=False) as client:
+        for theme in THEMES:
+            with tabs.open(client, theme) as page:
+                take(page, CHECKOUT / str(PICTURES), "beginning", "/home", theme, str(stages.root))
+
+
+def take(page: Page, folder: Path, name: str, path: str | None, theme: str, root: str) -> None:
+    """Take the pictures of a page in windows as wide as a desk's and a telephone's, with a folder of any server.
+
+    Without a path it is the page that is there.
+    """
+    if path is not None:
+        page.goto(path)
     if name == "answer":
         expect(page.locator(".turn .sources")).to_be_visible()
     page.evaluate(RENAME, root)

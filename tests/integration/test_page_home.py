@@ -137,7 +137,7 @@ def test_a_key_of_some_collections_sees_the_home_of_these(base: Stages) -> None:
         assert [each.collection for each in base.knowledge.work_requests() if each.id != hidden.id] == ["handbook"]
         base.rows("DELETE FROM collection WHERE name = 'handbook' RETURNING 1")
         gone = browser.open("/home")
-        assert "There is no collection yet." in gone.text
+        assert "There is no collection yet: a key that may administer makes the first one." in gone.text
         assert "personnel" not in gone.text
 
 

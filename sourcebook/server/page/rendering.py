@@ -22,7 +22,7 @@ from sourcebook.model.access import SCOPES, Grant
 from sourcebook.model.media_types import endings
 from sourcebook.model.upload_names import SCHEME
 from sourcebook.server.page.script_texts import STATIC, words_of_scripts
-from sourcebook.server.page.sentences import said
+from sourcebook.server.page.sentences import said, said_left_out
 from sourcebook.server.page.translation import LANGUAGES, gettext, language, ngettext, number, pgettext
 from sourcebook.server.page.visitors import FORM_COOKIE, form_token, keep
 
@@ -168,7 +168,20 @@ def _templates() -> Environment:
     made.install_gettext_callables(  # type: ignore[attr-defined]  # the extension adds it
         gettext, ngettext, newstyle=True, pgettext=pgettext
     )
-    filters = (printable, web_address, shown_uri, short_uri, short_type, moment, utc, day, duration, number, said)
+    filters = (
+        printable,
+        web_address,
+        shown_uri,
+        short_uri,
+        short_type,
+        moment,
+        utc,
+        day,
+        duration,
+        number,
+        said,
+        said_left_out,
+    )
     made.filters |= {function.__name__: function for function in filters}
     made.globals |= {"address": address, "static": _static_address, "new_once": new_once}
     return made

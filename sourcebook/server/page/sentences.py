@@ -5,10 +5,12 @@ They are English where they arise, and equal in every face. The catalogues have 
 """
 
 import re
+from collections.abc import Mapping
 from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
-from sourcebook.server.page.translation import language, messages
+from sourcebook.model.left_out import NAMES
+from sourcebook.server.page.translation import language, messages, ngettext, number
 
 CONTEXT: Final = "sentence"
 """Context of the templates in the catalogues."""
@@ -33,14 +35,23 @@ def said(sentence: str) -> str:
     return _said(language(), sentence, _DEEPEST) if len(sentence) <= _LONGEST else sentence
 
 
+def said_left_out(counts: Mapping[str, int]) -> str:
+    """Return what a document's text leaves out in the visitor's language, such as `3 pictures without read text`."""
+    found = ((f"%(number)s {one}", f"%(number)s {many}", counts.get(kind, 0)) for kind, (one, many) in NAMES.items())
+    return ", ".join(ngettext(one, many, each) % {"number": number(each)} for one, many, each in found if each)
+
+
 @lru_cache(maxsize=1_024)
 def _said(name: str, sentence: str, depth: int) -> str:
     for template in _templates(name) if depth else ():
         values = _values(template.pieces, sentence)
         if values is not None:
-            told = [_said_value(name, each, depth - 1) for each in values]
-            return _VALUE.sub(lambda found: told[int(found[1]) - 1], template.translation)
+            return _filled(template.translation, [_said_value(name, each, depth - 1) for each in values])
     return _said_in_parts(name, sentence, depth) if depth else sentence
+
+
+def _filled(translation: str, values: list[str]) -> str:
+    return _VALUE.sub(lambda found: values[int(found[1]) - 1], translation)
 
 
 def _said_value(name: str, value: str, depth: int) -> str:
@@ -67,8 +78,8 @@ def _values(pieces: tuple[str, ...], sentence: str) -> list[str] | None:
     if not others:
         return [] if sentence == first else None
     values, at = [], len(first)
-    for number, piece in enumerate(others, start=1):
-        end = sentence.find(piece, at) if number < len(others) else len(sentence) - len(piece)
+    for place, piece in enumerate(others, start=1):
+        end = sentence.find(piece, at) if place < len(others) else len(sentence) - len(piece)
         if end < at:
             return None
         values.append(sentence[at:end])
