@@ -104,7 +104,8 @@ class _Layout:
                 made.append(self._effort.of(self._make, administrator, name))
                 with self._open(name) as database, database.connection() as connection:
                     filled.append(self._effort.of(self._fill, connection, name, 0))
-                    searched.append(self._searches(KnowledgeBase(database, query_embedder=_Given()), name))
+                with KnowledgeBase(self._open(name), query_embedder=_Given()) as knowledge:
+                    searched.append(self._searches(knowledge, name))
             yield Row("a database: made, with its tables", float(np.mean(made)), _UNIT)
             yield Row(f"a database: {_PASSAGES} passages published", float(np.mean(filled)), _UNIT)
             yield Row("a database: a search", float(np.mean(searched)), _UNIT)
