@@ -12,7 +12,6 @@ from time import monotonic
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from sourcebook.config.provider import AZURE
 from sourcebook.model.usage import LOCAL, UNKNOWN_PROVIDER, model_label
 
 if TYPE_CHECKING:
@@ -88,6 +87,8 @@ def provider_of_settings(settings: EmbeddingSettings) -> str:
     """Return the provider that settings name, where no embedder was opened."""
     if settings.provider is None:
         return LOCAL
+    from sourcebook.config.provider import AZURE
+
     host = urlsplit(settings.url).hostname or UNKNOWN_PROVIDER
     return settings.provider if host == _OPENAI or settings.provider == AZURE else host
 

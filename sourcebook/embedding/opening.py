@@ -9,10 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sourcebook.config.passages import EmbeddingSettings
 from sourcebook.errors import ModelError
 
 if TYPE_CHECKING:
+    from sourcebook.config.passages import EmbeddingSettings
     from sourcebook.embedding.embedder import QueryEmbedder, SentenceTransformerEmbedder
     from sourcebook.embedding.engine import Engine, PrecisionSetting
     from sourcebook.embedding.model import EmbeddingModel

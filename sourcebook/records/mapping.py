@@ -56,9 +56,7 @@ class RecordMapping:
     @cached_property
     def digest(self) -> str:
         """A digest of the settings on which the bytes of a record depend."""
-        later = {
-            name for name in ("dlt", "rest", "file", "files", "attachments") if getattr(self._settings, name) is None
-        }
+        later = {name for name in _LATER if getattr(self._settings, name) is None}
         later |= PERMISSION_FIELDS - ({"allowed"} if isinstance(self._settings.allowed, str) else set())
         rules = self._settings.model_dump(mode="json", exclude={"tags", "refresh", "depends_on", *later})
         return hashlib.sha256(json.dumps([REVISION, rules, self._redaction], sort_keys=True).encode()).hexdigest()[:32]

@@ -161,8 +161,8 @@ class _DatabaseTable:
 
     def marks(self, key: str, updated: str) -> Iterator[tuple[object, object]]:
         columns: Any = self._sa.column(key), self._sa.column(updated)
-        for _, row in self._read(self._sa.select(*columns).select_from(self._table)):
-            yield tuple(row)
+        for _, (found, mark) in self._read(self._sa.select(*columns).select_from(self._table)):
+            yield found, mark
 
     def rows(self, key: str, wanted: Sequence[object] | None) -> Iterator[Row]:
         every = self._sa.select(self._sa.text("*")).select_from(self._table)
@@ -177,7 +177,7 @@ class _DatabaseTable:
         return (dict(zip(names, row, strict=True)) for names, row in self._read(statement))
 
     def _read(self, statement: Any) -> Iterator[tuple[Sequence[str], Sequence[object]]]:
-        """Run a statement, and yield the names of its columns with each row: few are in memory, as each may be large."""
+        """Run a statement, and yield its columns' names with each row: few are in memory, as each may be large."""
         if self._connection.dialect.driver == "psycopg":
             yield from self._streamed(statement)
             return

@@ -44,6 +44,8 @@ def mark_of(value: object) -> str | None:
 
 def plain_text(value: object) -> str:
     """Return a value as a text that the database holds."""
+    if type(value) is int:  # most keys of large tables
+        return str(value)
     match value:
         case str():
             return storable_text(value)

@@ -11,11 +11,10 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from psycopg import Connection
 
-from sourcebook.config.synonyms import SynonymSettings
 from sourcebook.contract.explanation import ExpandedWords
 from sourcebook.database.queries import queries
 from sourcebook.model.abbreviation import USUAL, looks_abbreviated, singular
@@ -25,6 +24,9 @@ from sourcebook.search.ranking.keyword_leg import keyword_ranking
 from sourcebook.search.ranking.passages import read_texts
 from sourcebook.search.recent_cache import RecentCache
 from sourcebook.search.scope import SearchScope
+
+if TYPE_CHECKING:
+    from sourcebook.config.synonyms import SynonymSettings
 
 _WRITTEN: Final = re.compile(r"[^\W_]+(?:[&/.-][^\W_]+)*")
 _PARTS: Final = re.compile("[/.-]")
@@ -115,7 +117,7 @@ def _sequences(lexemes: Sequence[str]) -> Iterator[str]:
 
 def _of_documents(connection: Connection, scope: SearchScope, written: _Written, text: str) -> Iterator[Expansion]:
     names = [each.collection for each in scope.generations if each.collection in scope.explaining]
-    names = [name for name in names if _settings(scope.synonyms.get(name)).documents]
+    names = [name for name in names if (own := scope.synonyms.get(name)) is None or _settings(own).documents]
     scoped = {
         "collections": names,
         "words": list(written.words),
@@ -208,8 +210,10 @@ def _has_own(scope: SearchScope) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _settings(written: str | None) -> SynonymSettings:
-    return SynonymSettings() if written is None else SynonymSettings.model_validate(json.loads(written))
+def _settings(written: str) -> "SynonymSettings":
+    from sourcebook.config.synonyms import SynonymSettings  # imports pydantic, and few collections have any
+
+    return SynonymSettings.model_validate(json.loads(written))
 
 
 def _is_meant(connection: Connection, scope: SearchScope, written: _Written, word: str, short: str) -> bool:

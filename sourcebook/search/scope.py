@@ -3,18 +3,37 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self, cast
 
 from psycopg import Connection, sql
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
 from sourcebook.config.names import unknown_collections
-from sourcebook.config.passages import EmbeddingSettings
 from sourcebook.contract.faces import advice
 from sourcebook.database.queries import queries
 from sourcebook.errors import QueryError, UnknownCollectionError
 from sourcebook.redaction.for_models import redactions_in_force
+
+if TYPE_CHECKING:
+    from sourcebook.config.passages import EmbeddingSettings
+
+
+class _StoredEmbedding:
+    """Embedding settings of a generation, which are validated where a search asks for more than most do.
+
+    Importing pydantic and the settings takes a tenth of the first search of a process; decision 0128.
+    """
+
+    def __init__(self, stored: Mapping[str, Any]) -> None:
+        self._stored = stored
+        self.provider = stored.get("provider")
+        self.dimensions = stored.get("dimensions")
+
+    def __getattr__(self, name: str) -> Any:
+        from sourcebook.config.passages import EmbeddingSettings
+
+        return getattr(EmbeddingSettings.model_validate(self._stored), name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +44,7 @@ class ScopedGeneration:
     id: int
     model: str
     """Identity of the embedding model."""
-    embedding: EmbeddingSettings
+    embedding: "EmbeddingSettings"
     dimensions: int
     configurations: tuple[str, ...]
     """Text-search configurations that its entries were indexed with."""
@@ -132,7 +151,7 @@ def find_scope(
                 collection=row["name"],
                 id=row["id"],
                 model=row["model"],
-                embedding=EmbeddingSettings.model_validate(row["embedding"]),
+                embedding=cast("EmbeddingSettings", _StoredEmbedding(row["embedding"])),
                 dimensions=row["dimensions"],
                 configurations=tuple(row["configurations"]),
                 entries=row["entry_count"],

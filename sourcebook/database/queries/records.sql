@@ -72,11 +72,14 @@ FROM source_record WHERE source_id = %(source_id)s AND removed_at IS NULL;
 
 -- name: differing_records
 -- Return the records that differ from the inventory, or every one, and what the inventory knows of them.
-SELECT coalesce(seen.uri, file.uri), coalesce(octet_length(seen.content), 0), seen.version, seen.skip_reason,
+SELECT coalesce(seen.uri, file.uri),
+       coalesce((SELECT octet_length(content) FROM source_record
+                 WHERE source_id = %(source_id)s AND uri = seen.uri), 0), -- the join carries no contents
+       seen.version, seen.skip_reason,
        file.uri IS NOT NULL, file.size, file.modified, file.removed_at IS NULL,
        file.failure IS NOT NULL AND (%(retry_now)s OR is_due(file.next_retry_at)), file.failure IS NOT NULL,
        file.skip_reason, file.media_type, file.sha256
-FROM (SELECT * FROM source_record WHERE source_id = %(source_id)s AND removed_at IS NULL) seen
+FROM (SELECT uri, version, skip_reason FROM source_record WHERE source_id = %(source_id)s AND removed_at IS NULL) seen
 FULL JOIN (SELECT * FROM raw_file WHERE source_id = %(source_id)s) file ON file.uri = seen.uri
 WHERE CASE WHEN seen.uri IS NULL THEN file.removed_at IS NULL
            ELSE %(every)s OR file.uri IS NULL OR file.removed_at IS NOT NULL OR file.modified <> seen.version

@@ -8,9 +8,7 @@ from typing import Any, Final
 
 from psycopg import sql
 from psycopg.types.json import Jsonb
-from pydantic import ValidationError
 
-from sourcebook.config.git_types import repository_uri
 from sourcebook.contract.filtering.metadata import MetadataTest
 from sourcebook.contract.filtering.periods import END_OF_TIME, START_OF_TIME
 from sourcebook.contract.filters import Filters
@@ -138,12 +136,16 @@ def _possible_locations(names: Iterable[str]) -> list[str]:
 
 
 def _spellings(name: str) -> Iterable[str]:
+    from sourcebook.config.git_types import repository_uri  # imports pydantic
+
     bare = name.rstrip("/")
     yield from (name, bare, f"{bare}/", repository_uri(name))
     if "://" not in name or name.startswith("file://"):
         yield os.path.realpath(os.path.expanduser(name.removeprefix("file://")))  # noqa: PTH111 - never raises
     elif name.lower().startswith(("http://", "https://")):
-        from sourcebook.config.sites import SiteSource  # imports the settings of crawls
+        from pydantic import ValidationError
+
+        from sourcebook.config.sites import SiteSource
 
         try:
             yield SiteSource(url=name).location

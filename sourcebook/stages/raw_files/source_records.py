@@ -297,8 +297,8 @@ class _Look:
 
     def _know(self) -> None:
         with self.connection.cursor(binary=True) as cursor:
-            rows = cursor.execute(queries["known_records"], {"source_id": self.source_id})
-            self.known = {row[0]: row[1:] for row in rows}
+            rows = cursor.execute(queries["known_records"], {"source_id": self.source_id}).fetchall()
+            self.known = {uri: (version, mark, is_live) for uri, version, mark, is_live in rows}
         self.children = known_children(self.known, self.settings)
 
     def _keep(self, records: Iterable[RenderedRecord]) -> None:

@@ -16,11 +16,11 @@ from sourcebook.database.usage_log import UsageLog
 from sourcebook.errors import ModelError
 from sourcebook.model.usage import LOCAL, RERANK, UNKNOWN_PROVIDER, Use, model_label
 from sourcebook.processes.cores import usable_threads
-from sourcebook.search.ranking.reranking.remote import RemoteCrossEncoder
 from sourcebook.search.recent_cache import RecentCache
 
 if TYPE_CHECKING:
     from sourcebook.search.ranking.reranking.local import LocalCrossEncoder
+    from sourcebook.search.ranking.reranking.remote import RemoteCrossEncoder
 
 
 _ASKED_AT_ONCE: Final = 8
@@ -106,9 +106,12 @@ class Reranker:
             models = [loaded.model for loaded in self._loaded.values()]
             self._loaded.clear()
         self._asking.shutdown(cancel_futures=True)  # requests under way end within their time limit
-        for model in models:
-            if isinstance(model, RemoteCrossEncoder):
-                model.close()
+        if models:
+            from sourcebook.search.ranking.reranking.remote import RemoteCrossEncoder  # few searches rerank
+
+            for model in models:
+                if isinstance(model, RemoteCrossEncoder):
+                    model.close()
         self._worker.shutdown(cancel_futures=True)
 
     def _load(self, reranking: Reranking) -> _Loaded:
@@ -182,6 +185,8 @@ def _pair(query: str, passage: str) -> bytes:
 def _open(reranking: Reranking) -> LocalCrossEncoder | RemoteCrossEncoder:
     """Return the model of this machine or of the provider."""
     if reranking.provider is not None:
+        from sourcebook.search.ranking.reranking.remote import RemoteCrossEncoder
+
         return RemoteCrossEncoder(reranking)
     from sourcebook.search.ranking.reranking.local import LocalCrossEncoder
 
