@@ -15,11 +15,12 @@ class PlainValues:
         return asdict(cast("Any", self))
 
 
-class TimedValues(PlainValues):
-    """Plain values with times and days among them."""
+class TimedValues:
+    """A dataclass whose fields are plain values, times and days, or dataclasses of plain values."""
 
     __slots__ = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values by the names of the fields; times as ISO 8601."""
-        return {name: each.isoformat() if isinstance(each, date) else each for name, each in super().as_dict().items()}
+        values = asdict(cast("Any", self))
+        return {name: each.isoformat() if isinstance(each, date) else each for name, each in values.items()}
