@@ -16,11 +16,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from tempfile import TemporaryFile
-from types import TracebackType
-from typing import Any, Final, NoReturn, Self
+from typing import Any, Final, NoReturn
 
 from sourcebook.cli.errors import FAILED, FAILED_ITEMS
 from sourcebook.installation import code_location
+from sourcebook.model.closing import Closing
 from sourcebook.processes.child import end_with_parent, send_signal_at_parent_death
 from sourcebook.processes.cores import divide_cores
 
@@ -55,7 +55,7 @@ class WorkerEnd:
     """Why it failed; None where it did not."""
 
 
-class ShardWorkers:
+class ShardWorkers(Closing):
     """Workers that each execute a command; as a context manager it ends those that are left.
 
     Args:
@@ -72,12 +72,8 @@ class ShardWorkers:
         for group in [list(numbers)] if sys.platform == "linux" else [[number] for number in numbers]:
             self._start([(number, list(commands[number])) for number in group], uses_provider=uses_provider)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """End the workers that still run."""
         for server in self._servers:
             if server.poll() is None:
                 server.terminate()  # it terminates its workers, and waits for them

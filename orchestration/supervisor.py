@@ -16,10 +16,10 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 from sourcebook.errors import SourcebookError
+from sourcebook.model.closing import Closing
 from sourcebook.processes import keeper
 
 MOST_QUICK_ENDS: Final = 5
@@ -70,7 +70,7 @@ class _Running:
 
 
 @dataclass(slots=True)
-class Supervisor:
+class Supervisor(Closing):
     """Starts services, watches them, and ends them with all their children.
 
     Each service runs in a session of its own under a keeper, which ends it also where this process is killed.
@@ -138,13 +138,7 @@ class Supervisor:
             elif (code := running.process.poll()) is not None:
                 self._plan_restart(running, code, now)
 
-    def __enter__(self) -> Self:
-        """Start nothing yet."""
-        return self
-
-    def __exit__(
-        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
         """End all services, at the same time: SIGTERM first, SIGKILL after a while."""
         living = [running for running in self._running if running.process.poll() is None]
         for running in living:

@@ -7,13 +7,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from fcntl import LOCK_EX, LOCK_NB, flock
 from pathlib import Path
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 import psutil
 
 from sourcebook.config.paths import make_private_folder
 from sourcebook.errors import SourcebookError
+from sourcebook.model.closing import Closing
 from sourcebook.processes import keeper
 
 _SECONDS_FOR_LEFT: Final = 10.0
@@ -26,7 +26,7 @@ class AlreadyUpError(SourcebookError):
     """Another `sourcebook up` of the same state folder is running."""
 
 
-class UpRecord:
+class UpRecord(Closing):
     """The record of the running `up`, locked as long as it runs, however it ends.
 
     Args:
@@ -70,13 +70,7 @@ class UpRecord:
         os.pwrite(self._file, line, 0)
         os.ftruncate(self._file, len(line))
 
-    def __enter__(self) -> Self:
-        """Claim nothing yet."""
-        return self
-
-    def __exit__(
-        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
         """Let the next one run."""
         os.close(self._file)
 

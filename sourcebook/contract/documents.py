@@ -123,7 +123,7 @@ class RemovedItem:
 
 
 @dataclass(frozen=True, slots=True)
-class Purged:
+class Purged(PlainValues):
     """Numbers of rows that a purge deletes."""
 
     collections: int = 0
@@ -136,10 +136,6 @@ class Purged:
     transcripts: int = 0
     embeddings: int = 0
     uploads: int = 0
-
-    def as_dict(self) -> dict[str, int]:
-        """Return the counts by name."""
-        return asdict(self)
 
     @property
     def total(self) -> int:

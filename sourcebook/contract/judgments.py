@@ -1,15 +1,17 @@
 """Recorded judgments of documents."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
+
+from sourcebook.model.plain_values import TimedValues
 
 MOST_JUDGED_CHARACTERS: Final = 10_000
 """Characters of a query that is judged, at most: it is a key of the table of judgments."""
 
 
 @dataclass(frozen=True, slots=True)
-class RecordedJudgment:
+class RecordedJudgment(TimedValues):
     """The grade of a document for a query."""
 
     collection: str
@@ -18,7 +20,3 @@ class RecordedJudgment:
     grade: int
     """Above 0: relevant, the higher the more. 0 or less: not relevant."""
     judged_at: datetime
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values; the time as ISO 8601."""
-        return {**asdict(self), "judged_at": self.judged_at.isoformat()}

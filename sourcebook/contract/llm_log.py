@@ -1,10 +1,11 @@
 """Logged calls of language models."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 
 from sourcebook.contract.fields import Amount, Names, Phrase, Request, Text, Whole
+from sourcebook.model.plain_values import TimedValues
 
 _LONGEST: Final = 1_000_000
 _LONGEST_NAME: Final = 200
@@ -39,7 +40,7 @@ class LlmCallRequest(Request):
 
 
 @dataclass(frozen=True, slots=True)
-class LoggedCall:
+class LoggedCall(TimedValues):
     """A request to a language model. Prompt, answer and failure are redacted."""
 
     id: int
@@ -69,13 +70,9 @@ class LoggedCall:
     seconds: float | None
     asked_at: datetime
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values; the time as ISO 8601."""
-        return {**asdict(self), "asked_at": self.asked_at.isoformat()}
-
 
 @dataclass(frozen=True, slots=True)
-class CallStatistics:
+class CallStatistics(TimedValues):
     """Calls of one model, summed up."""
 
     origin: str
@@ -98,8 +95,3 @@ class CallStatistics:
     median_seconds: float | None
     first_asked_at: datetime
     last_asked_at: datetime
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values; times as ISO 8601."""
-        times = {"first_asked_at": self.first_asked_at.isoformat(), "last_asked_at": self.last_asked_at.isoformat()}
-        return {**asdict(self), **times}

@@ -1,12 +1,13 @@
 """Queries of the query log."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+
+from sourcebook.model.plain_values import TimedValues
 
 
 @dataclass(frozen=True, slots=True)
-class LoggedQuery:
+class LoggedQuery(TimedValues):
     """A query that was asked of a collection, with its numbers; queries that differ in case are one."""
 
     collection: str
@@ -20,7 +21,3 @@ class LoggedQuery:
     last_asked_at: datetime
     last_relevance: float | None = None
     """Relevance of its most relevant passage, 0 to 1; None where there was none, or an earlier version logged it."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values; the time as ISO 8601."""
-        return {**asdict(self), "last_asked_at": self.last_asked_at.isoformat()}

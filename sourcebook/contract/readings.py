@@ -2,13 +2,12 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from sourcebook.model.plain_values import PlainValues
+from sourcebook.model.plain_values import TimedValues
 
 
 @dataclass(frozen=True, slots=True)
-class Reading(PlainValues):
+class Reading(TimedValues):
     """An answer that a collection with the setting `retention.audit` has recorded."""
 
     id: int
@@ -27,7 +26,3 @@ class Reading(PlainValues):
     """Ids of the documents that the answer showed; none where it found nothing."""
     uris: list[str]
     """Their addresses, also of documents that are gone."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values; the time as ISO 8601."""
-        return {**PlainValues.as_dict(self), "happened_at": self.happened_at.isoformat()}

@@ -99,7 +99,18 @@ class TokenizerField(Field):
         return value
 
 
-class RankingOptions(TypedDict, total=False):
+class MeasuringOptions(TypedDict, total=False):
+    """Options of a search by which results are compared."""
+
+    min_relevance: float | None
+    log: bool
+
+
+MEASURING: Final[MeasuringOptions] = {"min_relevance": 0, "log": False}
+"""All results, and none in the log of queries."""
+
+
+class RankingOptions(MeasuringOptions, total=False):
     """Options that a search and a context share; `SearchRequest` says what they mean."""
 
     filters: Filters | Mapping[str, Any] | None
@@ -111,8 +122,6 @@ class RankingOptions(TypedDict, total=False):
     literal: bool | None
     typos: bool
     generation: int | Sequence[int] | None
-    min_relevance: float | None
-    log: bool
     unredacted: bool
     superseded: SupersededChoice
     duplicates: DuplicatesChoice

@@ -1,12 +1,13 @@
 """Bytes that were sent to a knowledge base."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+
+from sourcebook.model.plain_values import TimedValues
 
 
 @dataclass(frozen=True, slots=True)
-class Upload:
+class Upload(TimedValues):
     """One version of an upload."""
 
     collection: str
@@ -28,8 +29,3 @@ class Upload:
     """Id of its document, which waits for the next ingest at first; None where there is none any more."""
     changed: bool = False
     """Whether the call that returned it has made it, or changed its tags."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values; times as ISO 8601."""
-        values = asdict(self)
-        return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in values.items()}

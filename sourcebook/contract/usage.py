@@ -1,16 +1,18 @@
 """Use of models."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import date
 from typing import Any, Final
+
+from sourcebook.model.plain_values import TimedValues
 
 DIMENSIONS: Final = ("day", "collection", "provider", "model", "operation")
 """Columns that usage is kept by."""
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(TimedValues):
     """Use of models, summed up over what it does not name."""
 
     day: date | None
@@ -40,10 +42,6 @@ class Usage:
     """Processor time that the model took, of all threads; None where nobody measured some of it."""
     answer_tokens: int | None = 0
     """Tokens that the model wrote, which no embedding model does; None where nobody counted some of them."""
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values; the day as ISO 8601."""
-        return {**asdict(self), "day": None if self.day is None else self.day.isoformat()}
 
 
 def summed(found: Sequence[Usage], by: Sequence[str]) -> list[Usage]:

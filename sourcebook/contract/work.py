@@ -1,8 +1,10 @@
 """Requests for work."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Literal
+
+from sourcebook.model.plain_values import TimedValues
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +23,7 @@ OPEN: Final[tuple[WorkState, ...]] = ("waiting", "running")
 
 
 @dataclass(frozen=True, slots=True)
-class WorkRequest:
+class WorkRequest(TimedValues):
     """One request, as it is now."""
 
     id: int
@@ -62,8 +64,3 @@ class WorkRequest:
     def has_ended(self) -> bool:
         """Whether nothing will change any more."""
         return self.state not in OPEN
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values; times as ISO 8601."""
-        values = asdict(self)
-        return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in values.items()}

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final
 
 from sourcebook.errors import ModelError
+from sourcebook.model.closing import Closing
 
 if TYPE_CHECKING:
     import numpy as np
@@ -54,7 +54,7 @@ def write_tensors(file: Path, tensors: Mapping[str, NewTensor]) -> None:
                 stream.write(piece.astype("<f4", copy=False).data)
 
 
-class TensorFile:
+class TensorFile(Closing):
     """A file of tensors in float32, opened for reading.
 
     Args:
@@ -90,12 +90,6 @@ class TensorFile:
             yield np.frombuffer(self._stream.read(4 * number), "<f4", number)
             left -= number
 
-    def __enter__(self) -> Self:
-        """Return the open file."""
-        return self
-
-    def __exit__(
-        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
         """Close the file."""
         self._stream.close()

@@ -10,7 +10,7 @@ from typing import Final, get_args
 
 from sourcebook.config.evaluation import Measure
 from sourcebook.contract.fusion import Method
-from sourcebook.contract.search import MOST_RESULTS, Mode
+from sourcebook.contract.search import MEASURING, MOST_RESULTS, Mode
 from sourcebook.errors import QueryError
 from sourcebook.evaluation.intervals import SAMPLES, summarise
 from sourcebook.evaluation.judged_documents import find_judged_documents
@@ -178,9 +178,8 @@ def rank_documents(
         literal=True,
         generation=generation,
         fusion=fusion,
-        min_relevance=0,
-        log=False,
         unredacted=True,
+        **MEASURING,
     )
     ranking: list[int] = []
     for result in results:

@@ -14,8 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from io import BufferedReader
 from pathlib import Path
-from types import TracebackType
-from typing import BinaryIO, Final, Self
+from typing import BinaryIO, Final
 
 from sourcebook.config.paths import configuration_path, make_private_folder, sourcebook_home
 from sourcebook.config.store_urls import has_password, shown_store
@@ -23,6 +22,7 @@ from sourcebook.errors import UploadError, UploadSpaceError
 from sourcebook.files.incoming_folders import own_folder, remove_unheld
 from sourcebook.files.remote_bytes import RemoteBytes
 from sourcebook.files.store_errors import store_error
+from sourcebook.model.closing import Closing
 
 VARIABLE: Final = "SOURCEBOOK_UPLOADS"
 _FOLDER: Final = "uploads"
@@ -235,7 +235,7 @@ class UploadStore:
                     yield str(path), path.stat().st_mtime
 
 
-class IncomingBytes:
+class IncomingBytes(Closing):
     """Bytes that are being written to a store. Leaving the block deletes them unless they got their place."""
 
     def __init__(self, store: UploadStore, path: str, file: BinaryIO) -> None:
@@ -291,13 +291,7 @@ class IncomingBytes:
         self.store.publish(self._path, self.sha256, self.size)
         self._is_kept = True
 
-    def __enter__(self) -> Self:
-        """Return it."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
         """Delete the bytes unless they got their place."""
         if self._is_kept:
             return

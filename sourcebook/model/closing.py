@@ -1,4 +1,4 @@
-"""A base for classes that a `with` block closes."""
+"""Bases for classes that a `with` block closes."""
 
 from types import TracebackType
 from typing import Self
@@ -20,3 +20,25 @@ class Closing:
     ) -> None:
         """Close it."""
         self.close()
+
+
+class AsyncClosing:
+    """Entering an `async with` block calls `start`, leaving it calls `close`."""
+
+    async def start(self) -> object:
+        """Begin, where anything is to be begun."""
+
+    async def close(self) -> None:
+        """Free what is held."""
+        raise NotImplementedError
+
+    async def __aenter__(self) -> Self:
+        """Start it."""
+        await self.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Close it."""
+        await self.close()

@@ -53,7 +53,6 @@ def create_key(
 
     Raises:
         QueryError: an argument is not allowed, the name is taken, or a collection does not exist.
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.admin.access_keys import create_key
     from sourcebook.admin.audit import account
@@ -79,7 +78,6 @@ def create_first_key(knowledge: Opened, text: str) -> AccessKey | None:
 
     Raises:
         QueryError: the text cannot be a key.
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.admin.access_keys import create_first_key
     from sourcebook.admin.audit import account
@@ -97,7 +95,6 @@ def revoke_key(knowledge: Opened, key: str | int, *, actor: str | None = None) -
 
     Raises:
         QueryError: no valid key has this id or name.
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.admin.access_keys import revoke_key
     from sourcebook.admin.audit import account
@@ -240,9 +237,6 @@ def audit(knowledge: Opened, limit: int = 100, *, before: int | None = None) -> 
     Args:
         limit: number of events.
         before: only events with a lower id.
-
-    Raises:
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.admin.audit import audit_events
 

@@ -56,7 +56,6 @@ def ask(
             document does not fit into a request.
         UnknownDocumentError: the collections that are asked have no such document.
         ModelError: the server of the model refuses, fails or stops halfway, or an embedding model cannot be loaded.
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.contract.answers import Answer
 
@@ -97,7 +96,6 @@ def ask_generation(knowledge: Opened, question: str, collection: str, generation
     Raises:
         QueryError: the collection has no settings of answering, or no such generation.
         ModelError: the server of the model refuses, fails or stops halfway.
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.contract.answers import Answer
 
@@ -198,7 +196,6 @@ def llm_calls(
 
     Raises:
         QueryError: a collection does not exist, or the limit is not allowed.
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.answering.logged_calls import logged_calls
 
@@ -248,7 +245,6 @@ def record_llm_call(
 
     Raises:
         QueryError: an argument is not allowed, or a collection does not exist.
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.answering.recorded_calls import record_call
     from sourcebook.contract.llm_log import LlmCallRequest
@@ -282,7 +278,6 @@ def llm_statistics(
 
     Raises:
         QueryError: a collection does not exist.
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.answering.logged_calls import call_statistics
 
@@ -301,7 +296,6 @@ def forget_llm_calls(
 
     Raises:
         QueryError: a collection does not exist.
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.admin.audit import account
     from sourcebook.answering.logged_calls import forget_calls

@@ -14,9 +14,6 @@ def ask_sessions(knowledge: Opened, *, owner: str | None = None) -> list[AskSess
 
     Args:
         owner: who asks; the account of this process by default, with the principals where it asks for some.
-
-    Raises:
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.answering.kept_sessions import sessions_of
 
@@ -30,9 +27,6 @@ def ask_session(knowledge: Opened, session: str, *, owner: str | None = None) ->
     Args:
         session: name of the conversation.
         owner: who asks; the account of this process by default, with the principals where it asks for some.
-
-    Raises:
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.contract.fields import storable
 
@@ -45,9 +39,6 @@ def forget_ask_session(knowledge: Opened, session: str, *, owner: str | None = N
     Args:
         session: name of the conversation.
         owner: who asks; the account of this process by default, with the principals where it asks for some.
-
-    Raises:
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.answering.kept_sessions import forget_session
     from sourcebook.contract.fields import storable

@@ -24,7 +24,6 @@ def collection_settings(knowledge: Opened, name: str) -> CollectionDeclaration:
 
     Raises:
         UnknownCollectionError: there is none of this name.
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.admin.api_collections import find_declaration
 
@@ -46,7 +45,6 @@ def create_collection(
     Raises:
         SettingsError: the name or a setting is not allowed; the message names the field and no value.
         ConflictError: there is a collection of this name, or one that was removed is still kept.
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.admin.api_collections import create_collection
     from sourcebook.admin.audit import account
@@ -80,7 +78,6 @@ def change_collection(
         ConflictError: `sourcebook.yaml` declares the collection.
         ChangedSettingsError: its settings are not the expected ones.
         UnknownCollectionError: there is none of this name.
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.admin.api_collections import change_collection
     from sourcebook.admin.audit import account
@@ -127,7 +124,6 @@ def delete_collection(knowledge: Opened, name: str, *, actor: str | None = None)
     Raises:
         ConflictError: `sourcebook.yaml` declares the collection, or another one takes documents of it.
         UnknownCollectionError: there is none of this name.
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.admin.api_collections import delete_collection
     from sourcebook.admin.audit import account
@@ -151,7 +147,6 @@ def add_source(
         SettingsError: the kind or a setting is not allowed.
         ConflictError: the collection has the source already, or `sourcebook.yaml` declares the collection.
         UnknownCollectionError: there is none of this name.
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.admin.api_collections import add_source
     from sourcebook.admin.audit import account
@@ -173,7 +168,6 @@ def remove_source(knowledge: Opened, collection: str, location: str, *, actor: s
         UnknownSourceError: the collection has no such source.
         ConflictError: `sourcebook.yaml` declares the collection.
         UnknownCollectionError: there is none of this name.
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.admin.api_collections import remove_source
     from sourcebook.admin.audit import account

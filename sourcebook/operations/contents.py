@@ -34,7 +34,6 @@ def collections(
 
     Raises:
         QueryError: the limit or the offset is not allowed.
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.admin.summaries import collection_summaries
 
@@ -53,7 +52,6 @@ def sources(knowledge: Opened, collections: Sequence[str] | str | None = None) -
 
     Raises:
         QueryError: a collection does not exist.
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.admin.summaries import collection_sources
 
@@ -69,7 +67,6 @@ def statistics(knowledge: Opened, collections: Sequence[str] | str | None = None
 
     Raises:
         QueryError: a collection does not exist.
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.admin.summaries import collection_statistics
 
@@ -122,7 +119,6 @@ def documents(
 
     Raises:
         QueryError: an argument is not allowed, or a collection does not exist.
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.admin.items import list_items
     from sourcebook.contract.listing import DocumentsRequest
@@ -165,7 +161,6 @@ def count_documents(
 
     Raises:
         QueryError: an argument is not allowed, or a collection does not exist.
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.admin.items import count_items
     from sourcebook.contract.listing import DocumentsRequest
@@ -175,11 +170,7 @@ def count_documents(
 
 
 def collection_of(knowledge: Opened, document: int) -> str | None:
-    """Return the collection of a document, without reading anything else of it; None where there is no such document.
-
-    Raises:
-        DatabaseError: the database is out of reach.
-    """
+    """Return the collection of a document, and read nothing else of it; None where there is no such document."""
     from sourcebook.database.queries import queries
 
     with knowledge.database.connection() as connection:
@@ -208,7 +199,6 @@ def show(
         UnknownDocumentError: there is no such document, or several collections have it and none is named.
         QueryError: the collection does not exist.
         MissingDependencyError: a path is given, and the extra `pipeline` is not installed.
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.admin.items import find_document
 
@@ -228,7 +218,6 @@ def status(knowledge: Opened, collections: Sequence[str] | str | None = None) ->
     Raises:
         QueryError: a collection does not exist.
         MissingDependencyError: the extra `pipeline` is not installed.
-        DatabaseError: the database is out of reach.
     """
     with knowledge.database.connection() as connection, needing_extra("pipeline"):
         from sourcebook.admin.status import collection_statuses
@@ -258,7 +247,6 @@ def plan(
         ConfigurationError: the configuration file is missing or has a mistake.
         QueryError: a collection does not exist.
         MissingDependencyError: the extra `pipeline` is not installed.
-        DatabaseError: the database is out of reach.
     """
     with knowledge.database.connection() as connection, needing_extra("pipeline"):
         from sourcebook.admin.planning.plan import make_plans
@@ -276,7 +264,6 @@ def generations(knowledge: Opened, collections: Sequence[str] | str | None = Non
 
     Raises:
         QueryError: a collection does not exist.
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.admin.collections import check_collections
     from sourcebook.indexing.generation_states import generation_states

@@ -35,7 +35,6 @@ def curate_document(
     Raises:
         UnknownDocumentError: there is no such document, or several collections have it and none is named.
         QueryError: the factor or the reason is not allowed, or the document follows that of another collection.
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.admin.curation import curate
 

@@ -31,7 +31,6 @@ def transcript(
     Raises:
         UnknownDocumentError: there is no such document, or several collections have it and none is named.
         QueryError: it is no recording, or has no transcript.
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.admin.redacted_documents import redact_segments
     from sourcebook.stages.transcripts.rows import transcript_of
@@ -72,7 +71,6 @@ def original(
         OriginalGoneError: the source has other bytes by now, or none, or only the text of a page was kept.
         OriginalError: the source cannot be read now.
         WithheldError: the collection redacts, and `unredacted` is False.
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.admin.originals import open_original
     from sourcebook.admin.redacted_documents import collection_redactions
@@ -116,7 +114,6 @@ def page_image(
         OriginalGoneError: see `original`.
         OriginalError: see `original`.
         WithheldError: see `original`.
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.admin.originals import check_scale, draw_page, passage_text
 

@@ -45,7 +45,6 @@ def remove_document(
         UnknownDocumentError: there is no such document.
         QueryError: the collection does not exist, or the document follows another one: a message, an archive, or
             the collection that it is taken from.
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.admin.removal import remove_items
 
@@ -72,7 +71,6 @@ def restore_document(
     Raises:
         UnknownDocumentError: there is no such document.
         QueryError: see `remove_document`.
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.admin.removal import restore_items
 
@@ -117,7 +115,6 @@ def change_document(
     Raises:
         UnknownDocumentError: there is no such document, or several collections have it and none is named.
         QueryError: a tag or the metadata are not allowed, or the collection does not exist.
-        DatabaseError: the database is out of reach.
     """
     return relabel(knowledge, document, lambda _: (tags, metadata), collection, title=title, actor=actor)
 
@@ -223,7 +220,6 @@ def related(
     Raises:
         UnknownDocumentError: there is no such document, or several collections have it and none is named.
         QueryError: an argument is not allowed, or the collection does not exist.
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.admin.items import find_document
     from sourcebook.admin.related import check_options, related_documents
@@ -268,7 +264,6 @@ def diff(
     Raises:
         UnknownDocumentError: there is no such document, or several collections have it and none is named.
         QueryError: a document has no text, or the collection does not exist.
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.admin.differences import differences
     from sourcebook.contract.differences import DiffRequest

@@ -41,7 +41,6 @@ def judge(
     Raises:
         UnknownDocumentError: there is no such document, or several collections have it and none is named.
         QueryError: the query is empty or too long, the grade is too large, or there is no judgment to delete.
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.admin.audit import account
     from sourcebook.admin.judgments import forget_judgment, record_judgment
@@ -59,9 +58,6 @@ def judgments(knowledge: Opened, collections: Sequence[str] | str | None = None)
 
     Args:
         collections: names, or one name; every collection where None.
-
-    Raises:
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.admin.judgments import recorded_judgments
 
@@ -87,7 +83,6 @@ def queries(
 
     Raises:
         QueryError: a collection does not exist, or the limit is below 1.
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.admin.logged_queries import logged_queries
 
@@ -108,7 +103,6 @@ def forget_logged_queries(
 
     Raises:
         QueryError: a collection does not exist.
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.admin.audit import account
     from sourcebook.admin.logged_queries import forget_logged_queries
@@ -140,7 +134,6 @@ def readings(
 
     Raises:
         QueryError: a collection does not exist, or the limit is not allowed.
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.admin.readings import readings
 
@@ -167,7 +160,6 @@ def forget_readings(
 
     Raises:
         QueryError: a collection does not exist.
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.admin.audit import account
     from sourcebook.admin.readings import forget_readings
@@ -193,7 +185,6 @@ def usage(
 
     Raises:
         QueryError: a collection does not exist, or `by` names something else.
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.admin.usage import usage
     from sourcebook.contract.usage import DIMENSIONS
@@ -220,7 +211,6 @@ def permissions(
     Raises:
         UnknownDocumentError: there is no such document, or several collections have it and none is named.
         QueryError: a collection does not exist, what is named is no document, or a principal is none.
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.admin.collections import check_collections
     from sourcebook.admin.items import find_document

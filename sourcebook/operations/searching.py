@@ -92,7 +92,6 @@ def similar(
     Raises:
         UnknownDocumentError: there is no such document, or several collections have it and none is named.
         QueryError: the document or the passage is not searchable, or an argument is not allowed.
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.contract.similar import SimilarRequest
     from sourcebook.search.on_replica import search_results
@@ -132,7 +131,6 @@ def embed(
     Raises:
         QueryError: an argument is not allowed, or a collection does not exist or none has the model.
         ModelError: the model cannot be loaded.
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.search.embed_texts import embed_texts
     from sourcebook.search.scope import find_scope

@@ -44,7 +44,6 @@ def upload(
     Raises:
         QueryError: the collection does not exist, or the name, a tag or a principal is not allowed.
         UploadError: there are no bytes, or they cannot be stored; nothing of them is kept.
-        DatabaseError: the database is out of reach.
     """
     from io import BytesIO
 
@@ -97,7 +96,6 @@ def uploads(
 
     Raises:
         QueryError: a collection does not exist, or the limit is not allowed.
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.admin.uploads import list_uploads
 
@@ -114,7 +112,6 @@ def upload_versions(knowledge: Opened, collection: str, name: str) -> list[Uploa
 
     Raises:
         QueryError: the collection does not exist, or no upload can have this name.
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.admin.uploads import list_versions
 
@@ -135,7 +132,6 @@ def permit_upload(
 
     Raises:
         QueryError: the collection or the upload does not exist, or a principal is none.
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.admin.audit import account
     from sourcebook.admin.uploads import permit_upload
@@ -155,7 +151,6 @@ def remove_upload(knowledge: Opened, collection: str, name: str, *, actor: str |
 
     Raises:
         QueryError: the collection or the upload does not exist.
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.admin.audit import account
     from sourcebook.admin.uploads import remove_upload

@@ -53,7 +53,6 @@ def request_work(
             for another request.
         MissingDependencyError: types are given, and the extra `pipeline` is not installed.
         TooMuchWorkError: a thousand requests of the key that asks wait already.
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.admin.audit import account
     from sourcebook.admin.work_requests import ask_for_work
@@ -105,11 +104,7 @@ def _of_types(connection: Connection, collection: str, types: Sequence[str]) -> 
 
 
 def work(knowledge: Opened, number: int) -> WorkRequest | None:
-    """Return a request by its id as it is now; None where there is none.
-
-    Raises:
-        DatabaseError: the database is out of reach.
-    """
+    """Return a request by its id as it is now; None where there is none."""
     from sourcebook.admin.work_requests import find_work
 
     with knowledge.database.connection() as connection:
@@ -134,7 +129,6 @@ def work_requests(
 
     Raises:
         QueryError: an argument is not allowed.
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.admin.work_requests import list_work
 
@@ -148,9 +142,6 @@ def cancel_work(knowledge: Opened, number: int, *, actor: str | None = None) -> 
     Args:
         number: id of the request.
         actor: who cancels it.
-
-    Raises:
-        DatabaseError: the database is out of reach.
     """
     from sourcebook.admin.audit import account
     from sourcebook.admin.work_requests import cancel_work
@@ -184,7 +175,7 @@ def waiting_work(knowledge: Opened) -> Generator[tuple[bool, Callable[[], list[i
 
 def crawl_again(knowledge: Opened, collection: str, location: str) -> None:
     """Let the next ingest crawl a site of a collection, whenever it was crawled last."""
-    from sourcebook.admin.due_sites import make_due
+    from sourcebook.database.queries import queries
 
     with knowledge.database.connection() as connection:
-        make_due(connection, collection, location)
+        connection.execute(queries["request_crawl"], {"collection": collection, "location": location})

@@ -1,11 +1,14 @@
 """The entry point of all parsers."""
 
 import errno
+import gzip
 import warnings
+import zlib
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
-from typing import Protocol, cast
+from io import BytesIO
+from typing import Final, Protocol, cast
 
 from sourcebook.config.parsing import ParsingSettings
 from sourcebook.errors import FailureClass, MissingDependencyError, ParseError, ParserError, TemporaryParseError
@@ -13,7 +16,6 @@ from sourcebook.model.document import ParsedDocument
 from sourcebook.model.media_types import XML, is_text_type
 from sourcebook.parsing.chats.read_chat import read_chat
 from sourcebook.parsing.hidden_errors import note_cause
-from sourcebook.parsing.packed_text import unpacked_text
 from sourcebook.parsing.registry import parser_for, skip_reason
 from sourcebook.parsing.storable_content import storable_content
 from sourcebook.parsing.text.picture_marks import marked_pictures
@@ -33,6 +35,9 @@ _OF_CODE = frozenset({"builtins", "pydantic_core._pydantic_core"})
 """Modules of errors that speak of a parser's code, and not of the file."""
 _OF_THE_MACHINE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.EIO, errno.EROFS})
 """Errors of the system that no file causes."""
+_GZIP: Final = b"\x1f\x8b"
+_MOST_BYTES: Final = 64 << 20
+"""Bytes that a compressed text may unpack to."""
 
 
 class _ParserFunction(Protocol):
@@ -128,3 +133,20 @@ def _imported(function: str) -> _ParserFunction:
     """Import a parser when the first file needs it; docling alone takes seconds."""
     module, _, name = function.partition(":")
     return cast(_ParserFunction, getattr(import_module(f"sourcebook.parsing.{module}"), name))
+
+
+def unpacked_text(content: bytes) -> bytes:
+    """Return a text as it was before gzip compressed it; one that is not compressed as it is.
+
+    Raises:
+        ParseError: it is damaged, or unpacks to more than 64 MiB.
+    """
+    if not content.startswith(_GZIP):
+        return content
+    try:
+        unpacked = gzip.GzipFile(fileobj=BytesIO(content)).read(_MOST_BYTES + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise ParseError("it is damaged or cut off; open and save it again", FailureClass.CORRUPT) from error
+    if len(unpacked) > _MOST_BYTES:
+        raise ParseError(f"it unpacks to more than {_MOST_BYTES >> 20} MiB; split it", FailureClass.TOO_LARGE)
+    return unpacked

@@ -11,11 +11,9 @@ from typing import Final
 import anyio.to_thread
 from fastapi import APIRouter, FastAPI, Security
 from prometheus_client import CollectorRegistry
-from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import Route
 
 from sourcebook.errors import SourcebookError
-from sourcebook.installation import VERSION_HEADER
 from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.metrics import ProcessCollector
 from sourcebook.metrics.process import ReplicaCollector
@@ -23,30 +21,23 @@ from sourcebook.operations.uploads import upload_store
 from sourcebook.server import health, page, routes, widget
 from sourcebook.server.access import KEY_SCHEME
 from sourcebook.server.adapters import chat, dify, embeddings, open_webui, openai_errors
-from sourcebook.server.asking_face import AskingFace
-from sourcebook.server.body_limit import BodyLimit, upload_limit
 from sourcebook.server.description import DescribedApp
-from sourcebook.server.idempotency import Idempotency
 from sourcebook.server.identity import resource_metadata
 from sourcebook.server.identity.provider import Provider
 from sourcebook.server.identity.resource_metadata import metadata_url
 from sourcebook.server.identity.token_settings import TokenSettings
 from sourcebook.server.identity.tokens import Tokens
+from sourcebook.server.layers import surround
 from sourcebook.server.mcp.http import METHODS, PATH, McpEndpoint
-from sourcebook.server.outages import Outages
 from sourcebook.server.page.errors import add_page_errors
 from sourcebook.server.page.rendering import KeptFiles
 from sourcebook.server.page.script_texts import STATIC
-from sourcebook.server.page.security_headers import SecurityHeaders
-from sourcebook.server.page.translation import Languages
 from sourcebook.server.problems import add_problems, failures
 from sourcebook.server.query_parameters import KNOWN_PARAMETERS
-from sourcebook.server.rate_limiting import RateLimiting
 from sourcebook.server.rate_limits import RateLimits
-from sourcebook.server.request_log import ID_HEADER, RequestLog, opened_log
+from sourcebook.server.request_log import opened_log
 from sourcebook.server.routes import search
 from sourcebook.server.routes.plain import plain_routes
-from sourcebook.server.widget.origins import WidgetOrigins
 from sourcebook.server.work_events import WorkEvents
 from sourcebook.telemetry.measurements import Part
 
@@ -58,31 +49,6 @@ version of the server in `Sourcebook-Version`.
 """
 
 _log = logging.getLogger(__name__)
-_SENT_ACROSS: Final = (
-    "Authorization",
-    "Content-Type",
-    "Idempotency-Key",
-    "If-Match",
-    "If-None-Match",
-    "Last-Event-ID",
-    "Mcp-Protocol-Version",
-    "Mcp-Session-Id",
-)
-"""Headers that pages of other origins may send."""
-_READ_ACROSS: Final = (
-    "ETag",
-    "Idempotency-Replayed",
-    "Location",
-    "RateLimit",
-    "RateLimit-Limit",
-    "RateLimit-Policy",
-    "RateLimit-Remaining",
-    "RateLimit-Reset",
-    "Retry-After",
-    VERSION_HEADER,
-    ID_HEADER,
-)
-"""Headers that pages of other origins may read."""
 _FAILURES: Final = failures(400, 401, 403, 404, 409, 413, 422, 429, 503)
 """Descriptions of the answers to requests that fail."""
 
@@ -159,29 +125,12 @@ def create_app(
     for router in (dify.router, open_webui.router):
         app.include_router(router, responses=_FAILURES, dependencies=[Security(KEY_SCHEME)])
     app.router.routes.append(Route(PATH, agents, methods=METHODS))
-    app.add_middleware(Idempotency, knowledge=knowledge)
-    app.add_middleware(BodyLimit, most_upload=upload_limit())
-    app.add_middleware(RateLimiting, limits=app.state.limits)
-    app.add_middleware(Outages, knowledge=knowledge)
-    app.add_middleware(openai_errors.OpenAIErrors)
-    app.add_middleware(AskingFace)
     add_problems(app)
     for router in (*routers(page), *routers(widget)):
         app.include_router(router)
     app.mount("/static", KeptFiles(directory=STATIC), name="static")
-    app.add_middleware(Languages)
-    app.add_middleware(SecurityHeaders)
     add_page_errors(app)
-    if origins:
-        app.add_middleware(
-            CORSMiddleware,
-            allow_origins=list(origins),
-            allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
-            allow_headers=_SENT_ACROSS,
-            expose_headers=_READ_ACROSS,
-        )
-    app.add_middleware(WidgetOrigins, knowledge=knowledge, limits=app.state.limits)
-    app.add_middleware(RequestLog, lines=lines)
+    surround(app, knowledge, lines)
     return app
 
 

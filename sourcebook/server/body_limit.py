@@ -8,6 +8,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sourcebook.errors import ConfigurationError
+from sourcebook.server.http_layer import HttpLayer
 from sourcebook.server.problems import problem
 
 MOST_BYTES: Final = 1_000_000
@@ -42,7 +43,7 @@ def upload_limit() -> int:
         ) from None
 
 
-class BodyLimit:
+class BodyLimit(HttpLayer):
     """Refuses larger bodies with 413: by their stated length at once, otherwise when they exceed it.
 
     Args:
@@ -52,15 +53,11 @@ class BodyLimit:
     """
 
     def __init__(self, app: ASGIApp, most: int = MOST_BYTES, most_upload: int = MOST_UPLOAD_BYTES) -> None:
-        self._app = app
+        super().__init__(app)
         self._most = most
         self._most_upload = most_upload
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle a request."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         stated = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
         is_upload = UPLOADS.fullmatch(f"{scope['method']} {scope['path']}") is not None
         most = self._most_upload if is_upload else self._most

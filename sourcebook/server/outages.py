@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from sourcebook.database.watch import ServerWatch
 from sourcebook.errors import DatabaseUnavailableError, SourcebookError
 from sourcebook.knowledge_base import KnowledgeBase
+from sourcebook.server.http_layer import HttpLayer
 
 _SECONDS: Final = 2.5
 """Seconds without an answer to a request after which the database is looked at, and between two looks."""
@@ -23,7 +24,7 @@ _SECONDS_OF_ITS_OWN: Final = 0.5
 _NOTHING_MORE: Final[Message] = {"type": "http.disconnect"}
 
 
-class Outages:
+class Outages(HttpLayer):
     """Answers requests that wait for a database that does not answer.
 
     Args:
@@ -32,14 +33,11 @@ class Outages:
     """
 
     def __init__(self, app: ASGIApp, knowledge: KnowledgeBase) -> None:
-        self._app, self._knowledge = app, knowledge
+        super().__init__(app)
+        self._knowledge = knowledge
         self._looking = ThreadPoolExecutor(1, thread_name_prefix="sourcebook-watch")
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle a request."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         clock = _Clock(self._knowledge.database.watch, self._looking, scope, receive, send)
         try:
             await self._app(scope, clock.receive, clock.send)

@@ -7,6 +7,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sourcebook.errors import SourcebookError
 from sourcebook.server.bucket_table import Bucket
+from sourcebook.server.http_layer import HttpLayer
 from sourcebook.server.identity.sign_in_settings import RETURN_PATH
 from sourcebook.server.problems import TooManyRequestsError
 from sourcebook.server.rate_limits import BUCKET, RateLimits, key_in
@@ -15,7 +16,7 @@ _SIGN_INS: Final = (("POST", "/sign-in"), ("GET", RETURN_PATH))
 """Requests that bring a key, or the code of a provider, in another place than a header."""
 
 
-class RateLimiting:
+class RateLimiting(HttpLayer):
     """Refuses requests above the limits with 429, and tells callers their limits in headers.
 
     Args:
@@ -24,13 +25,10 @@ class RateLimiting:
     """
 
     def __init__(self, app: ASGIApp, limits: RateLimits) -> None:
-        self._app, self._limits = app, limits
+        super().__init__(app)
+        self._limits = limits
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle a request."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         sent = next((value for name, value in scope["headers"] if name == b"authorization"), None)
         text = None if sent is None else key_in(sent)
         address = (scope.get("client") or ("",))[0]

@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from sourcebook.errors import SourcebookError
 from sourcebook.model.access import Grant
 from sourcebook.server.access import CALLER
+from sourcebook.server.http_layer import HttpLayer
 from sourcebook.server.request_notes import RequestNotes, noting
 from sourcebook.telemetry.log_context import log_context
 from sourcebook.telemetry.measurements import REQUEST_SECONDS, REQUESTS, measurements
@@ -32,7 +33,7 @@ class RequestLogError(SourcebookError):
     """The file of the request log cannot be written."""
 
 
-class RequestLog:
+class RequestLog(HttpLayer):
     """Records every request once it has been answered.
 
     Args:
@@ -41,13 +42,10 @@ class RequestLog:
     """
 
     def __init__(self, app: ASGIApp, lines: logging.Handler | None = None) -> None:
-        self._app, self._lines = app, lines
+        super().__init__(app)
+        self._lines = lines
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle a request."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         started, status = time.perf_counter(), 0
         sent = next((value for name, value in scope["headers"] if name == b"x-request-id"), b"")
         number = sent.decode() if _ID.fullmatch(sent) else uuid4().hex[:16]

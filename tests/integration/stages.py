@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -78,10 +78,8 @@ class Stages:
         with self.connection() as connection:
             return apply(connection, load_configuration(file))
 
-    @contextmanager
-    def connection(self) -> Iterator[Connection]:
-        with self.database.connection() as connection:
-            yield connection
+    def connection(self) -> AbstractContextManager[Connection]:
+        return self.database.connection()
 
     @property
     def generation(self) -> Generation:
@@ -89,7 +87,6 @@ class Stages:
             return ensure_generation(connection, self.collection)
 
     def generation_tables(self) -> list[str]:
-        """Return the names of the active generation's partitions, sorted."""
         return sorted(self.generation.tables)
 
     @cached_property

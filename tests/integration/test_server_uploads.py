@@ -2,11 +2,10 @@
 
 import hashlib
 import html
-import json
 import os
 import re
 import socket
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from sourcebook.admin.work_requests import claim_work, end_work
 from tests.integration.http_server import Answer, Client, serving
 from tests.integration.mcp_client import Agent, over_http
 from tests.integration.stages import Stages
+from tests.integration.test_uploads import KNOTS, TIDES
 from tests.waiting import wait_until
 
 CONFIGURATION = """\
@@ -26,8 +26,6 @@ collections:
   handbook: {files: [{root: ./docs}]}
   personnel: {files: [{root: ./docs}]}
 """
-TIDES = b"# Tides\n\nThe barnacle line of the harbour marks high water.\n"
-KNOTS = b"# Knots\n\nA bowline holds the walrus at the pier.\n"
 BOUNDARY = "a7f3"
 
 
@@ -41,12 +39,8 @@ def base(stages: Stages, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sta
 
 
 def form(*files: tuple[str, bytes], field: str = "file") -> bytes:
-    parts = [
-        f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{field}"; filename="{name}"\r\n\r\n'.encode()
-        + content
-        + b"\r\n"
-        for name, content in files
-    ]
+    head = f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{field}"; filename="{{}}"\r\n\r\n'
+    parts = [head.format(name).encode() + content + b"\r\n" for name, content in files]
     return b"".join(parts) + f"--{BOUNDARY}--\r\n".encode()
 
 
@@ -75,11 +69,8 @@ def test_files_become_documents(base: Stages) -> None:
         assert re.fullmatch(r"upload://[0-9a-f]{10}/Knoten%20%C3%BC\.md", knots["uri"])
         assert knots["bytes"] == len(KNOTS)
         assert tides["sha256"] == hashlib.sha256(TIDES).hexdigest()
-        work = answer.json["work"]
-        assert (work["state"], work["arguments"]) == (
-            "waiting",
-            {"documents": [tides["uri"], knots["uri"]], "kinds": ["uploads"]},
-        )
+        assert answer.json["work"]["state"] == "waiting"
+        assert answer.json["work"]["arguments"] == {"documents": [tides["uri"], knots["uri"]], "kinds": ["uploads"]}
         base.run()
         found = client.post("/v1/search", {"query": "walrus", "mode": "keyword", "filters": {"tags": ["water"]}})
         assert [hit["uri"] for hit in found.json["results"]] == [knots["uri"]]
@@ -94,12 +85,9 @@ def test_files_become_documents(base: Stages) -> None:
 def test_one_file_is_put_listed_and_removed(base: Stages) -> None:
     with serving(base.knowledge, requires_key=False) as client:
         put = client.request("PUT", "/v1/uploads/handbook/notes/50%25%20tides.md?tag=water", TIDES)
-        assert put.status == 202
-        assert put.json["uploads"][0]["name"] == "notes/50% tides.md"
-        assert (
-            client.request("PUT", "/v1/uploads/handbook/notes/50%25%20tides.md", KNOTS).json["uploads"][0]["version"]
-            == 2
-        )
+        assert (put.status, put.json["uploads"][0]["name"]) == (202, "notes/50% tides.md")
+        again = client.request("PUT", "/v1/uploads/handbook/notes/50%25%20tides.md", KNOTS)
+        assert again.json["uploads"][0]["version"] == 2
         client.request("PUT", "/v1/uploads/personnel/a.md", TIDES)
         first = client.get("/v1/uploads?limit=1").json
         second = client.get(f"/v1/uploads?limit=1&cursor={first['next_cursor']}").json
@@ -112,14 +100,12 @@ def test_one_file_is_put_listed_and_removed(base: Stages) -> None:
         assert base.found("walrus")
 
         page = client.get("/collections", Accept="text/html").content.decode()
-        assert "upload://" in page
-        assert "uploads, read" in page
+        assert [each in page for each in ("upload://", "uploads, read")] == [True, True]
         assert client.get("/documents", Accept="text/html").status == 200
 
         removed = client.request("DELETE", "/v1/uploads?collection=handbook&name=notes/50%25%20tides.md")
-        assert removed.status == 202
+        assert (removed.status, removed.json["work"]["collection"]) == (202, "handbook")
         assert removed.json["uploads"][0]["removed_at"] is not None
-        assert removed.json["work"]["collection"] == "handbook"
         base.run()
         assert not base.found("walrus")
         again = client.request("DELETE", "/v1/uploads?collection=handbook&name=notes/50%25%20tides.md")
@@ -128,8 +114,6 @@ def test_one_file_is_put_listed_and_removed(base: Stages) -> None:
 
 
 SECRET = "qpxzwv"
-
-
 BAD_BODIES: list[tuple[bytes, dict[str, str], int]] = [
     (form(("a.md", TIDES))[:-30], {}, 400),
     (form(("a.md", TIDES), ("b.md", KNOTS))[:-70], {}, 400),
@@ -177,8 +161,7 @@ def test_each_file_of_a_body_has_an_outcome(base: Stages) -> None:
         assert answer.status == 202
         assert [each["name"] for each in answer.json["uploads"]] == ["tides.md", "wrong.exe"]
         refused = {each["name"]: each["reason"] for each in answer.json["refused"]}
-        assert refused.keys() == {"empty.md", "../up.md"}
-        assert refused["empty.md"] == "has no bytes"
+        assert (refused.keys(), refused["empty.md"]) == ({"empty.md", "../up.md"}, "has no bytes")
         assert stored(base) == 2
         tides, program = answer.json["uploads"]
         path = f"/v1/documents/{tides['document_id']}"
@@ -252,8 +235,7 @@ def test_keys_upload_to_what_they_see(base: Stages) -> None:
         assert send(writer, form(("a.md", TIDES)), "collection=nowhere").status == 404
         assert stored(base) == 0
         done = send(writer, form(("a.md", TIDES)))
-        assert done.status == 202
-        assert done.json["uploads"][0]["uploaded_by"] == "key key of ('write',)"
+        assert (done.status, done.json["uploads"][0]["uploaded_by"]) == (202, "key key of ('write',)")
         base.knowledge.upload("personnel", "secret.md", KNOTS)
         assert [each["name"] for each in writer.get("/v1/uploads").json["uploads"]] == ["a.md"]
         assert writer.get("/v1/uploads/personnel/secret.md").status == 404
@@ -265,30 +247,17 @@ def test_keys_upload_to_what_they_see(base: Stages) -> None:
 def test_a_page_of_another_site_cannot_upload(base: Stages) -> None:
     """A form of any page may be sent to this machine; the browser says where it comes from."""
     with serving(base.knowledge, requires_key=False) as client:
-        here = f"127.0.0.1:{client.port}"
-        for headers in (
-            {"Origin": "https://evil.example"},
-            {"Origin": "null"},
-            {"Origin": "http://127.0.0.1:1"},
-            {"Sec-Fetch-Site": "cross-site"},
-            {"Sec-Fetch-Site": "same-site"},
-        ):
+        origins = [{"Origin": each} for each in ("https://evil.example", "null", "http://127.0.0.1:1")]
+        for headers in (*origins, {"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}):
             assert send(client, form(("a.md", TIDES)), **headers).status == 403
         assert stored(base) == 0
-        own = send(client, form(("a.md", TIDES)), Origin=f"http://{here}", **{"Sec-Fetch-Site": "same-origin"})
-        assert own.status == 202
+        own = {"Origin": f"http://127.0.0.1:{client.port}", "Sec-Fetch-Site": "same-origin"}
+        assert send(client, form(("a.md", TIDES)), **own).status == 202
 
 
 def test_the_same_upload_at_once_is_one_version(base: Stages) -> None:
-    answers: list[Any] = []
-    with serving(base.knowledge, requires_key=False) as client:
-        threads = [
-            threading.Thread(target=lambda: answers.append(send(client, form(("a.md", TIDES))))) for _ in range(6)
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+    with serving(base.knowledge, requires_key=False) as client, ThreadPoolExecutor(6) as threads:
+        answers = list(threads.map(lambda _: send(client, form(("a.md", TIDES))), range(6)))
     assert [answer.status for answer in answers] == [202] * 6
     assert [each["version"] for answer in answers for each in answer.json["uploads"]] == [1] * 6
     assert stored(base) == 1
@@ -321,26 +290,16 @@ def test_a_full_disk_is_named(base: Stages, monkeypatch: pytest.MonkeyPatch) -> 
         answer = send(client, form(("a.md", TIDES)))
         over_http(client.port, work)
         monkeypatch.undo()
-    assert answer.status == 507
-    assert json.loads(answer.content)["detail"].startswith("there is no space")
+    assert (answer.status, answer.json["detail"][:17]) == (507, "there is no space")
     assert base.knowledge.uploads() == []
 
 
 def test_odd_values_are_refused_without_a_server_error(base: Stages) -> None:
     """NUL, bytes that are no UTF-8, lone surrogates, long texts, foreign cursors."""
-    odd = [
-        "%00",
-        "a%00b",
-        "%ED%A0%80",
-        "%ff%fe",
-        "%0d%0aX:y",
-        "x" * 10_001,
-        "%3Cscript%3E",
-        "..%2f..%2fetc",
-        "%E2%80%A8",
-    ]
+    odd = ["%00", "a%00b", "%ED%A0%80", "%ff%fe", "%0d%0aX:y", "%3Cscript%3E", "..%2f..%2fetc", "%E2%80%A8"]
+    kind = {"Content-Type": f"multipart/form-data; boundary={BOUNDARY}"}
     with serving(base.knowledge, requires_key=False) as client:
-        for value in odd:
+        for value in (*odd, "x" * 10_001):
             for method, path, body in (
                 ("GET", f"/v1/uploads?collection={value}", None),
                 ("GET", f"/v1/uploads?cursor={value}", None),
@@ -354,9 +313,7 @@ def test_odd_values_are_refused_without_a_server_error(base: Stages) -> None:
                 ("PUT", f"/v1/uploads/handbook/a.md?tag={value}", TIDES),
                 ("POST", f"/v1/documents?collection={value}", form(("a.md", TIDES))),
             ):
-                answer = client.request(
-                    method, path, body, {"Content-Type": f"multipart/form-data; boundary={BOUNDARY}"}
-                )
+                answer = client.request(method, path, body, kind)
                 assert answer.status < 500, (method, path, answer.content)
                 if answer.status >= 400:
                     assert answer.headers["content-type"] == "application/problem+json"
@@ -364,11 +321,7 @@ def test_odd_values_are_refused_without_a_server_error(base: Stages) -> None:
                     assert b"xxxx" not in answer.content
         for cursor in ("e30", "W10", "WyJhIiwgMV0", "WyJhIl0"):
             assert client.get(f"/v1/uploads?cursor={cursor}").status == 400
-
-
-def test_names_that_are_no_utf_8_are_refused(base: Stages) -> None:
-    """They would all arrive as U+FFFD, and one upload would replace another."""
-    with serving(base.knowledge, requires_key=False) as client:
+        # Names that are no UTF-8 would all arrive as U+FFFD, and one upload would replace another.
         for name in ("a%ff.txt", "a%fe.txt", "a%ed%a0%80.txt"):
             answer = client.request("PUT", f"/v1/uploads/handbook/{name}", TIDES)
             assert (answer.status, answer.json["detail"]) == (400, "the name of an upload is encoded as UTF-8")

@@ -121,8 +121,7 @@ def test_which_way_a_filter_is_searched_goes_by_how_much_it_lets_through(shelf: 
 def test_what_a_reader_sees_is_searched_by_its_known_size(shelf: Shelf, share: float, plan: str) -> None:
     """No estimate is asked for, and no hit is lost: the scope knows how many entries of how many the reader sees."""
     (whole,) = shelf.scoped("large")
-    chunks = len(shelf.chunks["large"])
-    index = GraphLayout().name(whole.id, 0)
+    chunks, index = len(shelf.chunks["large"]), GraphLayout().name(whole.id, 0)
     scope = [replace(whole, entries=round(chunks * share), stored=chunks, vector_indexes=[index])]
     condition = replace(tagged(share), is_sight=True)
     with shelf.database.connection() as connection:
@@ -150,10 +149,8 @@ def test_what_a_reader_sees_is_found_in_one_walk(shelf: Shelf, monkeypatch: pyte
 
 def test_a_filter_that_nothing_fulfils_finds_nothing(shelf: Shelf) -> None:
     """No hit is an exact answer."""
-    condition = condition_of(Filters(tags_any="nowhere"), None)
-    assert {(ranking.hits, ranking.is_exact) for ranking in searched(shelf, "large", condition=condition)} == {
-        ((), True)
-    }
+    rankings = searched(shelf, "large", condition=condition_of(Filters(tags_any="nowhere"), None))
+    assert {(ranking.hits, ranking.is_exact) for ranking in rankings} == {((), True)}
 
 
 def test_an_index_that_runs_out_is_followed_by_an_exact_scan(shelf: Shelf) -> None:
@@ -184,13 +181,8 @@ def test_conditions_on_words_are_kept(shelf: Shelf, words: str, kept: int) -> No
     condition = EntryCondition(sql.SQL("entry.lexemes @@ %(words)s::tsquery"), {"words": words})
     with shelf.database.connection() as connection:
         ranking = nearest(connection, shelf.scoped("large"), shelf.queries[1], DEPTH, condition)
-        allowed = {
-            chunk
-            for (chunk,) in connection.execute(
-                "SELECT chunk_id FROM search_entry WHERE generation_id = %s AND lexemes @@ %s::tsquery",
-                [shelf.generations["large"].id, words],
-            )
-        }
+        statement = "SELECT chunk_id FROM search_entry WHERE generation_id = %s AND lexemes @@ %s::tsquery"
+        allowed = {each[0] for each in connection.execute(statement, [shelf.generations["large"].id, words])}
     assert len(allowed) == kept
     exact = sorted(
         (-float(vector @ shelf.queries[1]), int(chunk))

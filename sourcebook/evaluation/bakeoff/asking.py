@@ -7,7 +7,7 @@ from typing import Final
 
 from sourcebook.admin.planning.forecast import forecast_seconds
 from sourcebook.contract.fusion import Method
-from sourcebook.contract.search import Mode
+from sourcebook.contract.search import MEASURING, Mode
 from sourcebook.database.database import Database
 from sourcebook.database.queries import queries
 from sourcebook.database.stage_runs import stage_runs
@@ -95,9 +95,8 @@ class Asker(Closing):
                 fusion=fusion,
                 literal=True,
                 generation=generation,
-                min_relevance=0,
-                log=False,
                 unredacted=True,
+                **MEASURING,
             ):
                 start, end, tokens = places[result.document_id, result.ordinal]
                 if tokens > left < TOKENS_READ:  # the first one is read, however long it is

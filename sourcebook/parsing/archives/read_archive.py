@@ -2,19 +2,20 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 
 from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import Attachment, JsonValue, ParsedDocument
 from sourcebook.model.left_out import with_left_out
 from sourcebook.model.media_types import TAR, ZIP
-from sourcebook.parsing.archives.exports import gathered
+from sourcebook.parsing.archives import confluence_export, notion_export
 from sourcebook.parsing.archives.members import DEEPEST, Budget, Member, Unread
 from sourcebook.parsing.archives.notion_export import PART
 from sourcebook.parsing.archives.paths import unique_path
 from sourcebook.parsing.archives.tar_members import is_packed_whole, tar_members
 from sourcebook.parsing.archives.zip_members import zip_members
+from sourcebook.parsing.chats import slack_export
 from sourcebook.parsing.media_type import HEAD_BYTES, detect_media_type
 from sourcebook.parsing.text.joined_blocks import JoinedBlocks
 
@@ -163,3 +164,32 @@ def _attachment(member: Member) -> Attachment:
         return Attachment(member.path, detect_media_type(member.path, b""), member.size, digest)
     media_type = detect_media_type(member.path, content[:HEAD_BYTES])
     return Attachment(member.path, media_type, len(content), hashlib.sha256(content).digest())
+
+
+def gathered(members: Sequence[Member | Unread]) -> Iterator[Member | Unread]:
+    """Yield the files of an archive; those of an export of Slack, Confluence or Notion as its documents."""
+    paths = [member.path for member in members if isinstance(member, Member)]
+    if (folder := slack_export.export_folder(paths)) is not None:
+        yield from _months(folder, members)
+    elif (folder := confluence_export.export_folder(paths)) is not None:
+        yield from confluence_export.pages(folder, members)
+    elif notion_export.is_notion(paths):
+        yield from notion_export.without_ids(members)
+    else:
+        yield from members
+
+
+def _months(folder: str, members: Sequence[Member | Unread]) -> Iterator[Member | Unread]:
+    """Yield the files of a Slack export: one a channel and month, and all that are neither days nor lists."""
+    files = {member.path: member for member in members if isinstance(member, Member)}
+    lists = {f"{folder}{name}" for name in slack_export.LISTS}
+    for member in members:
+        if isinstance(member, Unread):
+            yield member
+        elif member.path in lists:
+            yield Unread("with ids of a chat, whose names its messages have")
+        elif (day := slack_export.DAY.fullmatch(member.path)) is None or day[1] != folder:
+            yield member
+    seal = b"".join(member.seal for member in files.values())
+    for path, read in slack_export.months(folder, {path: member.read for path, member in files.items()}):
+        yield Member(path, 0, read, seal)

@@ -6,9 +6,10 @@ from typing import Any, Final
 
 from pydantic import BaseModel, Field
 from starlette.datastructures import MutableHeaders
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from sourcebook.errors import SourcebookError
+from sourcebook.server.http_layer import HttpLayer
 from sourcebook.server.problems import MEDIA_TYPE
 
 _PATHS: Final = re.compile(r"/v1/(?:chat/completions|embeddings|models(?:/.*)?)")
@@ -73,19 +74,11 @@ def envelope(status: int, message: str, param: str | None = None, code: str | No
     return OpenAIError(error=told).model_dump()
 
 
-class OpenAIErrors:
-    """Answers the errors of the server on the paths of OpenAI's protocol as its clients know them.
+class OpenAIErrors(HttpLayer):
+    """Answers the errors of the server on the paths of OpenAI's protocol as its clients know them."""
 
-    Args:
-        app: the app behind it, whose errors are problem details.
-    """
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle a request."""
-        if scope["type"] != "http" or _PATHS.fullmatch(scope["path"]) is None:
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if _PATHS.fullmatch(scope["path"]) is None:
             await self._app(scope, receive, send)
             return
         held: list[Message] = []

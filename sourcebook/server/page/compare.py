@@ -7,6 +7,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from sourcebook.contract.generations import GenerationState
+from sourcebook.contract.search import MEASURING
 from sourcebook.contract.search_results import SearchResult
 from sourcebook.errors import ModelError, QueryError
 from sourcebook.knowledge_base import KnowledgeBase
@@ -88,11 +89,7 @@ def _sides(
 ) -> list[tuple[GenerationState, list[Compared]]]:
     """Return what each generation finds."""
     found = [
-        list(
-            knowledge.search(
-                query, name, _COMPARED, generation=state.id, group_by="document", min_relevance=0, log=False
-            )
-        )
+        list(knowledge.search(query, name, _COMPARED, generation=state.id, group_by="document", **MEASURING))
         for state in chosen
     ]
     places: list[dict[int, int]] = [{}, {}]

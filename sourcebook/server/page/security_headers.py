@@ -3,7 +3,9 @@
 from typing import Final
 
 from starlette.datastructures import MutableHeaders
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
+
+from sourcebook.server.http_layer import HttpLayer
 
 POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; connect-src 'self'; "
@@ -23,18 +25,10 @@ FRAMED: Final = "sourcebook.framed"
 """Key in the scope of a request: whether pages of other sites may show the answer in a frame, as its policy says."""
 
 
-class SecurityHeaders:
-    """Adds the headers to every answer.
+class SecurityHeaders(HttpLayer):
+    """Adds the headers to every answer."""
 
-    Args:
-        app: the app behind it.
-    """
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle a request."""
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
 
         async def send_confined(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -44,4 +38,4 @@ class SecurityHeaders:
                         headers.setdefault(name, value)
             await send(message)
 
-        await self._app(scope, receive, send_confined if scope["type"] == "http" else send)
+        await self._app(scope, receive, send_confined)

@@ -11,10 +11,10 @@ from collections import deque
 from collections.abc import Coroutine
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Final, TypeVar
 
 from sourcebook.errors import FailureClass
+from sourcebook.model.closing import AsyncClosing
 from sourcebook.processes.child import child_environment
 from sourcebook.web.http_types import FetchError
 
@@ -127,7 +127,7 @@ def _downloaded_by_playwright() -> list[Path]:
     return sorted(found, key=lambda path: [int(number) for number in re.findall(r"\d+", str(path))], reverse=True)
 
 
-class Browser:
+class Browser(AsyncClosing):
     """A headless Chromium in its own process group, with an empty profile and a proxy for all traffic.
 
     It ends with `close`, and also when this process is killed. It writes only to a temporary folder, its HOME and
@@ -215,17 +215,6 @@ class Browser:
             process.stdin.close()
             with suppress(OSError):
                 await process.stdin.wait_closed()
-
-    async def __aenter__(self) -> Self:
-        """Start it."""
-        await self.start()
-        return self
-
-    async def __aexit__(
-        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
-    ) -> None:
-        """End it."""
-        await self.close()
 
     async def _start(self, executable: Path) -> str:
         folder = self._folder = _temporary_folder()

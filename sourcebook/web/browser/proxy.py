@@ -9,11 +9,11 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from ipaddress import ip_address
-from types import TracebackType
-from typing import Final, Protocol, Self, TypeVar
+from typing import Final, Protocol, TypeVar
 from urllib.parse import SplitResult, urlsplit
 
 from sourcebook.errors import FailureClass
+from sourcebook.model.closing import AsyncClosing
 from sourcebook.web.browser.proxy_streams import (
     Head,
     Streams,
@@ -84,7 +84,7 @@ class _RefusedError(Exception):
         self.status = status
 
 
-class BrowserProxy:
+class BrowserProxy(AsyncClosing):
     """A forward proxy on 127.0.0.1 for http in absolute form with one request per connection, and for CONNECT."""
 
     def __init__(
@@ -156,17 +156,6 @@ class BrowserProxy:
             await asyncio.gather(*connections, return_exceptions=True)
             await self._server.wait_closed()
             self._server = None
-
-    async def __aenter__(self) -> Self:
-        """Open the port."""
-        await self.start()
-        return self
-
-    async def __aexit__(
-        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
-    ) -> None:
-        """Close the port and every connection."""
-        await self.close()
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         connection = asyncio.get_running_loop().create_task(self._serve(reader, writer))

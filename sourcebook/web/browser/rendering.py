@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 from sourcebook.config.sites import SiteSource
 from sourcebook.errors import FailureClass
+from sourcebook.model.closing import AsyncClosing
 from sourcebook.web.browser.crawler_browser import BrowserGoneError, CrawlerBrowser
 from sourcebook.web.browser.proxy import BeforeRequest, BrowserProxy, Guard, ProxyLimits
 from sourcebook.web.fetching.proxies import Proxies
@@ -18,7 +18,7 @@ from sourcebook.web.login_state import LoginState
 PAGES_PER_BROWSER: Final = 200
 
 
-class Renderer:
+class Renderer(AsyncClosing):
     """Renders the pages of a site in a headless Chromium, several concurrently.
 
     Requests go through a proxy that checks every address. The headers of the settings are sent to the scheme, host and
@@ -93,14 +93,11 @@ class Renderer:
         """Replace the browser before the next page: the session that it began with has ended."""
         self._outdated = self._current
 
-    async def __aenter__(self) -> Self:
+    async def start(self) -> None:
         """Open the port of the proxy."""
         await self._proxy.start()
-        return self
 
-    async def __aexit__(
-        self, _type: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
-    ) -> None:
+    async def close(self) -> None:
         """End all browsers and the proxy; running visits fail."""
         for browser in list(self._browsers):
             await browser.close()

@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from sourcebook.config.sites import SiteSource
+from sourcebook.model.closing import AsyncClosing
 from sourcebook.web.fetching.addresses import AddressGuard
 from sourcebook.web.fetching.politeness import HostLimiter
 from sourcebook.web.http_types import Response
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sourcebook.web.browser.rendering import Renderer
 
 
-class SiteRenderer:
+class SiteRenderer(AsyncClosing):
     """Renders pages at the request rate of their hosts. An asynchronous context manager for one event loop."""
 
     def __init__(
@@ -39,12 +39,7 @@ class SiteRenderer:
         self._running = AsyncExitStack()
         self._renderer: Renderer | None = None
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def close(self) -> None:
         await self._running.aclose()
 
     async def render(self, url: str) -> Response:

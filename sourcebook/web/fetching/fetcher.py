@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from multidict import CIMultiDict
 from yarl import URL
@@ -12,6 +11,7 @@ from yarl import URL
 from sourcebook.config.sites import SiteSource
 from sourcebook.errors import FailureClass, MissingDependencyError
 from sourcebook.installation import install_command
+from sourcebook.model.closing import AsyncClosing
 from sourcebook.web.fetching.addresses import AddressGuard, literal_address
 from sourcebook.web.fetching.proxies import Proxies, Proxy
 from sourcebook.web.fetching.site_headers import site_headers
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,text/markdown;q=0.9,*/*;q=0.8"
 
 
-class HttpFetcher:
+class HttpFetcher(AsyncClosing):
     """Sends a site's requests over HTTP without following redirects.
 
     An asynchronous context manager for one event loop; any number of requests may run at once. Cookies live as long as
@@ -56,7 +56,12 @@ class HttpFetcher:
         self._used_proxies: set[tuple[str, int]] = set()
         self._client: HttpClient | None = None
 
-    async def __aenter__(self) -> Self:
+    async def start(self) -> None:
+        """Make the client.
+
+        Raises:
+            MissingDependencyError: the extra `pipeline` is not installed.
+        """
         try:
             from sourcebook.web.fetching.client import HttpClient
         except ModuleNotFoundError as error:
@@ -67,11 +72,8 @@ class HttpFetcher:
             max_bytes=self._settings.request.max_bytes,
             keeps_cookies=self._settings.keeps_cookies,
         )
-        return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def close(self) -> None:
         if self._client is not None:
             await self._client.close()
             self._client = None

@@ -1,16 +1,30 @@
 """Old binary office files: workbooks are rewritten in the newer format, all others read as they are."""
 
+import re
 from dataclasses import replace
+from typing import Any, Final
 
 from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import JsonValue, ParsedDocument
 from sourcebook.model.media_types import DOC, DOCX, OLE, OUTLOOK, PPT, XLS, XLSX
-from sourcebook.parsing.markup.xml_tree import xml_root
-from sourcebook.parsing.office.legacy.office_2003 import is_xml, xml_properties
+from sourcebook.parsing.markup.xml_tree import elements, first_of, local_name, words_of, xml_root
 from sourcebook.parsing.text.picture_marks import count_embedded_pictures
 
 _OLE_MARK = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _PROTECTED = "it is protected by a password; save a copy without one"
+_XML: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*<")
+_WIDE_MARKS: Final = (b"\xff\xfe", b"\xfe\xff")
+_PROPERTIES: Final = {
+    "Title": "title",
+    "Author": "author",
+    "Created": "created",
+    "LastSaved": "modified",
+    "Subject": "subject",
+    "Description": "description",
+    "Keywords": "keywords",
+    "Category": "category",
+}
+"""Names in the file, each with the name in a document's metadata."""
 
 
 def parse_legacy(content: bytes, *, name: str, media_type: str) -> ParsedDocument:
@@ -94,3 +108,18 @@ def _ole_type(content: bytes, named: str) -> str:
         "it is an OLE file of a program whose documents are not read; save it as .docx, .xlsx or .pdf",
         FailureClass.UNSUPPORTED,
     )
+
+
+def is_xml(content: bytes) -> bool:
+    """Tell whether a file is XML, and no binary file of Office."""
+    return content.startswith(_WIDE_MARKS) or _XML.match(content) is not None
+
+
+def xml_properties(root: Any) -> dict[str, JsonValue]:
+    """Return the properties of a document by the names that `ole_properties` uses."""
+    held = first_of(root, "DocumentProperties")
+    stated = {} if held is None else {local_name(each): words_of(each) for each in elements(held)}
+    found: dict[str, JsonValue] = {ours: stated[theirs] for theirs, ours in _PROPERTIES.items() if stated.get(theirs)}
+    if isinstance(words := found.get("keywords"), str):
+        found["keywords"] = [word.strip() for word in re.split("[;,]", words) if word.strip()]
+    return found

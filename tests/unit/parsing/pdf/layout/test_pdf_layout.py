@@ -33,8 +33,7 @@ def paragraph(top: float, *, x: float = 72, lines: int = 3, name: str = "Text") 
 
 
 def assert_in_order(text: str, *parts: str) -> None:
-    places = [text.index(part) for part in parts]
-    assert places == sorted(places)
+    assert (places := [text.index(part) for part in parts]) == sorted(places)
 
 
 def test_columns_are_read_one_after_the_other() -> None:
