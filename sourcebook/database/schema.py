@@ -1,9 +1,8 @@
-r"""The schema of the database: built, or migrated to the version of this Sourcebook.
+"""The schema of the database: built, or migrated to the version of this Sourcebook.
 
 Version 1 is the release 0.1.0. The files of schema/ build the newest version; each one after the first has a migration,
 too, as migrations/0002_name.sql, and a test compares the catalogs that both lead to. That of the first one takes the
-last checkout before it over. Functions, views and triggers are written once: a migration takes them from schema/ by a
-line `\schema name other_name`, as they are today.
+last checkout before it over.
 
 Whoever opens the database upgrades it; `sourcebook upgrade` does nothing else. Each migration is a transaction of its
 own, so that its locks end with it, and a killed upgrade goes on where it was.
@@ -36,12 +35,6 @@ _LOCK = 0x50_0B00C
 """Key of the advisory lock for changing the schema."""
 _SECONDS_FOR_LOCKS: Final = 60.0
 """Seconds for which a migration is tried again where other sessions hold its tables."""
-_FROM_SCHEMA = re.compile(r"^\\schema (.+)$", re.MULTILINE)
-_DEFINITION: Final = (
-    r"^CREATE (?:OR REPLACE )?((?:FUNCTION|VIEW|TRIGGER) {}\b"
-    r"(?:--[^\n]*|'[^']*'|\$\$.*?\$\$|BEGIN ATOMIC\n.*?\nEND|[^;'$])*+;)"
-)
-"""A definition in a file of schema/, up to the first semicolon outside comments, quotes and bodies."""
 _SECONDS_BETWEEN_ATTEMPTS: Final = 0.5
 """Seconds between two attempts, in which searches go on that the attempt has held up."""
 
@@ -190,19 +183,10 @@ def build_from_schema(connection: Connection) -> None:
 
 def apply_migration(connection: Connection, migration: Migration) -> None:
     """Apply one migration, and record it."""
-    text = _FROM_SCHEMA.sub(lambda line: "\n".join(map(_definition, line[1].split())), migration.text)
-    connection.execute(marked(migration.name, text).encode())
+    connection.execute(marked(migration.name, migration.text).encode())
     if migration.version == _LAST_CHECKOUT + 1:
         _drop_gone_settings(connection)
     _record(connection, migration)
-
-
-def _definition(name: str) -> str:
-    """Return the statement that makes a function, view or trigger what schema/ says, whether there is one or not."""
-    found = re.search(_DEFINITION.format(name), schema_text(), re.DOTALL | re.MULTILINE)
-    if found is None:
-        raise ValueError(f"no file of schema/ defines {name}")
-    return f"CREATE OR REPLACE {found[1]}"
 
 
 def _drop_gone_settings(connection: Connection) -> None:

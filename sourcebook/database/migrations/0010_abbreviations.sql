@@ -11,4 +11,9 @@ CREATE TABLE document_abbreviation (
 CREATE INDEX document_abbreviation_folded ON document_abbreviation (collection, folded);
 CREATE INDEX document_abbreviation_lexemes ON document_abbreviation (collection, lexemes);
 
-\schema lexemes_in_order
+-- The lexemes of a text in their order, with spaces between them; a hyphen parts words.
+CREATE FUNCTION lexemes_in_order(configuration regconfig, content text) RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = sourcebook, public
+RETURN (
+    SELECT coalesce(string_agg(lexeme, ' ' ORDER BY place, lexeme), '')
+    FROM query_lexemes(configuration, translate(content, '-‐‑', '   ')) WHERE NOT is_further);
