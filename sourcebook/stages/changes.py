@@ -103,6 +103,8 @@ def count_unsettled_items(
         changed: the items to look at.
         retry_now: whether a failed document differs although its retry is not due.
     """
+    if changed.uris == []:
+        return 0, 0, 0
     row = connection.execute(
         queries["pending_document_changes"],
         {

@@ -112,6 +112,8 @@ def stale_documents(
         selection: items to return.
         uris: items to compare; None: every item.
     """
+    if uris == []:
+        return []
     with connection.cursor(row_factory=class_row(StaleDocument)) as cursor:
         cursor.execute(
             queries["stale_documents"],
