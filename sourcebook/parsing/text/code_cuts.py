@@ -22,7 +22,7 @@ _STATEMENT_END = re.compile(r"[;{}]")
 _AFTER_BLANK_LINE = re.compile(r"(?<=\n)[ \t]*\n(?=[^\s)\]}])")
 _BRACKET = re.compile(r"[()\[\]{}]")
 _DEFINITION = re.compile(
-    r"""(?imx) (?:^[\d\ \t]*(?!%macro)[*!%\#;'"/@-][^\n]*\n){0,20}+                          # comments above
+    r"""(?imx) (?>(?:^[\d\ \t]*(?!%macro)[*!%\#;'"/@-][^\n]*\n){0,20})                      # comments above
     ^(?:\d{6}[ ])?[ \t]*(?:
         ([\w-]+[ \t]+(?:division|section))(?=[ \t.])                           # of COBOL
       | program-id[. \t]+([\w-]+)

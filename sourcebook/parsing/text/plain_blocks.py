@@ -23,14 +23,17 @@ class PlainBlock(NamedTuple):
     """Inline Markdown of a heading."""
 
 
-_BLANK: Final = re.compile(r"(?:[ \t]*+\n)*+(?:[ \t]++\Z)?")
+# Atomic groups, as Python before 3.11.5 ends `(?:…)*+` wrongly where a group begins to match and fails.
+_BLANK: Final = re.compile(r"(?>(?:[ \t]*+\n)*)(?:[ \t]++\Z)?")
 _BLANK_LINE_OR_END: Final = re.compile(r"\n?+[ \t]*+(?:\n|\Z)")
 # Beginnings of a line that is no list item, rule, fence, quotation, raw HTML or line below a heading.
 _TEXT: Final = (
     r"\*++[^\s*]|`{1,2}[^`\n]|~{1,2}[^~\n]|\#++[^\s#]|[-+]++[^\s+-]|\d++(?:[.)]\S|(?![\d.)]))|_[^\W_]"
     r"|<(?:https?|mailto):"
 )
-_PARAGRAPH: Final = re.compile(rf"(?:[^\s#>*+\-\d`~<_]|{_TEXT})[^\n]*+(?:\n(?:[^\s#>*+\-\d`~<=|:_]|{_TEXT})[^\n]*+)*+")
+_PARAGRAPH: Final = re.compile(
+    rf"(?:[^\s#>*+\-\d`~<_]|{_TEXT})[^\n]*+(?>(?:\n(?:[^\s#>*+\-\d`~<=|:_]|{_TEXT})[^\n]*+)*)"
+)
 _INTERRUPTION: Final = re.compile(r"\n(?:>|[-*+] {1,4}\S|1[.)] {1,4}\S|\#{1,6}(?:[ \t\n]|\Z)|`{3,}[^`\n]*(?:\n|\Z))")
 """Lines that end a paragraph; one of hyphens alone would make it a heading."""
 _BELOW_HEADER: Final = re.compile(r"\n[ ]{0,3}(?:[|:]|-[^ \t\n])")
@@ -39,7 +42,7 @@ _HEADING: Final = re.compile(r"(\#{1,6})(?=[ \t\n]|\Z)([^\n]*+)")
 _RULE: Final = re.compile(r"(?:-{3,}|\*{3,}|_{3,})[ \t]*$", re.MULTILINE)
 _FENCE: Final = re.compile(r"(`{3,})[^`|\n]*$|(~{3,})[^|\n]*$", re.MULTILINE)
 _FENCE_END: Final = re.compile(r"^ {0,3}(`{3,}|~{3,})[ \t]*$", re.MULTILINE)
-_QUOTE: Final = re.compile(r"(?:>[^\n]*+(?:\n|\Z))++")
+_QUOTE: Final = re.compile(r"(?>(?:>[^\n]*+(?:\n|\Z))+)")
 _ITEM: Final = re.compile(
     r"(?:(?P<bullet>[-*+])|\d{1,9}(?P<sign>[.)])) {1,4}(?=\S)(?!(?:(?:(?P=bullet)[ \t]*){2,})$)", re.MULTILINE
 )
@@ -52,7 +55,7 @@ _MARKERS: Final = frozenset("*-+0123456789\t")
 """Beginnings of list items, and a tab, which may indent one."""
 _MOST_NESTED: Final = re.compile(r"^[ \t>*+\-\d.)]{16,}[>*+\-.)]", re.MULTILINE)
 """Lines that may be nested more deeply than markdown-it reads."""
-_TABLE: Final = re.compile(r"(\|[^\n]*\|)[ \t]*\n(\|(?:[ \t]*+:?-++:?[ \t]*+\|)++)[ \t]*(?:(?:\n\|[^\n]*+)*+)")
+_TABLE: Final = re.compile(r"(\|[^\n]*\|)[ \t]*\n(\|(?>(?:[ \t]*+:?-++:?[ \t]*+\|)+))[ \t]*(?>(?:\n\|[^\n]*+)*)")
 _MOST_CELLS: Final = 50_000
 """Cells of a table to which markdown-it may add empty ones, up to a limit."""
 
