@@ -39,7 +39,8 @@ _WHOLE: Final = (
     "admin/differences/documents", "config/api_collection", "contract/filling", "database/refusals",
     "database/replica:note_on_lateness", "embedding/opening", "files/confinement", "files/listing",
     "files/object_readers", "files/store_errors", "files/walk", "model/held_back",
-    "search/long_query:condensed", "search/query_syntax:relaxed", "search/ranking/find_candidates",
+    "search/long_query:condensed",
+    "server/problems:_on_http_error", "search/query_syntax:relaxed", "search/ranking/find_candidates",
     "search/ranking/judge", "search/ranking/order", "search/ranking/required_terms", "search/ranking/vector_leg",
     "stages/crawled_pages", "stages/raw_files/read", "stages/documents/maker", "stages/documents/reader",
     "web/fetching/breaker", "web/fetching/errors", "web/fetching/host_rules", "web/fetching/retries", "web/outcome",
@@ -88,7 +89,8 @@ def _of_modules() -> Iterator[tuple[str, str]]:
         roots = [
             node
             for node in ast.walk(tree(path))
-            if isinstance(node, ast.FunctionDef if function else ast.Module) and getattr(node, "name", "") == function
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef if function else ast.Module)
+            and getattr(node, "name", "") == function
         ]
         assert roots, each
         for root in roots:

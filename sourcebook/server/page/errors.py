@@ -12,6 +12,7 @@ from sourcebook.server.page.rendering import is_partial, render
 from sourcebook.server.page.sentences import said
 from sourcebook.server.page.translation import gettext
 from sourcebook.server.page.visitors import SESSION_COOKIE, SignInError
+from sourcebook.server.problems import MEDIA_TYPE
 
 _Handler = Callable[[Request, Exception], Awaitable[Response]]
 _FOR_PROGRAMS: Final = ("/v1/", "/widget/", "/health", "/ready", "/metrics", "/openapi.json")
@@ -40,9 +41,12 @@ def _as_page(handler: _Handler) -> _Handler:
 
     async def handle(request: Request, error: Exception) -> Response:
         answer = await handler(request, error)
-        if request.url.path.startswith(_FOR_PROGRAMS) or not isinstance(answer.body, bytes):
+        wanted = request.headers.get("accept", "")
+        is_page, is_script = "text/html" in wanted, MEDIA_TYPE in wanted
+        is_for_programs = request.url.path.startswith(_FOR_PROGRAMS) or not (is_page or is_script)
+        if is_for_programs or not isinstance(answer.body, bytes):
             return answer
-        if not _wants_page(request):
+        if not is_page:
             return in_visitors_language(answer)
         problem = json.loads(answer.body)
         heading = gettext(HEADINGS.get(problem["status"], problem["title"]))
@@ -77,8 +81,3 @@ async def _to_sign_in(request: Request, _: Exception) -> Response:
         # Strict cookies do not come with a link of another site. The page asks once more, from itself.
         return HTMLResponse("", headers={"Refresh": "0", "Cache-Control": "no-store"})
     return RedirectResponse(target, 303)
-
-
-def _wants_page(request: Request) -> bool:
-    """Return whether a browser asks for a page."""
-    return "text/html" in request.headers.get("accept", "")
