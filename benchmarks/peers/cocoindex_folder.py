@@ -1,3 +1,5 @@
+# Its packages are in an environment of their own, so that their types are not known here.
+# mypy: ignore-errors
 """A folder kept in SQLite by CocoIndex, as its documentation shows it:  FOLDER STATE MODEL.
 
 Prints the number of rows.
@@ -39,7 +41,7 @@ class Row:
 def lifespan(builder: coco.EnvironmentBuilder) -> Iterator[None]:
     """Open the database, and keep CocoIndex's own state beside it."""
     builder.settings.db_path = Path(STATE) / "state"
-    builder.provide_with(DATABASE, sqlite.managed_connection(ROWS))
+    builder.provide_with(DATABASE, sqlite.managed_connection(ROWS, load_vec=False))
     yield
 
 
