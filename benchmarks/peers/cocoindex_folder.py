@@ -10,7 +10,6 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 import cocoindex as coco
 from cocoindex.connectors import localfs, sqlite
@@ -18,7 +17,6 @@ from cocoindex.ops.sentence_transformers import SentenceTransformerEmbedder
 from cocoindex.ops.text import RecursiveSplitter
 from cocoindex.resources.chunk import Chunk
 from cocoindex.resources.file import FileLike, PatternFilePathMatcher
-from numpy.typing import NDArray
 
 FOLDER, STATE, MODEL = (*sys.argv[1:], "", "", "")[:3]
 ROWS = Path(STATE) / "rows.db"
@@ -34,7 +32,7 @@ class Row:
     id: str
     file: str
     text: str
-    embedding: Annotated[NDArray, EMBEDDER]
+    embedding: bytes
 
 
 @coco.lifespan
