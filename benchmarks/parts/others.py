@@ -5,7 +5,8 @@ and sqlite-vec. All embed with the same model; Sourcebook also writes what keywo
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from benchmarks.harness.bench import Bench
@@ -31,7 +32,7 @@ def run(bench: Bench) -> list[Row]:
             state.mkdir()
             command = [peers, str(_PEERS / f"{name}_folder.py"), str(library.files), str(state), model]
             environment = {**child_environment(), "COCOINDEX_DISABLE_USAGE_TRACKING": "1", "HF_HUB_OFFLINE": "1"}
-            ways[name] = lambda command=command, environment=environment: run_program(command, environment).processor
+            ways[name] = partial(_processor, command, environment)
     rows = []
     for step in _STEPS:
         if step == "one edit":
@@ -42,3 +43,7 @@ def run(bench: Bench) -> list[Row]:
         rows += [Row(f"{step}, {name}, processor time", way(), "s") for name, way in ways.items()]
     bench.drop(library)
     return rows
+
+
+def _processor(command: Sequence[str], environment: Mapping[str, str]) -> float:
+    return run_program(command, environment).processor

@@ -1,3 +1,5 @@
+# Its packages are in an environment of their own, so that their types are not known here.
+# mypy: ignore-errors
 """A folder kept in SQLite by CocoIndex, as its documentation shows it:  FOLDER STATE MODEL.
 
 Prints the number of rows.
@@ -8,7 +10,6 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
 import cocoindex as coco
 from cocoindex.connectors import localfs, sqlite
@@ -16,7 +17,6 @@ from cocoindex.ops.sentence_transformers import SentenceTransformerEmbedder
 from cocoindex.ops.text import RecursiveSplitter
 from cocoindex.resources.chunk import Chunk
 from cocoindex.resources.file import FileLike, PatternFilePathMatcher
-from numpy.typing import NDArray
 
 FOLDER, STATE, MODEL = (*sys.argv[1:], "", "", "")[:3]
 ROWS = Path(STATE) / "rows.db"
@@ -32,14 +32,14 @@ class Row:
     id: str
     file: str
     text: str
-    embedding: Annotated[NDArray, EMBEDDER]
+    embedding: bytes
 
 
 @coco.lifespan
 def lifespan(builder: coco.EnvironmentBuilder) -> Iterator[None]:
     """Open the database, and keep CocoIndex's own state beside it."""
     builder.settings.db_path = Path(STATE) / "state"
-    builder.provide_with(DATABASE, sqlite.managed_connection(ROWS))
+    builder.provide_with(DATABASE, sqlite.managed_connection(ROWS, load_vec=False))
     yield
 
 
