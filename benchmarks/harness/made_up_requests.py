@@ -24,14 +24,10 @@ expected-statuses = [400, 401, 403, 404, 406, 409, 410, 412, 413, 415, 422, 428,
 bearer = "{key}"
 """
 HOOKS: Final = """\
-import gc
 import re
 from uuid import uuid4
 
 import schemathesis
-
-gc.freeze()  # what it imports stays
-gc.set_threshold(50_000, 20, 100)
 
 
 @schemathesis.hook

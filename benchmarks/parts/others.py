@@ -47,3 +47,7 @@ def run(bench: Bench) -> list[Row]:
 
 def _processor(command: Sequence[str], environment: Mapping[str, str]) -> float:
     return run_program(command, environment).processor
+
+
+def _seconds(command: list[str], environment: Mapping[str, str]) -> float:
+    return run_program(command, environment).processor
