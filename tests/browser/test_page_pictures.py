@@ -169,7 +169,6 @@ def pages(stages: Stages) -> dict[str, str]:
 
 
 def test_pictures_of_an_empty_base_are_taken(stages: Stages, tabs: Tabs) -> None:
-    stages.configure("collections: {}\n")
     with serving(stages.knowledge, requires_key=False) as client:
         for theme in THEMES:
             with tabs.open(client, theme) as page:
