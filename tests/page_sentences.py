@@ -78,7 +78,7 @@ def _template(text: str) -> str:
 
 def _of_errors() -> Iterator[tuple[str, str]]:
     places = {name: slice(place, place + 1) for name, place in (dict.fromkeys(_ERRORS, 0) | _CALLS).items()}
-    for name, path, text in sentences_of(places, _ELSEWHERE):
+    for name, path, text in sentences_of(places, _ELSEWHERE, translated=False):
         yield str(path.relative_to(CHECKOUT)), _NAMED.sub("…", text) if name == "PydanticCustomError" else text
 
 

@@ -36,12 +36,15 @@ def errors() -> dict[str, tuple[str, dict[str, list[str]]]]:
     }
 
 
-def sentences_of(places: Mapping[str, slice], left_out: str = "") -> Iterator[tuple[str, Path, str]]:
+def sentences_of(
+    places: Mapping[str, slice], left_out: str = "", *, translated: bool = True
+) -> Iterator[tuple[str, Path, str]]:
     """Yield the sentences that calls of some names are given, with the name and the file.
 
     Args:
         places: the arguments that may be the sentence, by the classes of errors and functions.
         left_out: pattern of the files that are not read, from the checkout on.
+        translated: whether sentences are among them that are translated where they arise.
     """
     for path in _files():
         if left_out and re.match(left_out, str(path.relative_to(CHECKOUT))):
@@ -51,7 +54,8 @@ def sentences_of(places: Mapping[str, slice], left_out: str = "") -> Iterator[tu
             continue  # most files, which need not be parsed
         for node in ast.walk(tree(path)):
             if isinstance(node, ast.Call) and (name := _called(node)) in places:
-                for text in (text for each in node.args[places[name]] for text in texts_of(each, path)):
+                arguments = (each for each in node.args[places[name]] if translated or not _is_translated(each))
+                for text in (text for each in arguments for text in texts_of(each, path)):
                     if is_sentence(text):
                         yield name, path, " ".join(text.split())
 
@@ -83,6 +87,10 @@ def _causes() -> Iterator[tuple[str, str]]:
 
 def _called(node: ast.Call) -> str:
     return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+
+
+def _is_translated(node: ast.expr) -> bool:
+    return any(isinstance(each, ast.Call) and _called(each) in _TRANSLATORS for each in ast.walk(node))
 
 
 def is_sentence(text: str) -> bool:
