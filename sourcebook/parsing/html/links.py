@@ -59,9 +59,11 @@ def links(tree: Element, base: str) -> tuple[str, ...]:
     found: dict[str, None] = {}
     resolved: dict[str, str | None] = {}
     for element in tree.iter("a", "area", "link", "meta"):
-        href, relations = element.get("href", element.get("xlink:href")), element.get("rel")
+        href, relations = element.get("href"), element.get("rel")
         if element.tag == "meta":
             href = (refresh(element, base) or ("", None))[1]
+        elif href is None:
+            href = element.get("xlink:href")
         words = relations.lower().split() if relations else ()
         if href is None or "nofollow" in words or (element.tag == "link" and "next" not in words):
             continue
