@@ -23,8 +23,8 @@ class Usage(TimedValues):
     """`local` for models that compute on this machine, else the name or the host of a service."""
     model: str | None
     operation: str | None
-    """`embed_passages`, `embed_query`, `embed_sentences` (for `snippets="meaning"`, and before a search says that nothing
-    is relevant), `rerank`, `transcribe` or `answer`."""
+    """`embed_passages`, `embed_query`, `embed_sentences` (for `snippets="meaning"`, and before a search finds nothing
+    relevant), `rerank`, `transcribe` or `answer`."""
     texts: int
     """Texts that were asked for; for `rerank` pairs of a query and a passage, for `transcribe` recordings, for `answer`
     requests to the model."""
