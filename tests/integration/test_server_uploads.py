@@ -321,7 +321,11 @@ def test_odd_values_are_refused_without_a_server_error(base: Stages) -> None:
                     assert b"xxxx" not in answer.content
         for cursor in ("e30", "W10", "WyJhIiwgMV0", "WyJhIl0"):
             assert client.get(f"/v1/uploads?cursor={cursor}").status == 400
-        # Names that are no UTF-8 would all arrive as U+FFFD, and one upload would replace another.
+
+
+def test_names_that_are_no_utf_8_are_refused(base: Stages) -> None:
+    """They would all arrive as U+FFFD, and one upload would replace another."""
+    with serving(base.knowledge, requires_key=False) as client:
         for name in ("a%ff.txt", "a%fe.txt", "a%ed%a0%80.txt"):
             answer = client.request("PUT", f"/v1/uploads/handbook/{name}", TIDES)
             assert (answer.status, answer.json["detail"]) == (400, "the name of an upload is encoded as UTF-8")
