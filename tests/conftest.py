@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import os
 import shutil
 import signal
@@ -97,10 +98,13 @@ def environment_of_one_test() -> Iterator[None]:
     """Give the next test the environment that this one found.
 
     Commands set variables for the processes that they start, as the one with Dagster's database: here they run in the
-    tests' own process, and that database goes with its test.
+    tests' own process, and that database goes with its test. So does the stream on which they show the library's log.
     """
-    before = _environment()
+    before, logger = _environment(), logging.getLogger("sourcebook")
+    handlers, level, propagate = list(logger.handlers), logger.level, logger.propagate
     yield
+    logger.handlers, logger.propagate = handlers, propagate
+    logger.setLevel(level)
     if (found := _environment()) != before:
         for name in found.keys() - before:
             del os.environ[name]

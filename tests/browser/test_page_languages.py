@@ -57,7 +57,7 @@ def base(stages: Stages) -> Stages:
 @pytest.mark.parametrize("language", ["de", "zh"])
 def test_the_page_fits_a_narrow_window_in_another_language(base: Stages, tabs: Tabs, language: str) -> None:
     shots = os.environ.get("TEST_SCREENSHOTS")
-    with serving(base.knowledge, requires_key=False) as client, tabs.open(client, width=390) as page:
+    with serving(base.knowledge, requires_key=False) as client, tabs.open(client, width=390, refused=400) as page:
         page.set_extra_http_headers({"Accept-Language": language})
         for path in PATHS:
             page.goto(path)
