@@ -19,6 +19,7 @@ _WORD = "quagmire"
 """Stands in the hidden document alone."""
 _NO_WORD = "quagmirf"
 _OPEN_DOCUMENTS = 200
+_Pair = tuple[str, Callable[[], Any], Callable[[], Any]]
 
 
 def tell_times(stages: Stages, port: int, trials: int, seed: int) -> Iterator[tuple[str, float, float]]:
@@ -26,37 +27,61 @@ def tell_times(stages: Stages, port: int, trials: int, seed: int) -> Iterator[tu
 
     Each is asked `trials` times for the hidden document and as often for one that is not there, in an order by chance.
     The share is .5 where the times do not differ, and the probability is that of a Mann-Whitney test of both sides.
-    The first pair asks for the same twice: what chance and the machine do.
+    Two words may take different times by themselves: of searches, the differences between them are compared with those
+    before there was the document. The first pair asks for the same twice: what chance and the machine do.
     """
     for number in range(_OPEN_DOCUMENTS):
         stages.write(f"open/{number}.md", f"# {number}\n\nThe barnacle {number} marks high water.")
-    stages.write("hidden/one.md", f"# Hidden\n\nThe {_WORD} is sold for nine guilders.")
-    stages.configure()
-    stages.run()
-    allow(stages, [("/hidden/", ["group:board"]), (None, ["everyone"])])
+    _let_in(stages)
     with stages.connection() as connection:
         key = create_key(connection, "anna", principals=["user:anna"], actor="test")[1]
-    random = Random(seed)
-    for name, hidden, none in _pairs(stages, Client(port, key)):
-        taken: dict[bool, list[float]] = {True: [], False: []}
-        order = [True, False] * trials
-        random.shuffle(order)
-        for is_hidden in order:
-            begin = time.perf_counter()
-            with suppress(SourcebookError):
-                (hidden if is_hidden else none)()
-            taken[is_hidden].append(time.perf_counter() - begin)
-        tested = mannwhitneyu(taken[True], taken[False])
+    random, client = Random(seed), Client(port, key)
+    before = {name: _times(hidden, none, trials, random) for name, hidden, none in _searches(stages, client)}
+    stages.write("hidden/one.md", f"# Hidden\n\nThe {_WORD} is sold for nine guilders.")
+    _let_in(stages)
+    for name, hidden, none in (*_documents(stages, client), *_searches(stages, client)):
+        longer, shorter = _times(hidden, none, trials, random)
+        if name in before:
+            longer, shorter = (
+                [each - other for each, other in zip(*times, strict=True)]
+                for times in ((longer, shorter), before[name])
+            )
+        tested = mannwhitneyu(longer, shorter)
         yield name, float(tested.statistic) / trials**2, float(tested.pvalue)
 
 
-def _pairs(stages: Stages, client: Client) -> Iterator[tuple[str, Callable[[], Any], Callable[[], Any]]]:
+def _let_in(stages: Stages) -> None:
+    stages.configure()
+    stages.run()
+    allow(stages, [("/hidden/", ["group:board"]), (None, ["everyone"])])
+
+
+def _times(
+    hidden: Callable[[], Any], none: Callable[[], Any], trials: int, random: Random
+) -> tuple[list[float], list[float]]:
+    """Return the seconds of each trial for the hidden document, and for none."""
+    taken: dict[bool, list[float]] = {True: [], False: []}
+    order = [True, False] * trials
+    random.shuffle(order)
+    for is_hidden in order:
+        begin = time.perf_counter()
+        with suppress(SourcebookError):
+            (hidden if is_hidden else none)()
+        taken[is_hidden].append(time.perf_counter() - begin)
+    return taken[True], taken[False]
+
+
+def _documents(stages: Stages, client: Client) -> Iterator[_Pair]:
     seen = stages.knowledge.seen_by(["user:anna"])
     there, none = stages.document("hidden/one.md")["id"], 10**6
     yield "none against none", partial(seen.show, none), partial(seen.show, none)
     yield "show", partial(seen.show, there), partial(seen.show, none)
     for path in ("/v1/documents/{}", "/v1/documents/{}/original", "/documents/{}"):
         yield path, partial(client.get, path.format(there)), partial(client.get, path.format(none))
+
+
+def _searches(stages: Stages, client: Client) -> Iterator[_Pair]:
+    seen = stages.knowledge.seen_by(["user:anna"])
     modes: tuple[Any, ...] = ("keyword", "hybrid")
     for mode in modes:
         search = partial(seen.search, mode=mode, literal=True)
