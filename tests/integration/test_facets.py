@@ -82,3 +82,18 @@ def test_pages_totals_and_facets_count_what_is_found(stages: Stages) -> None:
     assert not any(none.facets.values())
     everything = stages.search("zymurgical", min_relevance=0, limit=50, facets=True)
     assert len(everything) == everything.total_candidates == 21
+
+
+def test_passages_beyond_those_ranked_by_words_count_for_a_word(stages: Stages) -> None:
+    """Each leg ranks a hundred of more that hold the word: those that vectors alone rank count, however far."""
+    things = ("bread", "lamp", "harbour", "tax", "goat", "window", "violin", "rain")
+    others = ("ledger", "bridge", "onion", "clock", "saddle", "candle", "paper", "river")
+    for number in range(200):
+        sold, other = things[number % 8], others[(number // 8 + number + 3) % 8]
+        text = f"The {sold} of number {number} was sold with the {other} by the old weir, and nobody asked for more."
+        stages.write(f"{number}.md", f"# Note {number}\n\n{text}")
+    stages.configure()
+    stages.run()
+    ranked = stages.search("weir", min_relevance=0).total_candidates
+    assert ranked > 120
+    assert stages.knowledge.search("weir", duplicates="show").total_candidates == ranked
