@@ -14,16 +14,17 @@ _SIGN = re.compile(r"[\[<`]|\]\(")
 _NEWLINE = r"\n(?![ \t]*(?:\n|[-*+>][ \t]|\d{1,9}[.)][ \t]|\|))"
 """A newline within a paragraph, an item or a row; a piece ends with them."""
 _ADDRESS = (
-    r"\]\([ \t]*+(?:<[^<>\n]*+>|[^\s()<]*+(?:\([^\s()]*+\)[^\s()]*+)*+)"
-    rf"""(?:(?:[ \t]|{_NEWLINE})++(?:"(?:[^"\\\n]|\\.|{_NEWLINE})*+"|'(?:[^'\\\n]|\\.|{_NEWLINE})*+'))?+[ \t]*+\)"""
+    r"\]\([ \t]*+(?:<[^<>\n]*+>|[^\s()<]*+(?>(?:\([^\s()]*+\)[^\s()]*+)*))"
+    rf"""(?>(?:(?>(?:[ \t]|{_NEWLINE})+)(?:"(?>(?:[^"\\\n]|\\.|{_NEWLINE})*)"|'(?>(?:[^'\\\n]|\\.|{_NEWLINE})*)'))?)"""
+    r"[ \t]*+\)"
 )
-_CODE = r"`(?:[^`\n])*+`"
+_CODE = r"`[^`\n]*+`"
 _TEXT = rf"[^\[\]\\`\n]|\\.|{_CODE}|{_NEWLINE}"
 _PIECE = re.compile(
     rf"""\\.
-    |(?P<ticks>`++)(?:[^`\n]|{_NEWLINE}|(?!(?P=ticks)(?!`))`++)*+(?P=ticks)(?!`)
+    |(?P<ticks>`++)(?>(?:[^`\n]|{_NEWLINE}|(?!(?P=ticks)(?!`))`++)*)(?P=ticks)(?!`)
     |(?P<autolink><[A-Za-z][A-Za-z0-9+.-]{{1,31}}:[^<>\s]*+>)
-    |(?P<link>!?\[(?:{_TEXT}|!?\[(?:{_TEXT})*+(?:{_ADDRESS}|\]))*+(?P<to>{_ADDRESS}))
+    |(?P<link>!?\[(?>(?:{_TEXT}|!?\[(?>(?:{_TEXT})*)(?:{_ADDRESS}|\]))*)(?P<to>{_ADDRESS}))
     |(?P<address>{_ADDRESS})""".replace("\n    ", "")
 )
 """An escaped character, inline code, an autolink, a link or image, or the address of a link whose text began before."""

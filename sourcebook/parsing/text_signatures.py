@@ -6,11 +6,11 @@ from typing import Final
 from sourcebook.model import media_types as media
 from sourcebook.parsing.text.decode import utf16_without_mark
 
-_PROLOG: Final = rb"\s*+(?:(?><\?.*?\?>)\s*+|(?><!--.*?-->)\s*+|<!doctype\s[^>\[]*+(?:\[[^\]]*+\]\s*+)?>\s*+)*+"
+_PROLOG: Final = rb"\s*+(?>(?:(?><\?.*?\?>)\s*+|(?><!--.*?-->)\s*+|<!doctype\s[^>\[]*+(?:\[[^\]]*+\]\s*+)?>\s*+)*)"
 """Beginning of XML; comments and the like are never tried twice, which would take exponential time."""
 _ROOT: Final = re.compile(_PROLOG + rb"<(?:[\w.-]+:)?([a-z][\w.-]*)([^>]*)", re.IGNORECASE | re.DOTALL)
 _HTML: Final = re.compile(
-    rb"\s*+(?:(?:<\?xml[^>]*+>|(?><!--.*?-->))\s*+)*+<(?:!doctype\s+html|html[\s>])", re.IGNORECASE | re.DOTALL
+    rb"\s*+(?>(?:(?:<\?xml[^>]*+>|(?><!--.*?-->))\s*+)*)<(?:!doctype\s+html|html[\s>])", re.IGNORECASE | re.DOTALL
 )
 _FLAT_TYPE: Final = re.compile(rb"office:mimetype=[\"']([^\"']+)")
 _PACKED: Final = re.compile(rb"progid=\"(Word|PowerPoint|Excel)|pkg:name=\"/(word|ppt|xl)/", re.IGNORECASE)

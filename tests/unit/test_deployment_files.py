@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Mapping
+from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
 import pytest
 import typer.main
+from packaging.specifiers import SpecifierSet
 from ruamel.yaml import YAML
 from typer.core import TyperGroup
 
@@ -237,6 +239,13 @@ def test_every_dependency_is_pinned_to_one_version() -> None:
     assert len(names) == len(set(names))
     assert {"dagster", "torch", "sentence-transformers", "psycopg", "pytest", "pip"} <= set(names)
     assert "torchvision" not in names
+
+
+def test_every_pinned_package_takes_the_oldest_python_that_the_project_takes() -> None:
+    """Debian 12 has 3.11.2: one package that asks for 3.11.5 refuses it the whole installation."""
+    asked = {each.name: each.metadata["Requires-Python"] or "" for each in distributions()}
+    assert len(asked) > 200
+    assert not {name: python for name, python in asked.items() if not SpecifierSet(python).contains("3.11.0")}
 
 
 def test_every_package_but_torch_is_installed_by_its_hash() -> None:

@@ -38,7 +38,7 @@ _KEPT_TAGS = (
 _BLOCK_TAG = re.compile(r"</?(?:main|article|nav|header|footer|aside|h[1-6]|pre|li|a)(?:\s[^<>]*|/)?>", re.IGNORECASE)
 _NESTING_TAG = re.compile(rf"</?(?!(?:{_KEPT_TAGS})[\s/>])([a-z][^\s/<>]*)(?:\s[^<>]*|/)?>", re.IGNORECASE)
 # libxml2 takes quadratic time in the attributes of an element.
-_TAG = re.compile(r"""<([a-z][^\s/>]*+)((?:[^"'>]++|"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))*+)(?:>|\Z)""", re.IGNORECASE)
+_TAG = re.compile(r"""<([a-z][^\s/>]*+)((?>(?:[^"'>]++|"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))*))(?:>|\Z)""", re.IGNORECASE)
 _DEEPEST = 500
 """Depth of elements that is converted; html-to-markdown drops the text of elements that are more than 1,023 deep."""
 _LONG_PAGE = 100_000

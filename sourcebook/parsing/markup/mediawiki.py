@@ -39,7 +39,7 @@ _LINK: Final = re.compile(r"\[\[([^\[\]\n]*(?:\[[^\[\]\n]*\][^\[\]\n]*)*)\]\](\w
 _EXTERNAL: Final = re.compile(r"\[((?:https?:|ftp:)?//[^\s\[\]<>]+|mailto:[^\s\[\]<>]+)(?:[ \t]+([^\[\]\n]+))?\]")
 _FILE: Final = re.compile(r"(?i)(?:file|image|datei|bild|fichier|archivo|bestand|fil):")
 _CATEGORY: Final = re.compile(r"(?i)(?:category|kategorie|catégorie|categoría|categorie|kategori):")
-_ATTRIBUTES: Final = re.compile(r"""(?:[\w-]++\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s|"']++)\s*+)++\|(?!\|)""")
+_ATTRIBUTES: Final = re.compile(r"""(?>(?:[\w-]++\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s|"']++)\s*+)+)\|(?!\|)""")
 _SPANS: Final = re.compile(r"""(rowspan|colspan)\s*=\s*["']?(\d+)""")
 _MAGIC: Final = re.compile(r"__[A-Z]+__")
 

@@ -22,7 +22,7 @@ _DEEPEST: Final = 5
 """Objects around a list of records."""
 _MOST_BROKEN: Final = 0.1
 """Share of lines of JSON Lines that may be unreadable."""
-_TRAILING: Final = re.compile(r'("(?:[^"\\]|\\.)*+"?)|,(?=\s*[}\]])', re.DOTALL)
+_TRAILING: Final = re.compile(r'("(?>(?:[^"\\]++|\\.)*)"?)|,(?=\s*[}\]])', re.DOTALL)
 """Commas behind the last member, which many programs write; texts are passed over, one without an end to the last
 character: it is no JSON, and each of its quotes would begin another search for the end."""
 _YAML_RECORDS: Final = re.compile(r"^ {0,4}- +[\"'\w][^\n:]*:(?:\s|$)", re.MULTILINE)

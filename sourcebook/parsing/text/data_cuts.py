@@ -7,8 +7,8 @@ from collections.abc import Iterator
 Cut = tuple[int, str]
 """Offset at which a block begins, and its title ("" where it has none)."""
 
-_STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[\[\]{},]', re.DOTALL)
-_KEY = re.compile(r'\s*[{\[]?\s*"((?:[^"\\]|\\.){1,200}+)"\s*:', re.DOTALL)
+_STRUCTURE = re.compile(r'"(?>(?:[^"\\]++|\\.)*)(?:"|\Z)|[\[\]{},]', re.DOTALL)
+_KEY = re.compile(r'\s*[{\[]?\s*"((?>(?:[^"\\]|\\.){1,200}))"\s*:', re.DOTALL)
 _YAML_KEY = re.compile(r"^(?:---.*|- |([^\s#\-\[\]{}:][^:\n]{0,200}):(?=\s|$)|[\"'\[{])", re.MULTILINE)
 _TOML_TABLE = re.compile(r"^\[{1,2}([^\[\]\n]+)\]{1,2}[ \t]*(?:#.*)?$", re.MULTILINE)
 _LONG = 2000

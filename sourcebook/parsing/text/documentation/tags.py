@@ -6,9 +6,10 @@ from typing import Final
 
 from sourcebook.parsing.text.documentation.attributes import ATTRIBUTES, quoted, seen_texts, target_of, values_of
 
-_BRACED: Final = r"\{(?:[^{}]|\{(?:[^{}]|\{(?:[^{}]|\{[^{}]*+\})*+\})*+\})*+\}"
+_BRACED: Final = r"\{(?>(?:[^{}]|\{(?>(?:[^{}]|\{(?>(?:[^{}]|\{[^{}]*+\})*)\})*)\})*)\}"
 _TAG: Final = (
-    r"<(?P<{0}>[A-Z][\w.]*+)(?P<{0}_attributes>(?:\s++(?:[\w:@-]++(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|BRACED))?+|BRACED))*+)"
+    r"<(?P<{0}>[A-Z][\w.]*+)"
+    r"(?P<{0}_attributes>(?>(?:\s++(?:[\w:@-]++(?>(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|BRACED))?)|BRACED))*))"
     r"\s*+(?P<{0}_end>/?)>"
 ).replace("BRACED", _BRACED)
 _COMPONENT: Final = _TAG.replace("{0}", "component")
