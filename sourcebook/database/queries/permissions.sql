@@ -154,8 +154,8 @@ WHERE source.id = item.source_id AND source.kind = 'uploads'
   AND NOT EXISTS (SELECT FROM raw_file WHERE raw_file.source_id = item.source_id AND raw_file.uri = item.uri);
 
 -- name: item_permission
--- Return who may see an item of the uploads of a collection, where the upload says so.
-SELECT item_permission.allowed
+-- Return who may see an item of the uploads of a collection, and who not, where the upload says so.
+SELECT item_permission.allowed, item_permission.denied
 FROM source JOIN item_permission ON item_permission.source_id = source.id
 WHERE source.collection = %(collection)s AND source.kind = 'uploads' AND item_permission.uri = %(uri)s;
 
