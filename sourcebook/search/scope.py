@@ -223,6 +223,8 @@ class EntryCondition:
     """Values by parameter name; joined conditions have different names."""
     is_sight: bool = False
     """Whether it says only what the reader sees: but for hidden ones, all `ScopedGeneration.entries` fulfil it."""
+    hides: bool = False
+    """Whether it leaves out documents that were hidden from search by hand."""
 
     @classmethod
     def all_of(cls, conditions: Sequence["EntryCondition"]) -> Self | None:
@@ -231,7 +233,7 @@ class EntryCondition:
             return None
         parameters = {name: value for each in conditions for name, value in each.parameters.items()}
         text = sql.SQL(" AND ").join(sql.SQL("({})").format(each.text) for each in conditions)
-        return cls(text, parameters, all(each.is_sight for each in conditions))
+        return cls(text, parameters, all(each.is_sight for each in conditions), any(each.hides for each in conditions))
 
 
 def array_of(numbers: Iterable[int]) -> str:

@@ -191,6 +191,10 @@ def test_candidates_are_held_against_a_condition_by_key(
 ) -> None:
     scope, number = corpora[0].scope(), corpora[0].generation.id
     terms = query_terms(connection, scope, "common word17")
+    seen = keyword_plan(connection, scope, terms, 10, EntryCondition(sql.SQL("TRUE"), is_sight=True))
+    assert f"keyword_entry_{number}_pkey" in seen
+    assert "Seq Scan" not in seen
+    assert "search_entry" not in seen
     for condition, index in (
         ("entry.document_id <> 0", "Index Only Scan using search_entry_{}_chunk_id_generation_id_document_id_idx"),
         ("entry.lexemes @@ 'word17'", "search_entry_{}_"),

@@ -31,8 +31,8 @@ _QUERIES = (
 _MODES: tuple[Any, ...] = ("hybrid", "vector", "keyword")
 _WORDS = ("barnacle", "limpet", "barnacel", "Kuckuck", "zebra fish (ZF)", "whelk", "water", "night", "rock", "nachts")
 _CLOCKS = re.compile(
-    r'\\*"(?:took_ms|search_ms|model_ms|seconds_behind|is_cached|tokens|created|session)\\*": ?[^,}]+|sources-[0-9a-f]{8}\b'
-    r"|(?:file|upload)://|chatcmpl-[0-9a-f]+"
+    r'\\*"(?:took_ms|search_ms|model_ms|seconds_behind|is_cached|tokens|created|session)\\*": ?[^,}]+'
+    r"|sources-[0-9a-f]{8}\b|(?:file|upload)://|chatcmpl-[0-9a-f]+"
 )
 """Times, the tokens of a context, those of its random boundary among them, the scheme of what is not there, and
 the names of a conversation and of a completion."""

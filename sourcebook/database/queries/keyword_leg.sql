@@ -103,6 +103,35 @@ FROM best JOIN matching USING (chunk_id)
 ORDER BY score DESC, chunk_id
 LIMIT %(wanted)s;
 
+-- name: best_seen_keyword_entries
+-- Return the entries with the highest BM25 scores that the session sees, how many of those in blocks were scored, and
+-- how many looked up for that: see best_keyword_entries. Each says who sees it: one that is hidden is not scored.
+WITH seen AS MATERIALIZED (
+    SELECT ARRAY(SELECT seen_counts(%(generation)s)) AS counts
+), candidate AS MATERIALIZED (
+    SELECT block_candidates(%(generation)s, %(lexemes)s::integer[], %(idfs)s::real[], %(further)s) AS chunk_id
+), loose AS MATERIALIZED (
+    SELECT chunk_id, distance
+    FROM (
+        SELECT chunk_id, weights <#> %(query)s::sparsevec AS distance
+        FROM keyword_entry WHERE generation_id = %(generation)s AND block IS NULL AND count_id = ANY((SELECT counts FROM seen)::integer[])
+        OFFSET 0
+    ) entry
+    WHERE distance < 0
+    ORDER BY distance, chunk_id
+    LIMIT %(depth)s
+), in_blocks AS MATERIALIZED (
+    SELECT chunk_id, weights <#> %(query)s::sparsevec AS distance
+    FROM keyword_entry
+    WHERE generation_id = %(generation)s AND chunk_id = ANY(ARRAY(SELECT chunk_id FROM candidate))
+      AND count_id = ANY((SELECT counts FROM seen)::integer[])
+)
+SELECT chunk_id, -distance AS score, (SELECT count(*) FROM in_blocks) AS scored, (SELECT count(*) FROM candidate) AS looked_up
+FROM (SELECT * FROM loose UNION ALL SELECT * FROM in_blocks) found
+WHERE distance < 0
+ORDER BY distance, chunk_id
+LIMIT %(depth)s;
+
 -- name: best_matching_keyword_entries
 -- Return the entries with the highest BM25 scores among those that fulfil a condition; each of those is scored.
 -- They are looked up as one list, which reads each page of the index once.

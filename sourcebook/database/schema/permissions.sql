@@ -355,6 +355,16 @@ BEGIN
 END
 $$;
 
+-- Return the number under which an entry is counted: 0 where everyone sees it, -1 where nobody does before it is counted.
+CREATE FUNCTION counted_under(of_generation bigint, of_chunk bigint) RETURNS integer
+LANGUAGE sql STABLE
+RETURN coalesce((
+    SELECT CASE document.audience_id WHEN 1 THEN 0 ELSE (
+        SELECT min(id) FROM audience_count
+        WHERE audience_count.audience_id = document.audience_id AND audience_count.generation_id = of_generation) END
+    FROM search_entry entry JOIN document ON document.id = entry.document_id
+    WHERE entry.generation_id = of_generation AND entry.chunk_id = of_chunk), -1);
+
 -- Return the average length of those entries of a generation that everyone may see, of its numbers of entries and lexemes:
 -- scores tell nothing about the others. 100 where there are only others; NULL without a lexeme.
 CREATE FUNCTION open_average(of_generation bigint, entries numeric, length numeric) RETURNS real
@@ -521,6 +531,15 @@ BEGIN
                 count_documents_for(array_agg(id), array_agg(later), 1)
         FROM unnest(documents, before, after) AS moved (id, former, later)
         WHERE id NOT IN (SELECT unnest(whole));
+        UPDATE keyword_entry held SET count_id = entry.count_id
+        FROM (
+            SELECT generation_id, chunk_id, counted_under(generation_id, chunk_id) AS count_id
+            FROM unnest(documents, after) AS moved (id, later)
+            JOIN search_entry ON search_entry.document_id = moved.id
+            WHERE later = 1 OR moved.id NOT IN (SELECT unnest(whole))
+            OFFSET 0
+        ) entry
+        WHERE held.generation_id = entry.generation_id AND held.chunk_id = entry.chunk_id;
         UPDATE document copy SET audience_id = moved.audience_id
         FROM document moved, source rule
         WHERE moved.id = ANY(documents) AND rule.kind = 'collection' AND rule.location = moved.collection
@@ -571,6 +590,15 @@ CREATE TRIGGER collections_gone_with_documents BEFORE DELETE ON collection
 CREATE FUNCTION session_audiences() RETURNS SETOF integer
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 10
 RETURN unnest(nullif(current_setting('sourcebook.audiences', true), '')::integer[]);
+
+-- Return the numbers of the entries of a generation that the session sees, also to the reader.
+CREATE FUNCTION seen_counts(of_generation bigint) RETURNS SETOF integer
+LANGUAGE sql STABLE SECURITY DEFINER
+BEGIN ATOMIC
+    SELECT 0 UNION ALL
+    SELECT id FROM audience_count
+    WHERE generation_id = of_generation AND audience_id IN (SELECT session_audiences());
+END;
 
 ALTER TABLE document ENABLE ROW LEVEL SECURITY;
 CREATE POLICY seen ON document

@@ -264,6 +264,7 @@ CREATE TABLE keyword_entry (
     block integer,                     -- NULL: not in a block yet
     slot integer,                      -- place in the block, counted from 1
     seal bigint,                       -- keyword_entry_seal of the row
+    count_id integer NOT NULL DEFAULT 0,  -- audience_count of those who see it; 0: everyone does, -1: nobody
     PRIMARY KEY (generation_id, chunk_id)
 ) PARTITION BY LIST (generation_id);
 ALTER TABLE keyword_entry ALTER COLUMN weights SET STORAGE EXTERNAL;

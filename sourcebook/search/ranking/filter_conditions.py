@@ -70,7 +70,7 @@ def condition_of(filters: Filters | None, scope: SearchScope | None) -> EntryCon
     found = [_on_entries(conditions, is_sight=not given)] if conditions else []
     if scope is not None and scope.hidden:
         text = queries["filter_hidden"].format(hidden=sql.Placeholder("hidden"))
-        found.append(EntryCondition(text, {"hidden": list(scope.hidden)}, is_sight=True))
+        found.append(EntryCondition(text, {"hidden": list(scope.hidden)}, is_sight=True, hides=True))
     return EntryCondition.all_of(found)
 
 

@@ -1,7 +1,7 @@
 """Keyword search: exact BM25 over the lexemes of every entry in scope."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -100,7 +100,9 @@ def keyword_plan(
     for generation in scope.generations:
         parameters = _parameters(generation, terms, depth)
         statement: sql.Composable = queries["best_keyword_entries"]
-        if condition is not None:
+        if condition is not None and _is_seen(condition):
+            statement, parameters = queries["best_seen_keyword_entries"], {**parameters, "further": depth}
+        elif condition is not None:
             statement, parameters = _tested(condition), {**parameters, **condition.parameters, "wanted": depth}
         plans.append(read_plan(connection, statement, parameters))
     return "\n".join(plans)
@@ -118,15 +120,31 @@ def _best_of_generation(
         return []
     if condition is None:
         return connection.execute(queries["best_keyword_entries"], parameters).fetchall()
+    if _is_seen(condition):
+        for further in _further(generation, depth, condition):
+            seen = connection.execute(
+                queries["best_seen_keyword_entries"], {**parameters, "further": further}
+            ).fetchall()
+            if seen and (seen[0][2] >= depth or seen[0][3] < further):
+                return [(chunk, score) for chunk, score, *_ in seen]
+        return _best_matching(connection, parameters, condition)
     for further in _further(generation, depth, condition):
         asked = {**parameters, **condition.parameters, "depth": further, "wanted": depth}
         best = connection.execute(_tested(condition), asked).fetchall()
         if len(best) == depth or (best and best[0][2] < further):
             return [(chunk, score) for chunk, score, _ in best]
-    return connection.execute(
-        queries["best_matching_keyword_entries"].format(condition=condition.text),
-        {**parameters, **condition.parameters},
-    ).fetchall()
+    return _best_matching(connection, parameters, condition)
+
+
+def _is_seen(condition: EntryCondition) -> bool:
+    """Return whether the number under which an entry is counted says all that a condition does."""
+    return condition.is_sight and not condition.hides
+
+
+def _best_matching(connection: Connection, parameters: Mapping[str, Any], condition: EntryCondition) -> LegRanking:
+    """Return the best of all entries that fulfil a condition."""
+    statement = queries["best_matching_keyword_entries"].format(condition=condition.text)
+    return connection.execute(statement, {**parameters, **condition.parameters}).fetchall()
 
 
 def _tested(condition: EntryCondition) -> sql.Composed:
