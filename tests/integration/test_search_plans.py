@@ -191,7 +191,7 @@ def test_candidates_are_held_against_a_condition_by_key(
 ) -> None:
     scope, number = corpora[0].scope(), corpora[0].generation.id
     terms = query_terms(connection, scope, "common word17")
-    seen = keyword_plan(connection, scope, terms, 10, EntryCondition(sql.SQL("TRUE"), is_sight=True))
+    seen = keyword_plan(connection, scope, terms, 10, EntryCondition(sql.SQL("TRUE"), counts="{0}"))
     assert f"keyword_entry_{number}_pkey" in seen
     assert "Seq Scan" not in seen
     assert "search_entry" not in seen

@@ -41,7 +41,7 @@ WHERE EXISTS (
     WHERE chunk.text ~ asked.pattern);
 
 -- name: best_keyword_entries
--- Return the entries with the highest BM25 scores.
+-- Return the entries with the highest BM25 scores, of those that stand under some counts where these are given.
 -- Entries in no block are scored one by one, entries in blocks where they can be among the best. It is one statement
 -- because entries move into blocks at any time.
 WITH loose AS MATERIALIZED (
@@ -49,6 +49,7 @@ WITH loose AS MATERIALIZED (
     FROM (
         SELECT chunk_id, weights <#> %(query)s::sparsevec AS distance
         FROM keyword_entry WHERE generation_id = %(generation)s AND block IS NULL
+          AND (%(counts)s::integer[] IS NULL OR count_id = ANY(%(counts)s::integer[]))
         OFFSET 0
     ) entry
     WHERE distance < 0
@@ -59,7 +60,8 @@ WITH loose AS MATERIALIZED (
     FROM keyword_entry
     WHERE generation_id = %(generation)s
       AND chunk_id IN (
-          SELECT block_candidates(%(generation)s, %(lexemes)s::integer[], %(idfs)s::real[], %(depth)s))
+          SELECT block_candidates(%(generation)s, %(lexemes)s::integer[], %(idfs)s::real[], %(depth)s,
+                                  %(further)s::integer, %(counts)s::integer[]))
 )
 SELECT chunk_id, -distance AS score
 FROM (SELECT * FROM loose UNION ALL SELECT * FROM in_blocks) found
@@ -102,35 +104,6 @@ SELECT chunk_id, score, (SELECT count(*) FROM best) AS tested
 FROM best JOIN matching USING (chunk_id)
 ORDER BY score DESC, chunk_id
 LIMIT %(wanted)s;
-
--- name: best_seen_keyword_entries
--- Return the entries with the highest BM25 scores that the session sees, how many of those in blocks were scored, and
--- how many looked up for that: see best_keyword_entries. Each says who sees it: one that is hidden is not scored.
-WITH seen AS MATERIALIZED (
-    SELECT ARRAY(SELECT seen_counts(%(generation)s)) AS counts
-), candidate AS MATERIALIZED (
-    SELECT block_candidates(%(generation)s, %(lexemes)s::integer[], %(idfs)s::real[], %(further)s) AS chunk_id
-), loose AS MATERIALIZED (
-    SELECT chunk_id, distance
-    FROM (
-        SELECT chunk_id, weights <#> %(query)s::sparsevec AS distance
-        FROM keyword_entry WHERE generation_id = %(generation)s AND block IS NULL AND count_id = ANY((SELECT counts FROM seen)::integer[])
-        OFFSET 0
-    ) entry
-    WHERE distance < 0
-    ORDER BY distance, chunk_id
-    LIMIT %(depth)s
-), in_blocks AS MATERIALIZED (
-    SELECT chunk_id, weights <#> %(query)s::sparsevec AS distance
-    FROM keyword_entry
-    WHERE generation_id = %(generation)s AND chunk_id = ANY(ARRAY(SELECT chunk_id FROM candidate))
-      AND count_id = ANY((SELECT counts FROM seen)::integer[])
-)
-SELECT chunk_id, -distance AS score, (SELECT count(*) FROM in_blocks) AS scored, (SELECT count(*) FROM candidate) AS looked_up
-FROM (SELECT * FROM loose UNION ALL SELECT * FROM in_blocks) found
-WHERE distance < 0
-ORDER BY distance, chunk_id
-LIMIT %(depth)s;
 
 -- name: best_matching_keyword_entries
 -- Return the entries with the highest BM25 scores among those that fulfil a condition; each of those is scored.

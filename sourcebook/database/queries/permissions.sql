@@ -12,16 +12,18 @@ SET max_parallel_workers_per_gather = 0;
 SET search_path TO sourcebook_seen, sourcebook, public;
 
 -- name: see_as
--- Let the session see what principals see, from now on, and return their audiences.
-SELECT set_config('sourcebook.audiences', audiences_of(%(principals)s)::text, false);
+-- Let the session see what principals see, from now on; return their audiences and the numbers of their entries.
+SELECT set_config('sourcebook.audiences', said.audiences::text, false),
+       set_config('sourcebook.counts', counts_of(said.audiences)::text, false)
+FROM (SELECT audiences_of(%(principals)s) AS audiences OFFSET 0) said;
 
 -- name: see
 -- Let the session see what some audiences see.
-SELECT set_config('sourcebook.audiences', %(audiences)s, false);
+SELECT set_config('sourcebook.audiences', %(audiences)s, false), set_config('sourcebook.counts', %(counts)s, false);
 
 -- name: see_nothing
 -- Let the session see nothing.
-SELECT set_config('sourcebook.audiences', '', false);
+SELECT set_config('sourcebook.audiences', '', false), set_config('sourcebook.counts', '', false);
 
 -- name: seen_collections
 -- Return the names of the live collections in which the session sees a document.

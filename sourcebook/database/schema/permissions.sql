@@ -591,14 +591,15 @@ CREATE FUNCTION session_audiences() RETURNS SETOF integer
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 10
 RETURN unnest(nullif(current_setting('sourcebook.audiences', true), '')::integer[]);
 
--- Return the numbers of the entries of a generation that the session sees, also to the reader.
-CREATE FUNCTION seen_counts(of_generation bigint) RETURNS SETOF integer
+-- Return the numbers under which the entries are counted that some audiences see, also to the reader.
+CREATE FUNCTION counts_of(audiences integer[]) RETURNS integer[]
 LANGUAGE sql STABLE SECURITY DEFINER
-BEGIN ATOMIC
-    SELECT 0 UNION ALL
-    SELECT id FROM audience_count
-    WHERE generation_id = of_generation AND audience_id IN (SELECT session_audiences());
-END;
+RETURN ARRAY(SELECT 0 UNION ALL SELECT id FROM audience_count WHERE audience_id = ANY(audiences));
+
+-- Return those of the session, which are set with its audiences; without them what everyone sees.
+CREATE FUNCTION session_counts() RETURNS integer[]
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN coalesce(nullif(current_setting('sourcebook.counts', true), '')::integer[], '{0}');
 
 ALTER TABLE document ENABLE ROW LEVEL SECURITY;
 CREATE POLICY seen ON document
@@ -681,27 +682,25 @@ LANGUAGE plpgsql SET search_path = sourcebook, public
 AS $$
 BEGIN
     CREATE SCHEMA IF NOT EXISTS sourcebook_seen;
-    CREATE VIEW sourcebook_seen.lexeme AS
+    CREATE OR REPLACE VIEW sourcebook_seen.lexeme AS
     SELECT whole.generation_id, whole.token, whole.id, held.entries
     FROM lexeme whole
     CROSS JOIN LATERAL (
         SELECT whole.entries + coalesce(sum(CASE count_id WHEN 0 THEN -counted.entries ELSE counted.entries END), 0)::integer AS entries
         FROM lexeme_audience counted
-        WHERE counted.generation_id = whole.generation_id AND counted.token = whole.token AND count_id = ANY(ARRAY(
-            SELECT id FROM audience_count WHERE audience_id IN (SELECT session_audiences()) UNION ALL SELECT 0))
+        WHERE counted.generation_id = whole.generation_id AND counted.token = whole.token AND count_id = ANY((SELECT session_counts())::integer[])
     ) held
     WHERE held.entries > 0;
-    CREATE VIEW sourcebook_seen.text_configuration AS
+    CREATE OR REPLACE VIEW sourcebook_seen.text_configuration AS
     SELECT whole.generation_id, whole.name, held.entries
     FROM text_configuration whole
     CROSS JOIN LATERAL (
         SELECT whole.entries + coalesce(sum(CASE count_id WHEN 0 THEN -counted.entries ELSE counted.entries END), 0)::bigint AS entries
         FROM configuration_audience counted
-        WHERE counted.generation_id = whole.generation_id AND counted.name = whole.name AND count_id = ANY(ARRAY(
-            SELECT id FROM audience_count WHERE audience_id IN (SELECT session_audiences()) UNION ALL SELECT 0))
+        WHERE counted.generation_id = whole.generation_id AND counted.name = whole.name AND count_id = ANY((SELECT session_counts())::integer[])
     ) held
     WHERE held.entries > 0;
-    CREATE VIEW sourcebook_seen.generation AS
+    CREATE OR REPLACE VIEW sourcebook_seen.generation AS
     SELECT whole.id, whole.collection, whole.chunking, whole.embedding, whole.model, whole.dimensions, whole.created_at,
            whole.entry_count + held.entries AS entry_count, whole.total_length + held.total_length AS total_length,
            whole.average_length, whole.averaged_entries, whole.prepared_with, whole.text_count, whole.retired_at
@@ -711,8 +710,7 @@ BEGIN
                coalesce(sum(CASE count_id WHEN 0 THEN -counted.total_length ELSE counted.total_length END), 0)::bigint
                    AS total_length
         FROM configuration_audience counted
-        WHERE counted.generation_id = whole.id AND count_id = ANY(ARRAY(
-            SELECT id FROM audience_count WHERE audience_id IN (SELECT session_audiences()) UNION ALL SELECT 0))
+        WHERE counted.generation_id = whole.id AND count_id = ANY((SELECT session_counts())::integer[])
     ) held;
 END
 $$;

@@ -100,8 +100,8 @@ def keyword_plan(
     for generation in scope.generations:
         parameters = _parameters(generation, terms, depth)
         statement: sql.Composable = queries["best_keyword_entries"]
-        if condition is not None and _is_seen(condition):
-            statement, parameters = queries["best_seen_keyword_entries"], {**parameters, "further": depth}
+        if condition is not None and condition.counts is not None:
+            parameters |= {"counts": condition.counts}
         elif condition is not None:
             statement, parameters = _tested(condition), {**parameters, **condition.parameters, "wanted": depth}
         plans.append(read_plan(connection, statement, parameters))
@@ -120,25 +120,18 @@ def _best_of_generation(
         return []
     if condition is None:
         return connection.execute(queries["best_keyword_entries"], parameters).fetchall()
-    if _is_seen(condition):
-        for further in _further(generation, depth, condition):
-            seen = connection.execute(
-                queries["best_seen_keyword_entries"], {**parameters, "further": further}
-            ).fetchall()
-            if seen and (seen[0][2] >= depth or seen[0][3] < further):
-                return [(chunk, score) for chunk, score, *_ in seen]
-        return _best_matching(connection, parameters, condition)
+    if condition.counts is not None:
+        further = next(_further(generation, depth, condition), None)
+        if further is None:
+            return _best_matching(connection, parameters, condition)
+        seen = {**parameters, "counts": condition.counts, "further": further}
+        return connection.execute(queries["best_keyword_entries"], seen).fetchall()
     for further in _further(generation, depth, condition):
         asked = {**parameters, **condition.parameters, "depth": further, "wanted": depth}
         best = connection.execute(_tested(condition), asked).fetchall()
         if len(best) == depth or (best and best[0][2] < further):
             return [(chunk, score) for chunk, score, _ in best]
     return _best_matching(connection, parameters, condition)
-
-
-def _is_seen(condition: EntryCondition) -> bool:
-    """Return whether the number under which an entry is counted says all that a condition does."""
-    return condition.is_sight and not condition.hides
 
 
 def _best_matching(connection: Connection, parameters: Mapping[str, Any], condition: EntryCondition) -> LegRanking:
@@ -174,4 +167,6 @@ def _parameters(generation: ScopedGeneration, terms: Sequence[QueryTerm], depth:
         "lexemes": list(weights),
         "idfs": list(weights.values()),
         "depth": depth,
+        "further": None,
+        "counts": None,
     }
