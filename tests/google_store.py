@@ -21,7 +21,7 @@ class GoogleStore:
     def __init__(self, server: WebServer) -> None:
         self.objects: dict[str, tuple[bytes, list[Mapping[str, str]]]] = {}
         self.access: dict[str, object] = {}
-        """What the bucket says of access, `iamConfiguration`."""
+        """Settings of the bucket, `iamConfiguration`."""
         self.faults: dict[str, list[int]] = {}
         """Statuses that requests for a path get first."""
         self.asked: list[str] = []

@@ -59,7 +59,7 @@ class NewUpload:
     title: str | None = None
     """Title of the document in place of its own; None leaves the one that was given before."""
     readers: UploadReaders | None = None
-    """Who sees the document; None for those of the version before, otherwise of the collection."""
+    """Principals who see the document, or not; None for those of the version before, otherwise of the collection."""
 
 
 def add_uploads(

@@ -49,7 +49,7 @@ class GoogleReaders(ObjectReaders):
 
     @cached_property
     def _settings(self) -> Mapping[str, Any]:
-        """What the bucket says of access.
+        """Settings of the bucket about access.
 
         Raises:
             StoreError: the store does not say.

@@ -28,7 +28,7 @@ class ObjectReaders(ABC):
     """
 
     without_acls: ClassVar[str]
-    """What a bucket has in place of ACLs, as the store calls it."""
+    """Name that the store has for a bucket without ACLs."""
 
     def __init__(self, source: Source) -> None:
         self._source, self._grantees = source, source.grantees or {}

@@ -50,7 +50,7 @@ class UploadBody:
         self.tags = tuple(tags)
         """Tags of those that begin from now on."""
         self.readers: UploadReaders | None = None
-        """Who sees them, where a form says it."""
+        """Principals who see them and who do not, where a form names these."""
         self._store = store
         self._unstored = ExitStack()
 

@@ -125,8 +125,8 @@ def test_the_command_makes_tenants_that_know_nothing_of_each_other(
     made, told = [], []
     for name in TENANTS:
         made.append(said(command("add", name, "--connections", "7")[1]))
-        with monkeypatch.context() as own:
-            own.setenv("SOURCEBOOK_DATABASE_URL", made[0]["SOURCEBOOK_DATABASE_URL"])
+        with monkeypatch.context() as tenant:
+            tenant.setenv("SOURCEBOOK_DATABASE_URL", made[0]["SOURCEBOOK_DATABASE_URL"])
             told += [command("list"), command("add", TENANTS[1]), command("remove", TENANTS[1], "--yes")]
     assert len({*told}) == 1
     assert "are the administrator's" in told[0][2]
