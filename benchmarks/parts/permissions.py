@@ -30,7 +30,7 @@ from sourcebook.search.ranking.filter_conditions import condition_of
 from sourcebook.search.ranking.vector_leg import nearest
 from tests.integration.http_server import serving
 from tests.integration.stages import Stages
-from tests.permissions.probe import Probe
+from tests.permissions.probe import Probe, without_waiting
 from tests.permissions.timing import tell_times
 from tests.permissions.worlds import FACES, Worlds
 
@@ -75,7 +75,8 @@ def _seen(bench: Bench) -> Iterator[Row]:
     yield Row("documents seen without right", found.without_right, "documents", 0, note)
     yield Row("documents missing with right", found.missing, "documents", 0)
     yield Row("counts of audiences that a recount refutes", found.wrong_counts, "counts", 0)
-    with _stages(bench, "probe") as stages, serving(stages.knowledge, requires_key=True) as anyone:
+    limits = without_waiting()
+    with _stages(bench, "probe") as stages, serving(stages.knowledge, requires_key=True, limits=limits) as anyone:
         probe = Probe(stages, bench.options.seed, anyone.port)
         told = probe.run(max(bench.options.worlds // _WORLDS_A_TRIAL, 1))
     for example in told[:5]:

@@ -22,7 +22,7 @@ from sourcebook.database.database import Database
 from sourcebook.database.failures import typed_errors
 from sourcebook.database.location import DatabaseLocation
 from sourcebook.database.queries import queries
-from sourcebook.errors import QueryError
+from sourcebook.errors import DatabaseError, QueryError
 
 CONNECTIONS: Final = 40
 """Connections of a tenant at once, unless somebody says: a server takes up to 20, `sourcebook up` up to 16."""
@@ -38,7 +38,7 @@ def list_tenants(administrator: str) -> list[Tenant]:
     Args:
         administrator: URL of a database of it.
     """
-    with _connected(administrator) as connection:
+    with _administering(administrator) as connection:
         return [Tenant(*row) for row in connection.execute(queries["tenants"])]
 
 
@@ -61,7 +61,7 @@ def add_tenant(
     """
     _check(name)
     identifier, password = sql.Identifier(name), None
-    with _connected(administrator) as connection:
+    with _administering(administrator) as connection:
         if connection.execute(queries["has_reader"]).fetchone() is None:
             connection.execute(queries["make_reader"])
         owner = connection.execute(queries["owner_of_database"], {"name": name}).fetchone()
@@ -100,7 +100,7 @@ def remove_tenant(administrator: str, name: str) -> None:
         QueryError: there is no such tenant.
         DatabaseError: the administrator may not do it, or the server is out of reach.
     """
-    with _connected(administrator) as connection:
+    with _administering(administrator) as connection:
         if name not in {each[0] for each in connection.execute(queries["tenants"])}:
             raise QueryError(f"there is no tenant {name}: sourcebook tenants list  shows them")
         for query in ("drop_database_of_tenant", "drop_role_of_tenant"):
@@ -126,6 +126,22 @@ def _role(connection: Connection, name: str) -> bool:
         for query in ("make_role_of_tenant", "let_role_read"):
             connection.execute(queries[query].format(name=sql.Identifier(name)))
     return True
+
+
+@contextmanager
+def _administering(url: str) -> Iterator[Connection]:
+    """Connect as the administrator; whoever is none is told nothing about tenants.
+
+    Raises:
+        DatabaseError: the role may not make roles and databases.
+    """
+    with _connected(url) as connection:
+        if connection.execute(queries["administers"]).fetchone() != (True,):
+            raise DatabaseError(
+                "tenants are the administrator's: this role may not make roles and databases",
+                remedy="set SOURCEBOOK_DATABASE_URL to a database of the administrator",
+            )
+        yield connection
 
 
 @contextmanager

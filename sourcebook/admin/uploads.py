@@ -41,6 +41,13 @@ _MOST: Final = 1_000
 _log = logging.getLogger(__name__)
 
 
+class UploadReaders(NamedTuple):
+    """Principals who see an upload, and those who do not, whatever else they are."""
+
+    allowed: tuple[str, ...]
+    denied: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class NewUpload:
     """Bytes that have arrived, with the name that they are to have."""
@@ -51,8 +58,8 @@ class NewUpload:
     """Tags of the document; where empty, those of the version before."""
     title: str | None = None
     """Title of the document in place of its own; None leaves the one that was given before."""
-    allowed: tuple[str, ...] | None = None
-    """Principals who see the document; None for those of the version before, otherwise of the collection."""
+    readers: UploadReaders | None = None
+    """Principals who see the document, or not; None for those of the version before, otherwise of the collection."""
 
 
 def add_uploads(
@@ -125,28 +132,25 @@ def list_versions(connection: Connection, collection: str, name: str) -> list[Up
 
 
 def permit_upload(
-    connection: Connection, collection: str, name: str, allowed: Iterable[str] | None, *, actor: str
+    connection: Connection, collection: str, name: str, readers: UploadReaders | None, *, actor: str
 ) -> Upload:
     """Let others see an upload from now on, or those whom the collection names; return it."""
-    named = upload_principals(allowed)
     place = {"collection": collection, "name": upload_name(name)}
     with connection.transaction():
         check_collections(connection, [collection])
         source = _lock_source(connection, collection)
         present = _present(connection, place)
         item = {"source_id": source.id, "uri": present.uri}
-        row = connection.execute(queries["item_permission"], {**place, **item}).fetchone()
-        before = None if row is None else tuple(row[0])
-        if named == before:
+        before = _readers(connection, {**place, **item})
+        if readers == before:
             return present
-        if named is not None:
-            said = [{"uri": present.uri, "allowed": list(named), "denied": []}]
+        if readers is not None:
+            said = [{"uri": present.uri, **_said(readers)}]
             connection.execute(queries["permit_items"], {"source_id": source.id, "items": Jsonb(said)})
         else:
             for each in ("hold_permissions", "forget_item_permission", "follow_item"):
                 connection.execute(queries[each], item)
-        details = {"name": place["name"], "before": before and list(before), "allowed": named and list(named)}
-        record_event(connection, actor, "upload.permit", f"collection {collection}", details)
+        _record_readers(connection, collection, place["name"], before, readers, actor)
         return replace(present, changed=True)
 
 
@@ -198,21 +202,57 @@ def new_location() -> str:
     return f"{SCHEME}{secrets.token_hex(_HALF)}"
 
 
-def upload_principals(allowed: Iterable[str] | None) -> tuple[str, ...] | None:
-    """Return the principals who see an upload, once each and sorted; None where it names none.
+def upload_readers(
+    allowed: Iterable[str] | str | None, denied: Iterable[str] | str | None = None
+) -> UploadReaders | None:
+    """Return who sees an upload, and who does not, each once and sorted; None where it names nobody.
 
     Raises:
-        QueryError: a text is no principal, or there are none or too many.
+        QueryError: a text is no principal, `allowed` names none, either names too many, or `denied` stands alone.
     """
+    if allowed is None and denied:
+        raise QueryError("denied: say in allowed who sees it, such as everyone")
+    return None if allowed is None else UploadReaders(_named("allowed", allowed), _named("denied", denied or ()))
+
+
+def _named(field: str, texts: Iterable[str] | str) -> tuple[str, ...]:
+    given = [texts] if isinstance(texts, str) else list(texts)
     try:
-        return None if allowed is None else named_principals(allowed)
+        return named_principals(given) if given or field == "allowed" else ()
     except ValueError as error:
-        raise QueryError(f"allowed: {error}") from None
+        raise QueryError(f"{field}: {error}") from None
 
 
 def _checked(new: NewUpload) -> NewUpload:
-    allowed = upload_principals(new.allowed)
-    return replace(new, name=upload_name(new.name), tags=upload_tags(new.tags), allowed=allowed)
+    readers = upload_readers(*new.readers) if new.readers else None
+    return replace(new, name=upload_name(new.name), tags=upload_tags(new.tags), readers=readers)
+
+
+def _readers(connection: Connection, item: Mapping[str, Any]) -> UploadReaders | None:
+    """Return whom an upload names, by its collection and URI."""
+    row = connection.execute(queries["item_permission"], item).fetchone()
+    return None if row is None else UploadReaders(*map(tuple, row))
+
+
+def _said(readers: UploadReaders | None) -> dict[str, list[str] | None]:
+    return {
+        "allowed": None if readers is None else list(readers.allowed),
+        "denied": list(readers.denied if readers else ()),
+    }
+
+
+def _record_readers(
+    connection: Connection,
+    collection: str,
+    name: str,
+    before: UploadReaders | None,
+    after: UploadReaders | None,
+    actor: str,
+) -> None:
+    details = {"name": name, "before": _said(before)["allowed"], **_said(after)}
+    if before and before.denied:
+        details["before_denied"] = list(before.denied)
+    record_event(connection, actor, "upload.permit", f"collection {collection}", details)
 
 
 def _permit(
@@ -221,17 +261,16 @@ def _permit(
     """Record who sees uploads that say so, before their documents are announced."""
     items = []
     for each in new:
-        if each.allowed is None:
+        if each.readers is None:
             continue
         uri = upload_uri(source.location, each.name)
-        row = connection.execute(queries["item_permission"], {"collection": collection, "uri": uri}).fetchone()
-        if row is not None and tuple(row[0]) == each.allowed:
+        before = _readers(connection, {"collection": collection, "uri": uri})
+        if before == each.readers:
             continue
         if not may_open and _versions(connection, {"collection": collection, "name": each.name}):
             raise AccessError("who sees an upload that is there is changed by a key with the scope admin alone")
-        items.append({"uri": uri, "allowed": list(each.allowed), "denied": []})
-        details = {"name": each.name, "before": None if row is None else row[0], "allowed": list(each.allowed)}
-        record_event(connection, actor, "upload.permit", f"collection {collection}", details)
+        items.append({"uri": uri, **_said(each.readers)})
+        _record_readers(connection, collection, each.name, before, each.readers, actor)
     if items:
         connection.execute(queries["permit_items"], {"source_id": source.id, "items": Jsonb(items)})
 

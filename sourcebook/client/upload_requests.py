@@ -5,7 +5,7 @@ from typing import BinaryIO, Final
 from urllib.parse import quote
 
 from sourcebook.client.answers import read_list
-from sourcebook.client.derived import Arguments, checked_limit
+from sourcebook.client.derived import Arguments, checked_limit, plain
 from sourcebook.client.server_connection import ServerConnection, segment
 from sourcebook.contract.fields import checked_names
 from sourcebook.contract.uploads import Upload
@@ -25,7 +25,7 @@ def upload(server: ServerConnection, given: Arguments) -> Upload:
     response = server.exchange(
         "PUT",
         _path(given["collection"], given["name"]),
-        parameters={"tag": list(given["tags"]), "title": given.get("title"), "allowed": _allowed(given)},
+        parameters={"tag": list(given["tags"]), "title": given.get("title"), **_readers(given)},
         content=content if isinstance(content, bytes) else _pieces(content),
         headers={"Content-Type": "application/octet-stream"},
         repeatable=isinstance(content, bytes),
@@ -58,8 +58,8 @@ def upload_versions(server: ServerConnection, given: Arguments) -> list[Upload]:
     return []
 
 
-def _allowed(given: Arguments) -> list[str]:
-    """Return the principals who see an upload; none where it names none.
+def _readers(given: Arguments) -> dict[str, object]:
+    """Return the principals who see an upload, and who do not; none where it names none.
 
     Raises:
         QueryError: the list of them is empty, which no parameter says.
@@ -68,7 +68,7 @@ def _allowed(given: Arguments) -> list[str]:
     named = [allowed] if isinstance(allowed, str) else list(allowed or ())
     if allowed is not None and not named:
         raise QueryError("allowed: name at least one principal")
-    return named
+    return {"allowed": named, "denied": plain(given["denied"])}
 
 
 def _path(collection: str, name: str) -> str:

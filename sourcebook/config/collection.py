@@ -92,7 +92,7 @@ POSIX: Final = "posix"
 """Value of `allowed` with which the file system says who sees a document."""
 ACL: Final = "acl"
 """Value of `allowed` with which the ACL of an object says it."""
-_STORES: Final = ("s3://", "s3a://")
+_STORES: Final = ("s3://", "s3a://", "gs://", "gcs://")
 """Beginnings of the roots whose objects have ACLs that can be asked for."""
 MOST_SHARDS: Final = 64
 """Shards of one collection at most."""
@@ -106,7 +106,7 @@ class FilesSource(SourcePermissions):
         default=None,
         description="a list of principals such as [group:board, user:anna@example.org]; a mapping from patterns to "
         'such lists, of which the first that fits a path decides, such as {"hr/**": [group:hr], "**": [everyone]}; '
-        "posix: owner, group, mode and ACL of each file; acl: that of each object of S3; unset: as the collection says",
+        "posix: owner, group, mode and ACL of each file; acl: that of each object; unset: as the collection says",
     )
     """Principals who [see the documents](who-may-see-what.md#say-who-sees-a-document), or `posix`: [the permissions of
     each file](file-permissions.md)."""
@@ -134,8 +134,8 @@ class FilesSource(SourcePermissions):
     grantees: Grantees = Field(
         default={}, description="a mapping such as {AllUsers: [everyone], 79a59df900b9…: [group:hr]}, for allowed: acl"
     )
-    """Principals that the grantees of an ACL are, with `allowed: acl`: see [permissions of objects in
-    S3](object-permissions.md)."""
+    """Principals that the grantees of an ACL are, with `allowed: acl`: see [permissions of
+    objects](object-permissions.md)."""
     acl_refresh: Duration = Field(
         default=timedelta(minutes=10),
         description="a duration such as 1m or 1h, after which ACLs are asked for again",

@@ -50,12 +50,12 @@ Groups = dict[Annotated[Text, AfterValidator(_group)], tuple[Annotated[Text, Aft
 
 
 def grantee(name: str) -> str:
-    """Return the name of a grantee of S3: of a group the last part of its URI, otherwise what is given."""
+    """Return the name of a grantee of a store: of a group of S3 the last part of its URI, otherwise what is given."""
     return name.rsplit("/", 1)[-1] if name.startswith(("http://", "https://")) else name
 
 
 Grantees = dict[Annotated[Text, AfterValidator(grantee)], Principals]
-"""Principals by the grantee of an ACL of S3: canonical user id, e-mail address or group."""
+"""Principals by the grantee of an ACL: canonical user id, e-mail address, group or entity."""
 
 
 def memberships(groups: Groups) -> list[tuple[str, str]]:

@@ -58,10 +58,10 @@ class SeenConnections:
 
     def _see(self, connection: Connection) -> None:
         told = connection.execute(queries["see_as"], {"principals": self._principals}).fetchone()
-        self._told.audiences = told and told[0]
+        self._told.audiences, self._told.counts = told or (None, None)
 
     def _see_the_same(self, connection: Connection) -> None:
-        connection.execute(queries["see"], {"audiences": self._told.audiences})
+        connection.execute(queries["see"], {"audiences": self._told.audiences, "counts": self._told.counts})
 
 
 class SeenDatabase(Database):

@@ -76,7 +76,7 @@ class Source:
     has_permissions: bool = False
     """Whether owner, group, mode and ACL of each file say who sees its document."""
     grantees: Mapping[str, Sequence[str]] | None = None
-    """Principals by grantee of S3, where the ACLs of objects say who sees their documents; None otherwise."""
+    """Principals by grantee, where the ACLs of objects say who sees their documents; None otherwise."""
     wants_acls: bool = False
     """Whether the ACL of each object is asked for, and not only of those in folders that differ."""
     uploads: Mapping[str, UploadedFile] | None = None

@@ -33,8 +33,8 @@ _WORD: Final = re.compile(r"'((?:[^'\\]+|''|\\\\)*)':(\S+)")
 """A lexeme of the text of a tsvector, and its positions, separated by commas."""
 _ENTRY: Final = struct.Struct(">hiqiqiiiiii")
 _BLOCK: Final = struct.Struct(">hiqiiiiiiii")
-_PLACE: Final = struct.Struct(">iiii")
-_NO_PLACE: Final = struct.pack(">ii", -1, -1)
+_PLACE: Final = struct.Struct(">iiiiii")
+_NO_PLACE: Final = struct.Struct(">iiii")
 
 
 class Vocabulary(dict[str, int]):
@@ -62,6 +62,8 @@ class Words:
 
     chunks: tuple[int, ...]
     """Chunk of each entry."""
+    counts: tuple[int, ...]
+    """Number under which each entry is counted, by who sees it."""
     lengths: Integers
     """Length of each entry in lexemes, repetitions counted."""
     bounds: Integers
@@ -72,27 +74,28 @@ class Words:
     """Frequency of that lexeme in the entry."""
 
 
-def read_words(rows: Sequence[tuple[int, str]], vocabulary: Vocabulary) -> Words:
+def read_words(rows: Sequence[tuple[int, str, int]], vocabulary: Vocabulary) -> Words:
     """Return the words of entries, and count their lexemes in the vocabulary.
 
     Args:
-        rows: chunk and tsvector, as text, of each entry; none without words.
+        rows: chunk, tsvector as text, and number under which it is counted, of each entry; none without words.
         vocabulary: of the generation.
     """
     lexemes: list[int] = []
     frequencies: list[int] = []
     bounds = [0]
-    for _, text in rows:
+    for _, text, _ in rows:
         found = _WORD.findall(text)
         if "''" in text or "\\\\" in text:
             found = [(lexeme.replace("''", "'").replace("\\\\", "\\"), places) for lexeme, places in found]
         lexemes += [vocabulary[lexeme] for lexeme, _ in found]
         frequencies += [places.count(",") + 1 for _, places in found]
         bounds.append(len(lexemes))
-    numbers, counts = np.array(lexemes, np.int32), np.array(frequencies, np.int32)
+    numbers, occurring = np.array(lexemes, np.int32), np.array(frequencies, np.int32)
     vocabulary.count(numbers)
     starts = np.array(bounds, np.int32)
-    return Words(tuple(chunk for chunk, _ in rows), np.add.reduceat(counts, starts[:-1]), starts, numbers, counts)
+    chunks, _, counts = zip(*rows, strict=True)
+    return Words(chunks, counts, np.add.reduceat(occurring, starts[:-1]), starts, numbers, occurring)
 
 
 class BlockWeights:
@@ -178,16 +181,16 @@ def _weights(frequencies: Integers, lengths: Integers, average_length: float) ->
 def _entry_rows(
     words: Words, ids: Integers, weights: Weights, generation: int, block: int | None, *, slot: int
 ) -> Iterator[bytes]:
-    """Yield the parts of rows (generation_id, chunk_id, length, weights, block, slot), slots from `slot` on."""
+    """Yield parts of rows (generation_id, chunk_id, length, weights, block, slot, count_id), slots from `slot` on."""
     indices, values = (ids - 1).astype(">i4").tobytes(), weights.astype(">f4").tobytes()
     bounds, lengths = words.bounds.tolist(), words.lengths.tolist()
-    entries = zip(words.chunks, lengths, pairwise(bounds), strict=True)
-    for place, (chunk, length, (start, end)) in enumerate(entries, slot):
+    entries = zip(words.chunks, words.counts, lengths, pairwise(bounds), strict=True)
+    for place, (chunk, count, length, (start, end)) in enumerate(entries, slot):
         size = end - start
-        yield _ENTRY.pack(6, 8, generation, 8, chunk, 4, length, 12 + 8 * size, _ENTRY_DIMENSIONS, size, 0)
+        yield _ENTRY.pack(7, 8, generation, 8, chunk, 4, length, 12 + 8 * size, _ENTRY_DIMENSIONS, size, 0)
         yield indices[4 * start : 4 * end]
         yield values[4 * start : 4 * end]
-        yield _NO_PLACE if block is None else _PLACE.pack(4, block, 4, place)
+        yield _NO_PLACE.pack(-1, -1, 4, count) if block is None else _PLACE.pack(4, block, 4, place, 4, count)
 
 
 def _block_rows(ids: Integers, indices: memoryview, values: memoryview, generation: int, block: int) -> Iterator[bytes]:

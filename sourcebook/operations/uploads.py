@@ -26,6 +26,7 @@ def upload(
     tags: Sequence[str] = (),
     title: str | None = None,
     allowed: Sequence[str] | str | None = None,
+    denied: Sequence[str] | str = (),
     actor: str | None = None,
 ) -> Upload:
     """Store bytes under a name; the next ingest makes a document of them.
@@ -39,6 +40,7 @@ def upload(
         tags: of the document; where empty, those of the version before.
         title: shown in place of the document's own; "" takes it back, None leaves it.
         allowed: principals who see the document, or one; None for those of the version before, or of the collection.
+        denied: principals who do not see it, whatever else they are; given with `allowed`.
         actor: who uploads it.
 
     Raises:
@@ -47,17 +49,17 @@ def upload(
     """
     from io import BytesIO
 
-    from sourcebook.admin.uploads import NewUpload, upload_principals
+    from sourcebook.admin.uploads import NewUpload, upload_readers
     from sourcebook.model.upload_names import upload_name, upload_tags
 
-    named = upload_principals((allowed,) if isinstance(allowed, str) else allowed)
+    readers = upload_readers(allowed, denied)
     upload_name(name), upload_tags(tags)
     file = BytesIO(content) if isinstance(content, bytes) else content
     with upload_store(knowledge).begin() as incoming:
         while piece := file.read(_PIECE):
             incoming.write(piece)
         incoming.finish()
-        new = NewUpload(name, incoming, tuple(tags), title, named)
+        new = NewUpload(name, incoming, tuple(tags), title, readers)
         (uploaded,) = add_uploads(knowledge, collection, [new], actor=actor)
     return uploaded
 
@@ -120,7 +122,13 @@ def upload_versions(knowledge: Opened, collection: str, name: str) -> list[Uploa
 
 
 def permit_upload(
-    knowledge: Opened, collection: str, name: str, allowed: Sequence[str] | str | None, *, actor: str | None = None
+    knowledge: Opened,
+    collection: str,
+    name: str,
+    allowed: Sequence[str] | str | None,
+    *,
+    denied: Sequence[str] | str = (),
+    actor: str | None = None,
 ) -> Upload:
     """Change who sees an upload, with its attachments and copies, at once; return it.
 
@@ -128,17 +136,18 @@ def permit_upload(
         collection: name of the collection.
         name: of the upload.
         allowed: principals who see the document, or one; None for those whom the collection names.
+        denied: principals who do not see it, whatever else they are; given with `allowed`.
         actor: who changes it.
 
     Raises:
         QueryError: the collection or the upload does not exist, or a principal is none.
     """
     from sourcebook.admin.audit import account
-    from sourcebook.admin.uploads import permit_upload
+    from sourcebook.admin.uploads import permit_upload, upload_readers
 
-    named = (allowed,) if isinstance(allowed, str) else allowed
+    readers = upload_readers(allowed, denied)
     with knowledge.database.connection() as connection:
-        return permit_upload(connection, collection, name, named, actor=actor or account())
+        return permit_upload(connection, collection, name, readers, actor=actor or account())
 
 
 def remove_upload(knowledge: Opened, collection: str, name: str, *, actor: str | None = None) -> Upload:

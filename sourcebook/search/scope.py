@@ -79,6 +79,8 @@ class SearchScope:
     """Collections with documents that explain abbreviations."""
     audiences: Sequence[int] | None = None
     """Audiences of the reader; None where it sees everything."""
+    counts: str | None = None
+    """Numbers under which the entries are counted that the reader sees, as PostgreSQL writes an array."""
     hidden: Sequence[int] = ()
     """Documents that were hidden from search by hand."""
     boosts: Mapping[int, float] = field(default_factory=dict)
@@ -170,6 +172,7 @@ def find_scope(
         synonyms={row["name"]: row["synonyms"] for row in rows if row["synonyms"] is not None},
         explaining=tuple(row["name"] for row in rows if row["explains"]),
         audiences=rows[0]["audiences"] if rows else None,
+        counts=(rows[0]["counts"] or None) if rows else None,
         hidden=sorted(document for document, boost in curated.items() if not boost),
         boosts={document: boost for document, boost in curated.items() if boost},
         words_version=rows[0]["words_version"] if rows else 0,
@@ -223,6 +226,8 @@ class EntryCondition:
     """Values by parameter name; joined conditions have different names."""
     is_sight: bool = False
     """Whether it says only what the reader sees: but for hidden ones, all `ScopedGeneration.entries` fulfil it."""
+    counts: str | None = None
+    """Numbers under which those that fulfil it are counted, as PostgreSQL writes an array; None where more decides."""
 
     @classmethod
     def all_of(cls, conditions: Sequence["EntryCondition"]) -> Self | None:
@@ -230,8 +235,9 @@ class EntryCondition:
         if not conditions:
             return None
         parameters = {name: value for each in conditions for name, value in each.parameters.items()}
+        counts = conditions[0].counts if len(conditions) == 1 else None
         text = sql.SQL(" AND ").join(sql.SQL("({})").format(each.text) for each in conditions)
-        return cls(text, parameters, all(each.is_sight for each in conditions))
+        return cls(text, parameters, all(each.is_sight for each in conditions), counts)
 
 
 def array_of(numbers: Iterable[int]) -> str:

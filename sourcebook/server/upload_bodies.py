@@ -13,7 +13,7 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
-from sourcebook.admin.uploads import NewUpload
+from sourcebook.admin.uploads import NewUpload, UploadReaders
 from sourcebook.errors import SourcebookError, UploadNameError
 from sourcebook.files.upload_store import IncomingBytes, UploadStore
 from sourcebook.model.upload_names import upload_name
@@ -49,8 +49,8 @@ class UploadBody:
         """Names of files that were not taken, each with the reason."""
         self.tags = tuple(tags)
         """Tags of those that begin from now on."""
-        self.allowed: tuple[str, ...] | None = None
-        """Principals who see them, where a form names these."""
+        self.readers: UploadReaders | None = None
+        """Principals who see them and who do not, where a form names these."""
         self._store = store
         self._unstored = ExitStack()
 

@@ -2,7 +2,7 @@
 
 from tests.integration.http_server import serving
 from tests.integration.stages import Stages
-from tests.permissions.probe import Probe
+from tests.permissions.probe import Probe, without_waiting
 from tests.permissions.worlds import Worlds
 
 
@@ -16,6 +16,6 @@ def test_principals_see_what_an_oracle_says(stages: Stages) -> None:
 
 def test_no_answer_tells_that_a_hidden_document_is_there(stages: Stages) -> None:
     """Hits, scores, totals, facets, notes, errors and `ETag` are the same letters without, beside and after it."""
-    with serving(stages.knowledge, requires_key=True) as anyone:
+    with serving(stages.knowledge, requires_key=True, limits=without_waiting()) as anyone:
         told = Probe(stages, 47, anyone.port).run(3)
     assert not told, "\n".join(told)

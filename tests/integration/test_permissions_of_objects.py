@@ -225,7 +225,7 @@ def test_a_bucket_without_acls_shows_nothing(bucket: fsspec.AbstractFileSystem, 
 @pytest.mark.parametrize(
     ("settings", "reason"),
     [
-        ({"root": "gs://library/docs"}, "acl is for roots such as s3://"),
+        ({"root": "abfs://library/docs"}, "acl is for roots such as s3://"),
         ({"root": "."}, "acl is for roots such as s3://"),
         ({"documents_decide": True}, "without documents_decide"),
         ({"allowed": ["everyone"]}, "grantees are for allowed: acl"),

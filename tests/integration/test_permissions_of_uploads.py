@@ -110,6 +110,9 @@ def test_a_list_without_principals_is_refused(base: Stages) -> None:
     for wrong in ([], ["board"], [""], ["group:board", "nobody"]):
         with pytest.raises(QueryError, match="allowed"):
             base.knowledge.upload(base.collection, "tides.md", TIDES, allowed=wrong)
+    for allowed, denied in ((None, "user:eve"), ("everyone", "eve")):
+        with pytest.raises(QueryError, match=r"^denied: "):
+            base.knowledge.upload(base.collection, "tides.md", TIDES, allowed=allowed, denied=denied)
     assert base.knowledge.uploads() == []
 
 
@@ -148,6 +151,7 @@ def test_a_key_that_writes_opens_nothing_that_is_there(base: Stages) -> None:
         assert put(writer, "everyone", KNOTS) == 403
         assert seen(base) == set()
         assert put(writer, "group:hr&allowed=group:board", KNOTS) == 202
+        assert put(writer, "group:hr&allowed=group:board&denied=user:eve", KNOTS) == 403
         removal = f"/v1/uploads?collection={base.collection}&name=tides.md"
         assert Client(anyone.port, writer).request("DELETE", removal).status == 202
         base.run()
@@ -168,19 +172,22 @@ def test_each_face_takes_principals(base: Stages) -> None:
     """Python over HTTP, the form of the page, and nobody who asks for principals."""
     with serving(base.knowledge, requires_key=False) as open_server:
         with RemoteKnowledgeBase(f"http://127.0.0.1:{open_server.port}") as remote:
-            remote.upload(base.collection, "tides.md", TIDES, allowed=["group:board"])
+            remote.upload(base.collection, "tides.md", TIDES, allowed=["group:board"], denied="user:eve")
             with pytest.raises(QueryError, match="allowed"):
                 remote.upload(base.collection, "knots.md", KNOTS, allowed=[])
         browser = Browser(open_server)
         (fields,) = fields_of(browser.open(f"/collections/{base.collection}/upload"), "/collections/handbook/upload")
         wrong = send(browser, base.collection, [("knots.md", KNOTS)], fields={**fields, "allowed": "board"})
         assert wrong.status == 400
-        named = {**fields, "allowed": "group:hr, user:anna"}
+        alone = send(browser, base.collection, [("knots.md", KNOTS)], fields={**fields, "denied": "user:eve"})
+        assert alone.status == 400
+        named = {**fields, "allowed": "group:hr, user:anna", "denied": "user:eve"}
         assert send(browser, base.collection, [("knots.md", KNOTS)], fields=named).status == 303
     base.run()
     assert seen(base) == set()
     assert seen(base, "group:board") == {"Tides"}
     assert seen(base, "group:hr") == {"Knots"}
+    assert seen(base, "group:hr", "group:board", "user:eve") == set()
     with pytest.raises(AccessError):
         base.knowledge.seen_by(["user:anna"]).upload(base.collection, "a.md", TIDES)
 
@@ -241,24 +248,28 @@ def test_who_sees_an_upload_is_changed_and_taken_back(base: Stages) -> None:
             assert patch(writer, {"allowed": narrower}) == 403
         assert patch(other, {"allowed": ["everyone"]}) == patch(admin, {"allowed": None}, path + "x") == 404
         assert patch(admin, {"allowed": []}) == patch(admin, {}) == 422
-        assert patch(admin, {"allowed": ["hr"]}) == 400
+        assert patch(admin, {"allowed": ["hr"]}) == patch(admin, {"allowed": None, "denied": ["user:eve"]}) == 400
         assert seen(base, "group:staff") == set()
         assert patch(admin, {"allowed": ["group:board"]}) == 200
         assert [len(base.knowledge.seen_by([each]).documents()) for each in ("group:board", "group:hr")] == [2, 0]
         with RemoteKnowledgeBase(f"http://127.0.0.1:{anyone.port}", key=admin) as remote:
+            assert remote.permit_upload(own, "hr/tides.md", ["everyone"], denied=["user:eve"]).changed
+            assert [len(base.knowledge.seen_by([each]).documents()) for each in ("user:anna", "user:eve")] == [2, 0]
             assert remote.permit_upload(own, "hr/tides.md", None).changed
             assert not remote.permit_upload(own, "hr/tides.md", None).changed
     assert [len(base.knowledge.seen_by([each]).documents()) for each in ("group:staff", "group:board")] == [2, 0]
     assert base.run()["embeddings"].extra["computed"] == 0
-    done = CliRunner().invoke(app, ["uploads", "-c", own, "--permit", "hr/tides.md", "--allowed", "user:anna"])
-    assert done.output.endswith("seen by user:anna\n")
+    permit = ["uploads", "-c", own, "--permit", "hr/tides.md", "--allowed", "user:anna", "--denied", "group:hr"]
+    assert CliRunner().invoke(app, permit).output.endswith("seen by user:anna; not by group:hr\n")
+    assert seen(base, "user:anna", "group:hr") == set()
     assert seen(base, "user:anna") == {"Tides"}
     with base.connection() as connection:
         events = [each.details for each in audit_events(connection) if each.action == "upload.permit"]
     assert [(each["before"], each["allowed"]) for each in reversed(events)] == [
         (None, ["group:hr"]),
         (["group:hr"], ["group:board"]),
-        (["group:board"], None),
+        (["group:board"], ["everyone"]),
+        (["everyone"], None),
         (None, ["user:anna"]),
     ]
     sound(base)
@@ -338,8 +349,10 @@ def test_the_page_of_an_upload_changes_who_sees_it(base: Stages) -> None:
         assert pages[0].send(path, {"allowed": "hr"}).status == 400
         assert pages[0].send(f"/documents/{other}/seen-by", {"allowed": "group:hr"}).status == 400
         assert seen(base) == {"A"}
-        assert pages[0].send(path, {"allowed": "group:board, user:anna"}).status == 303
+        named = {"allowed": "group:board, user:anna", "denied": "user:eve"}
+        assert pages[0].send(path, named).status == 303
+        assert seen(base, "user:anna", "user:eve") == {"A"}
         assert seen(base, "user:anna") == seen(base, "group:board") == {"A", "Tides"}
-        assert "group:board, user:anna" in [each.get("value") for _, each in pages[0].open(f"/documents/{number}").tags]
+        assert {*named.values()} <= {each.get("value") for _, each in pages[0].open(f"/documents/{number}").tags}
         assert pages[0].send(path, {"allowed": ""}).status == 303
     assert seen(base) == {"A", "Tides"}

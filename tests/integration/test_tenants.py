@@ -118,9 +118,19 @@ def said(output: str) -> dict[str, str]:
     return dict(line.split("=", 1) for line in output.splitlines())
 
 
-def test_the_command_makes_tenants_that_know_nothing_of_each_other(administrator: str, tmp_path: Path) -> None:
-    """With a key that administers, a limit of connections, and no way into another one."""
-    acme, globex = (said(command("add", name, "--connections", "7")[1]) for name in TENANTS)
+def test_the_command_makes_tenants_that_know_nothing_of_each_other(
+    administrator: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a key that administers, a limit of connections, and no way into another one, which no command tells of."""
+    made, told = [], []
+    for name in TENANTS:
+        made.append(said(command("add", name, "--connections", "7")[1]))
+        with monkeypatch.context() as tenant:
+            tenant.setenv("SOURCEBOOK_DATABASE_URL", made[0]["SOURCEBOOK_DATABASE_URL"])
+            told += [command("list"), command("add", TENANTS[1]), command("remove", TENANTS[1], "--yes")]
+    assert len({*told}) == 1
+    assert "are the administrator's" in told[0][2]
+    acme, globex = made
     with psycopg.connect(acme["SOURCEBOOK_DATABASE_URL"]) as connection:
         row = "SELECT rolname, current_database()::text, rolconnlimit FROM pg_roles WHERE rolname = current_user"
         assert connection.execute(row).fetchone() == (TENANTS[0], TENANTS[0], 7)

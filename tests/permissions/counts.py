@@ -49,6 +49,15 @@ FULL JOIN (
 ) parts USING (generation_id, name)
 WHERE (kept.entries, kept.total_length) IS DISTINCT FROM (parts.entries, parts.total_length)
 UNION ALL
+SELECT 'weight', generation_id, chunk_id::text, document.audience_id, kept.audience_id, document.audience_id
+FROM keyword_entry held JOIN search_entry entry USING (generation_id, chunk_id)
+JOIN document ON document.id = entry.document_id
+CROSS JOIN LATERAL (
+    SELECT CASE count_id WHEN 0 THEN 1 ELSE coalesce((
+        SELECT audience_id FROM audience_count WHERE id = count_id AND generation_id = held.generation_id), -1) END
+) kept (audience_id)
+WHERE kept.audience_id <> document.audience_id
+UNION ALL
 SELECT 'audience', id, uri, audience_id, audience_id, audience_for(source_id, uri, metadata) FROM document
 WHERE audience_id <> audience_for(source_id, uri, metadata)
 """

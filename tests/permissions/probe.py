@@ -4,13 +4,15 @@ import json
 import re
 from collections.abc import Callable
 from functools import partial
-from itertools import product
+from itertools import count, product
 from random import Random
 from typing import Any
 
 from sourcebook.admin.access_keys import create_key
 from sourcebook.errors import SourcebookError
 from sourcebook.knowledge_base import SeenKnowledge
+from sourcebook.server.rate_limits import RateLimits
+from tests.chat_server import ChatServer
 from tests.integration.http_server import Client
 from tests.integration.mcp_client import Agent, over_http
 from tests.integration.stages import Stages
@@ -29,9 +31,11 @@ _QUERIES = (
 _MODES: tuple[Any, ...] = ("hybrid", "vector", "keyword")
 _WORDS = ("barnacle", "limpet", "barnacel", "Kuckuck", "zebra fish (ZF)", "whelk", "water", "night", "rock", "nachts")
 _CLOCKS = re.compile(
-    r'\\*"(?:took_ms|search_ms|seconds_behind|is_cached|tokens)\\*": ?[^,}]+|sources-[0-9a-f]{8}\b|(?:file|upload)://'
+    r'\\*"(?:took_ms|search_ms|model_ms|seconds_behind|is_cached|tokens|created|session)\\*": ?[^,}]+'
+    r"|sources-[0-9a-f]{8}\b|(?:file|upload)://|chatcmpl-[0-9a-f]+"
 )
-"""Times, the tokens of a context, those of its random boundary among them, and the scheme of what is not there."""
+"""Times, the tokens of a context, those of its random boundary among them, the scheme of what is not there, and
+the names of a conversation and of a completion."""
 _PATHS = (
     "/v1/documents?limit=100",
     "/v1/documents/{shown}",
@@ -45,6 +49,29 @@ _PATHS = (
     "/v1/documents/{hidden}/related",
     "/v1/documents/{hidden}/chunks",
     "/v1/documents/{hidden}/pages/1",
+    "/v1/documents/{hidden}/pages/1.png",
+    "/documents/{hidden}/pages/1.png",
+    "/v1/documents/lookup?name={name}",
+    "/v1/collections",
+    "/v1/collections/handbook",
+    "/v1/models",
+    "/v1/uploads",
+    "/v1/work-requests",
+    "/v1/permissions",
+    "/v1/usage",
+    "/v1/queries",
+    "/v1/llm-calls",
+    "/v1/audit/readings",
+    "/v1/plan",
+    "/v1/keys",
+    "/v1/export",
+    "/home",
+    "/collections",
+    "/collections/handbook",
+    "/work",
+    "/usage",
+    "/audit",
+    "/ask?q=barnacle+limpet",
     "/documents",
     "/documents?text=hidden",
     "/documents/{hidden}",
@@ -60,6 +87,25 @@ _SENT: tuple[tuple[str, str, Any], ...] = (
     ("POST", "/v1/search", {"query": "barnacle limpet", "facets": True}),
     ("POST", "/v1/context", {"query": "-limpet rock", "max_tokens": 500}),
     ("POST", "/v1/facets", {}),
+    ("POST", "/v1/similar", {"document": "HIDDEN"}),
+    ("POST", "/v1/diff", {"first": "SHOWN", "second": "HIDDEN"}),
+    (
+        "POST",
+        "/v1/retrieval",
+        {
+            "knowledge_id": "handbook",
+            "query": "barnacle limpet",
+            "retrieval_setting": {"top_k": 5, "score_threshold": 0},
+        },
+    ),
+    ("POST", "/v1/open-webui/search", {"query": "barnacle limpet", "count": 9}),
+    ("POST", "/v1/ask", {"question": "Where is the barnacle?"}),
+    ("POST", "/v1/ask", {"question": "What are whelks at night?", "documents": ["HIDDEN"]}),
+    (
+        "POST",
+        "/v1/chat/completions",
+        {"model": "sourcebook", "messages": [{"role": "user", "content": "Is a limpet on the rock?"}]},
+    ),
     ("PUT", "/v1/uploads/{name}?allowed=everyone", {}),
     ("PATCH", "/v1/uploads/{name}", {"allowed": None}),
     ("DELETE", "/v1/uploads?collection=handbook&name={name}", None),
@@ -70,6 +116,7 @@ _SENT: tuple[tuple[str, str, Any], ...] = (
 )
 """Requests with a body, most of which change something and are refused."""
 _ORIGIN = "https://docs.example.com"
+_QUESTIONS = ("Where is the barnacle?", "What are whelks at night?")
 _WIDGET = ("", "barnacle limpet", "barnacel", "zebra fish", '"high water"')
 """Queries of the widget, whose key asks as everyone."""
 _TOOLS: tuple[tuple[str, dict[str, str]], ...] = (
@@ -90,6 +137,11 @@ _OF_A_PAGE = re.compile(r'name="(?:token|once)" value="[^"]*"|"request_id": ?"[^
 """What differs in two equal pages: tokens of forms, and times."""
 
 
+def without_waiting() -> RateLimits:
+    """Return the limits of a server whose clock is a minute further at each look."""
+    return RateLimits(clock=partial(next, count(0, 60)))
+
+
 class Probe:
     """A base with documents for everyone, and a caller who asks before and after hidden ones come."""
 
@@ -102,14 +154,28 @@ class Probe:
         self.random = Random(seed)
         self.told: list[str] = []
         self.asked = 0
-        for name in ("one", "two", "three"):
-            stages.write(f"{name}.md", f"# {name}\n\nThe barnacle marks high {name} water. Limpets sit on rocks.")
-        stages.configure()
+        self.chat = ChatServer()
+        for number, name in enumerate(("one", "two", "three")):
+            linked = f"[that](hidden/{number}.md)"
+            stages.write(
+                f"{name}.md", f"# {name}\n\nThe barnacle marks high {name} water. Limpets sit on rocks. {linked}"
+            )
+        handbook = {
+            "files": [{"root": str(stages.root)}],
+            "answering": {"base_url": self.chat.url, "model": "reader"},
+            "retention": {"queries": "30d", "audit": "30d"},
+        }
+        stages.configure(json.dumps({"collections": {stages.collection: handbook}}))
         stages.run()
         allow(stages, [("/hidden/", ["group:board"]), (None, ["everyone"])])
 
     def run(self, trials: int) -> list[str]:
         """Compare the answers without a hidden document with those beside it and after it; return differences."""
+        with self.chat:
+            self._run(trials)
+        return self.told
+
+    def _run(self, trials: int) -> None:
         seen = self.stages.knowledge.seen_by(["user:anna"])
         before = self._answers(seen, (10**9, self.stages.uri("hidden/none.md")))
         for trial in range(trials):
@@ -125,7 +191,6 @@ class Probe:
                 file.unlink() if file else self.stages.knowledge.remove_upload("handbook", name)
                 self.stages.run()
                 self._compare(before, self._answers(seen, hidden), f"after document {trial}")
-        return self.told
 
     def _compare(self, before: dict[str, str], after: dict[str, str], when: str) -> None:
         self.asked += len(after)
@@ -162,7 +227,12 @@ class Probe:
         requests = [("GET", path, None) for path in _PATHS]
         for method, path, body in (*requests, *_SENT):
             named = path.format(hidden=number, shown=shown, name=f"handbook/{_name(uri)}")
-            answers[f"{method} {path}"] = partial(self._got, self.client, number, method, named, body)
+            sent = (
+                None
+                if body is None
+                else json.loads(json.dumps(body).replace('"HIDDEN"', str(number)).replace('"SHOWN"', str(shown)))
+            )
+            answers[f"{method} {path} {body}"] = partial(self._got, self.client, number, method, named, sent)
         for path in _TYPED:
             answers[f"typed {path}"] = partial(self._got, self.client, number, "GET", path, HX_Request="true")
         for query in _WIDGET:
@@ -171,7 +241,13 @@ class Probe:
             answers[f"widget {query}"] = partial(
                 self._got, self.widget, number, "POST", "/widget/search", sent, **headers
             )
+        for question in _QUESTIONS:
+            answers[f"widget is asked {question}"] = partial(
+                self._got, self.widget, number, "POST", "/widget/ask", {"question": question}, Origin=_ORIGIN
+            )
+        self.chat.asked.clear()
         told = {name: self._told(answer, hidden) for name, answer in answers.items()}
+        told["what models read"] = self._told(lambda: [each.text for each in self.chat.asked], hidden)
         return told | self._agent(hidden, shown)
 
     def _agent(self, hidden: tuple[int, str], shown: int | None) -> dict[str, str]:

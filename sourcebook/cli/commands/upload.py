@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -45,6 +45,10 @@ def upload(
         list[str] | None,
         typer.Option("--allowed", metavar="PRINCIPAL", help="Who sees the documents; may be repeated."),
     ] = None,
+    denied: Annotated[
+        list[str] | None,
+        typer.Option("--denied", metavar="PRINCIPAL", help="Beside --allowed, who does not; may be repeated."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Store copies of files in the knowledge base, and ask for documents to be made of them.
@@ -70,16 +74,16 @@ def upload(
 
     done: list[Upload] = []
     titled = None if title is None else as_text(title)
-    seen = [as_text(each) for each in allowed] if allowed else None
+    seen = _readers(allowed, denied)
     with context.knowledge() as knowledge:
         for file in files:
             called = as_text(name if name is not None else file.name)
             given = tuple(as_text(tag) for tag in tags or ())
             if str(file) == "-":
-                done.append(knowledge.upload(into, called, sys.stdin.buffer, tags=given, title=titled, allowed=seen))
+                done.append(knowledge.upload(into, called, sys.stdin.buffer, tags=given, title=titled, **seen))
             else:
                 with file.open("rb") as opened:
-                    done.append(knowledge.upload(into, called, opened, tags=given, title=titled, allowed=seen))
+                    done.append(knowledge.upload(into, called, opened, tags=given, title=titled, **seen))
         changed = [each.uri for each in done if each.changed]
         work = knowledge.request_work(into, documents=changed, kinds=["uploads"]) if changed else None
     if as_json:
@@ -111,6 +115,10 @@ def uploads(
             help="With --permit, who sees it; may be repeated. Without any, those whom the collection names.",
         ),
     ] = None,
+    denied: Annotated[
+        list[str] | None,
+        typer.Option("--denied", metavar="PRINCIPAL", help="Beside --allowed, who does not; may be repeated."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """List the uploads of collections, remove some, or change who sees them.
@@ -122,8 +130,8 @@ def uploads(
     """
     if (remove or permit) and len(collections or ()) != 1:
         raise typer.BadParameter("--remove and --permit need one collection: add -c NAME")
-    if allowed and not permit:
-        raise typer.BadParameter("--allowed says who sees the uploads of --permit NAME")
+    if (allowed or denied) and not permit:
+        raise typer.BadParameter("--allowed and --denied say who sees the uploads of --permit NAME")
     context = CommandContext.of(ctx, may_be_served=True)
     if context.is_empty(collections or ()):
         _show([], as_json=as_json)
@@ -142,12 +150,14 @@ def uploads(
             say(safe(f"Request {work.id} waits for an ingest. Next: sourcebook ingest {named}"))
             return
         if permit and collections:
-            seen = [as_text(each) for each in allowed] if allowed else None
-            done = [knowledge.permit_upload(collections[0], as_text(each), seen) for each in dict.fromkeys(permit)]
+            given = _readers(allowed, denied)
+            done = [knowledge.permit_upload(collections[0], as_text(each), **given) for each in dict.fromkeys(permit)]
             if as_json:
                 print_json({"permitted": [each.as_dict() for each in done]})
+            seen, unseen = ", ".join(given["allowed"] or ()), ", ".join(given["denied"])
+            said = f"{seen or 'those whom the collection names'}{f'; not by {unseen}' if unseen else ''}"
             for each in () if as_json else done:
-                say(safe(f"{each.uri}: seen by {', '.join(seen) if seen else 'those whom the collection names'}"))
+                say(safe(f"{each.uri}: seen by {said}"))
             return
         found = knowledge.uploads(collections or None, limit=_PAGE)
         page = found
@@ -155,6 +165,14 @@ def uploads(
             page = knowledge.uploads(collections or None, limit=_PAGE, after=(page[-1].collection, page[-1].name))
             found += page
     _show(found, as_json=as_json)
+
+
+def _readers(allowed: list[str] | None, denied: list[str] | None) -> dict[str, Any]:
+    """Return who sees an upload, as operations take it."""
+    return {
+        "allowed": [as_text(each) for each in allowed or ()] or None,
+        "denied": [as_text(each) for each in denied or ()],
+    }
 
 
 def _show(found: "list[Upload]", *, as_json: bool) -> None:

@@ -29,12 +29,12 @@ FROM counted, measured WHERE id = %(generation)s
 RETURNING average_length::float8;
 
 -- name: entries_with_words
--- Return the words of the entries in a partition that have any, in the order of their chunks.
-SELECT chunk_id, lexemes::text FROM {partition} WHERE length(lexemes) > 0 ORDER BY chunk_id;
+-- Return the words of the entries in a partition that have any, and who sees each, in the order of their chunks.
+SELECT chunk_id, lexemes::text, counted_under(generation_id, chunk_id) FROM {partition} WHERE length(lexemes) > 0 ORDER BY chunk_id;
 
 -- name: copy_keyword_entries
 -- Copy keyword weights into the partition of a generation; each row is sealed.
-COPY {partition} (generation_id, chunk_id, length, weights, block, slot) FROM STDIN (FORMAT binary);
+COPY {partition} (generation_id, chunk_id, length, weights, block, slot, count_id) FROM STDIN (FORMAT binary);
 
 -- name: copy_keyword_blocks
 -- Copy the weights of blocks by lexeme.

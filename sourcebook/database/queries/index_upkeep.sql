@@ -27,8 +27,8 @@ DELETE FROM keyword_entry WHERE generation_id = %(generation)s;
 
 -- name: insert_keyword_weights
 -- Insert the keyword weights of every entry of a generation.
-INSERT INTO keyword_entry (generation_id, chunk_id, length, weights)
-SELECT %(generation)s, chunk_id, length, weights
+INSERT INTO keyword_entry (generation_id, chunk_id, length, weights, count_id)
+SELECT %(generation)s, chunk_id, length, weights, counted_under(%(generation)s, chunk_id)
 FROM keyword_weights(%(generation)s, ARRAY(SELECT chunk_id FROM search_entry WHERE generation_id = %(generation)s))
 ORDER BY chunk_id;
 

@@ -41,7 +41,7 @@ WHERE EXISTS (
     WHERE chunk.text ~ asked.pattern);
 
 -- name: best_keyword_entries
--- Return the entries with the highest BM25 scores.
+-- Return the entries with the highest BM25 scores, of those that stand under some counts where these are given.
 -- Entries in no block are scored one by one, entries in blocks where they can be among the best. It is one statement
 -- because entries move into blocks at any time.
 WITH loose AS MATERIALIZED (
@@ -49,6 +49,7 @@ WITH loose AS MATERIALIZED (
     FROM (
         SELECT chunk_id, weights <#> %(query)s::sparsevec AS distance
         FROM keyword_entry WHERE generation_id = %(generation)s AND block IS NULL
+          AND (%(counts)s::integer[] IS NULL OR count_id = ANY(%(counts)s::integer[]))
         OFFSET 0
     ) entry
     WHERE distance < 0
@@ -59,7 +60,8 @@ WITH loose AS MATERIALIZED (
     FROM keyword_entry
     WHERE generation_id = %(generation)s
       AND chunk_id IN (
-          SELECT block_candidates(%(generation)s, %(lexemes)s::integer[], %(idfs)s::real[], %(depth)s))
+          SELECT block_candidates(%(generation)s, %(lexemes)s::integer[], %(idfs)s::real[], %(depth)s,
+                                  %(further)s::integer, %(counts)s::integer[]))
 )
 SELECT chunk_id, -distance AS score
 FROM (SELECT * FROM loose UNION ALL SELECT * FROM in_blocks) found

@@ -12,16 +12,18 @@ SET max_parallel_workers_per_gather = 0;
 SET search_path TO sourcebook_seen, sourcebook, public;
 
 -- name: see_as
--- Let the session see what principals see, from now on, and return their audiences.
-SELECT set_config('sourcebook.audiences', audiences_of(%(principals)s)::text, false);
+-- Let the session see what principals see, from now on; return their audiences and the numbers of their entries.
+SELECT set_config('sourcebook.audiences', said.audiences::text, false),
+       set_config('sourcebook.counts', counts_of(said.audiences)::text, false)
+FROM (SELECT audiences_of(%(principals)s) AS audiences OFFSET 0) said;
 
 -- name: see
 -- Let the session see what some audiences see.
-SELECT set_config('sourcebook.audiences', %(audiences)s, false);
+SELECT set_config('sourcebook.audiences', %(audiences)s, false), set_config('sourcebook.counts', %(counts)s, false);
 
 -- name: see_nothing
 -- Let the session see nothing.
-SELECT set_config('sourcebook.audiences', '', false);
+SELECT set_config('sourcebook.audiences', '', false), set_config('sourcebook.counts', '', false);
 
 -- name: seen_collections
 -- Return the names of the live collections in which the session sees a document.
@@ -154,8 +156,8 @@ WHERE source.id = item.source_id AND source.kind = 'uploads'
   AND NOT EXISTS (SELECT FROM raw_file WHERE raw_file.source_id = item.source_id AND raw_file.uri = item.uri);
 
 -- name: item_permission
--- Return who may see an item of the uploads of a collection, where the upload says so.
-SELECT item_permission.allowed
+-- Return who may see an item of the uploads of a collection, and who not, where the upload says so.
+SELECT item_permission.allowed, item_permission.denied
 FROM source JOIN item_permission ON item_permission.source_id = source.id
 WHERE source.collection = %(collection)s AND source.kind = 'uploads' AND item_permission.uri = %(uri)s;
 

@@ -389,8 +389,9 @@ DELETE FROM keyword_entry WHERE generation_id = %(generation)s AND chunk_id = AN
 
 -- name: insert_missing_weights
 -- Insert the keyword weights of entries of a generation.
-INSERT INTO keyword_entry (generation_id, chunk_id, length, weights)
-SELECT %(generation)s, chunk_id, length, weights FROM keyword_weights(%(generation)s, %(chunks)s);
+INSERT INTO keyword_entry (generation_id, chunk_id, length, weights, count_id)
+SELECT %(generation)s, chunk_id, length, weights, counted_under(%(generation)s, chunk_id)
+FROM keyword_weights(%(generation)s, %(chunks)s);
 
 -- name: forget_preparation
 -- Let the next stages compare every document of a generation.

@@ -28,6 +28,7 @@ SELECT collection.name, generation.id, generation.model, generation.embedding, g
                  WHERE nullif(taken.settings -> 'redaction', 'null') IS NOT NULL
                  ORDER BY taken.name LIMIT 1)) AS redaction,
        CASE current_user WHEN 'sourcebook_reader' THEN ARRAY(SELECT session_audiences()) END AS audiences,
+       current_setting('sourcebook.counts', true) AS counts,
        EXISTS (SELECT FROM curated_collection curated WHERE curated.collection = collection.name) AS is_curated,
        words_version()
 FROM collection

@@ -11,6 +11,10 @@ JOIN pg_roles reader ON reader.oid = held.roleid AND reader.rolname = 'sourceboo
 GROUP BY base.oid, datname, role.rolconnlimit
 ORDER BY datname;
 
+-- name: administers
+-- Return whether the session may make roles and databases.
+SELECT rolsuper OR rolcreaterole AND rolcreatedb FROM pg_roles WHERE rolname = current_user;
+
 -- name: role_of_tenant
 -- Return whether a role may ask for principals and is no superuser; no row where there is no such role.
 SELECT NOT rolsuper AND EXISTS (

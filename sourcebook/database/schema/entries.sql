@@ -103,8 +103,9 @@ DECLARE
     part record;
 BEGIN
     FOR part IN SELECT generation_id, array_agg(chunk_id) AS chunks FROM changed GROUP BY 1 LOOP
-        INSERT INTO keyword_entry (generation_id, chunk_id, length, weights)
-        SELECT part.generation_id, chunk_id, length, weights FROM keyword_weights(part.generation_id, part.chunks);
+        INSERT INTO keyword_entry (generation_id, chunk_id, length, weights, count_id)
+        SELECT part.generation_id, chunk_id, length, weights, counted_under(part.generation_id, chunk_id)
+        FROM keyword_weights(part.generation_id, part.chunks);
     END LOOP;
     RETURN NULL;
 END

@@ -355,6 +355,16 @@ BEGIN
 END
 $$;
 
+-- Return the number under which an entry is counted: 0 where everyone sees it, -1 where nobody does before it is counted.
+CREATE FUNCTION counted_under(of_generation bigint, of_chunk bigint) RETURNS integer
+LANGUAGE sql STABLE
+RETURN coalesce((
+    SELECT CASE document.audience_id WHEN 1 THEN 0 ELSE (
+        SELECT min(id) FROM audience_count
+        WHERE audience_count.audience_id = document.audience_id AND audience_count.generation_id = of_generation) END
+    FROM search_entry entry JOIN document ON document.id = entry.document_id
+    WHERE entry.generation_id = of_generation AND entry.chunk_id = of_chunk), -1);
+
 -- Return the average length of those entries of a generation that everyone may see, of its numbers of entries and lexemes:
 -- scores tell nothing about the others. 100 where there are only others; NULL without a lexeme.
 CREATE FUNCTION open_average(of_generation bigint, entries numeric, length numeric) RETURNS real
@@ -521,6 +531,15 @@ BEGIN
                 count_documents_for(array_agg(id), array_agg(later), 1)
         FROM unnest(documents, before, after) AS moved (id, former, later)
         WHERE id NOT IN (SELECT unnest(whole));
+        UPDATE keyword_entry held SET count_id = entry.count_id
+        FROM (
+            SELECT generation_id, chunk_id, counted_under(generation_id, chunk_id) AS count_id
+            FROM unnest(documents, after) AS moved (id, later)
+            JOIN search_entry ON search_entry.document_id = moved.id
+            WHERE later = 1 OR moved.id NOT IN (SELECT unnest(whole))
+            OFFSET 0
+        ) entry
+        WHERE held.generation_id = entry.generation_id AND held.chunk_id = entry.chunk_id;
         UPDATE document copy SET audience_id = moved.audience_id
         FROM document moved, source rule
         WHERE moved.id = ANY(documents) AND rule.kind = 'collection' AND rule.location = moved.collection
@@ -571,6 +590,16 @@ CREATE TRIGGER collections_gone_with_documents BEFORE DELETE ON collection
 CREATE FUNCTION session_audiences() RETURNS SETOF integer
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 10
 RETURN unnest(nullif(current_setting('sourcebook.audiences', true), '')::integer[]);
+
+-- Return the numbers under which the entries are counted that some audiences see, also to the reader.
+CREATE FUNCTION counts_of(audiences integer[]) RETURNS integer[]
+LANGUAGE sql STABLE SECURITY DEFINER
+RETURN ARRAY(SELECT 0 UNION ALL SELECT id FROM audience_count WHERE audience_id = ANY(audiences));
+
+-- Return those of the session, which are set with its audiences; without them what everyone sees.
+CREATE FUNCTION session_counts() RETURNS integer[]
+LANGUAGE sql STABLE PARALLEL SAFE
+RETURN coalesce(nullif(current_setting('sourcebook.counts', true), '')::integer[], '{0}');
 
 ALTER TABLE document ENABLE ROW LEVEL SECURITY;
 CREATE POLICY seen ON document
@@ -653,27 +682,25 @@ LANGUAGE plpgsql SET search_path = sourcebook, public
 AS $$
 BEGIN
     CREATE SCHEMA IF NOT EXISTS sourcebook_seen;
-    CREATE VIEW sourcebook_seen.lexeme AS
+    CREATE OR REPLACE VIEW sourcebook_seen.lexeme AS
     SELECT whole.generation_id, whole.token, whole.id, held.entries
     FROM lexeme whole
     CROSS JOIN LATERAL (
         SELECT whole.entries + coalesce(sum(CASE count_id WHEN 0 THEN -counted.entries ELSE counted.entries END), 0)::integer AS entries
         FROM lexeme_audience counted
-        WHERE counted.generation_id = whole.generation_id AND counted.token = whole.token AND count_id = ANY(ARRAY(
-            SELECT id FROM audience_count WHERE audience_id IN (SELECT session_audiences()) UNION ALL SELECT 0))
+        WHERE counted.generation_id = whole.generation_id AND counted.token = whole.token AND count_id = ANY((SELECT session_counts())::integer[])
     ) held
     WHERE held.entries > 0;
-    CREATE VIEW sourcebook_seen.text_configuration AS
+    CREATE OR REPLACE VIEW sourcebook_seen.text_configuration AS
     SELECT whole.generation_id, whole.name, held.entries
     FROM text_configuration whole
     CROSS JOIN LATERAL (
         SELECT whole.entries + coalesce(sum(CASE count_id WHEN 0 THEN -counted.entries ELSE counted.entries END), 0)::bigint AS entries
         FROM configuration_audience counted
-        WHERE counted.generation_id = whole.generation_id AND counted.name = whole.name AND count_id = ANY(ARRAY(
-            SELECT id FROM audience_count WHERE audience_id IN (SELECT session_audiences()) UNION ALL SELECT 0))
+        WHERE counted.generation_id = whole.generation_id AND counted.name = whole.name AND count_id = ANY((SELECT session_counts())::integer[])
     ) held
     WHERE held.entries > 0;
-    CREATE VIEW sourcebook_seen.generation AS
+    CREATE OR REPLACE VIEW sourcebook_seen.generation AS
     SELECT whole.id, whole.collection, whole.chunking, whole.embedding, whole.model, whole.dimensions, whole.created_at,
            whole.entry_count + held.entries AS entry_count, whole.total_length + held.total_length AS total_length,
            whole.average_length, whole.averaged_entries, whole.prepared_with, whole.text_count, whole.retired_at
@@ -683,8 +710,7 @@ BEGIN
                coalesce(sum(CASE count_id WHEN 0 THEN -counted.total_length ELSE counted.total_length END), 0)::bigint
                    AS total_length
         FROM configuration_audience counted
-        WHERE counted.generation_id = whole.id AND count_id = ANY(ARRAY(
-            SELECT id FROM audience_count WHERE audience_id IN (SELECT session_audiences()) UNION ALL SELECT 0))
+        WHERE counted.generation_id = whole.id AND count_id = ANY((SELECT session_counts())::integer[])
     ) held;
 END
 $$;

@@ -232,8 +232,8 @@ CREATE TRIGGER documents_sealed BEFORE INSERT OR UPDATE OF
     ON document FOR EACH ROW WHEN (is_library()) EXECUTE FUNCTION seal_row('document');
 CREATE TRIGGER embeddings_sealed BEFORE INSERT OR UPDATE ON embedding
     FOR EACH ROW WHEN (is_library()) EXECUTE FUNCTION seal_row('embedding');
-CREATE TRIGGER keyword_entries_sealed BEFORE INSERT OR UPDATE ON keyword_entry
-    FOR EACH ROW WHEN (is_library()) EXECUTE FUNCTION seal_row('keyword_entry');
+CREATE TRIGGER keyword_entries_sealed BEFORE INSERT OR UPDATE OF chunk_id, length, weights, block, slot
+    ON keyword_entry FOR EACH ROW WHEN (is_library()) EXECUTE FUNCTION seal_row('keyword_entry');
 CREATE TRIGGER indexed_documents_sealed BEFORE INSERT OR UPDATE ON indexed_document
     FOR EACH ROW WHEN (is_library()) EXECUTE FUNCTION seal_row('indexed_document');
 CREATE TRIGGER attachments_sealed BEFORE INSERT OR UPDATE ON attachment

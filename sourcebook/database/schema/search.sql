@@ -264,11 +264,13 @@ CREATE TABLE keyword_entry (
     block integer,                     -- NULL: not in a block yet
     slot integer,                      -- place in the block, counted from 1
     seal bigint,                       -- keyword_entry_seal of the row
+    count_id integer NOT NULL DEFAULT 0,  -- audience_count of those who see it; 0: everyone does, -1: nobody
     PRIMARY KEY (generation_id, chunk_id)
 ) PARTITION BY LIST (generation_id);
 ALTER TABLE keyword_entry ALTER COLUMN weights SET STORAGE EXTERNAL;
 CREATE INDEX keyword_entry_loose ON keyword_entry (generation_id, chunk_id) WHERE block IS NULL;
-CREATE UNIQUE INDEX keyword_entry_slot ON keyword_entry (generation_id, block, slot) WHERE block IS NOT NULL;
+CREATE UNIQUE INDEX keyword_entry_slot ON keyword_entry (generation_id, block, slot) INCLUDE (chunk_id, count_id)
+    WHERE block IS NOT NULL;
 
 -- The inverse of keyword_entry for blocks of 8,000 entries: the weights of a lexeme in the entries of a block. Rows
 -- never change; a deleted entry leaves its slot empty.
@@ -351,7 +353,7 @@ END
 $$;
 
 -- The entries in blocks with the highest scores: every entry with at least the score of the one at rank `depth`, and
--- some more. A lexeme of a block is added to the scores of its 8,000 entries as one vector, scaled by its idf; then the
+-- some more: of those that stand under some counts, where these are given. A lexeme of a block is added to the scores of its 8,000 entries as one vector, scaled by its idf; then the
 -- function searches for the highest score that enough entries reach, with bit strings of the entries above it. Scores
 -- here are sums of 4-byte floats: the caller computes them again, and the threshold is slightly lower to allow for
 -- rounding.
@@ -359,7 +361,8 @@ $$;
 -- The shape of the statements keeps the planner from three costs that grow with the blocks: OFFSET 0 from making a scale
 -- for each block, unnest in the list of columns from storing all scores at each step, LIMIT 1 from reading whole blocks
 -- to find some slots. The scores take 4 bytes an entry, which work_mem has to hold: else they go through a file.
-CREATE FUNCTION block_candidates(of_generation bigint, lexeme_ids integer[], idfs real[], depth integer)
+CREATE FUNCTION block_candidates(of_generation bigint, lexeme_ids integer[], idfs real[], depth integer,
+                                 further integer DEFAULT NULL, counts integer[] DEFAULT NULL)
 RETURNS TABLE (chunk_id bigint)
 LANGUAGE plpgsql STABLE SET search_path = sourcebook, public SET work_mem = '256MB'
 AS $$
@@ -367,7 +370,7 @@ DECLARE
     blocks integer[];
     scores vector[];
     sample vector[];
-    wanted bigint := depth;
+    wanted bigint := coalesce(further, depth);  -- so many of all are looked at first for `depth` under these counts
     low real;
     high real;
     middle real;
@@ -439,12 +442,13 @@ BEGIN
         CROSS JOIN LATERAL (
             SELECT held_entry.chunk_id FROM keyword_entry held_entry
             WHERE held_entry.generation_id = of_generation AND held_entry.block = held.block AND held_entry.slot = reached.slot
+              AND (counts IS NULL OR held_entry.count_id = ANY(counts))
             LIMIT 1
         ) entry
         WHERE reached.place < reached.places;
         GET DIAGNOSTICS live = ROW_COUNT;
         EXIT WHEN live >= depth OR low = 0;
-        -- Some were of entries that are gone.
+        -- Some were of entries that are gone, or under other counts.
         wanted := wanted * 4;
     END LOOP;
 END

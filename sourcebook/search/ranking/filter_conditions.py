@@ -67,7 +67,8 @@ def condition_of(filters: Filters | None, scope: SearchScope | None) -> EntryCon
         names = sorted({each.collection for each in scope.generations})
         if len(names) <= _MANY:
             conditions.append(DocumentCondition("filter_collections", {"value": names}))
-    found = [_on_entries(conditions, is_sight=not given)] if conditions else []
+    counts = None if given or scope is None else scope.counts
+    found = [_on_entries(conditions, is_sight=not given, counts=counts)] if conditions else []
     if scope is not None and scope.hidden:
         text = queries["filter_hidden"].format(hidden=sql.Placeholder("hidden"))
         found.append(EntryCondition(text, {"hidden": list(scope.hidden)}, is_sight=True))
@@ -167,12 +168,14 @@ def _path_pattern(pattern: str) -> str:
     return "(?:^|/)" + "".join(meanings.get(part, re.sub(r"(\W)", r"\\\1", part)) for part in parts) + "$"
 
 
-def _on_entries(conditions: Iterable[DocumentCondition | AnyOf], *, is_sight: bool) -> EntryCondition:
+def _on_entries(
+    conditions: Iterable[DocumentCondition | AnyOf], *, is_sight: bool, counts: str | None
+) -> EntryCondition:
     """Return the condition on entries whose documents fulfil all of the conditions, at least one."""
     parameters: dict[str, Any] = {}
     texts = [_any_of(condition, parameters) for condition in conditions]
     text = queries["filter_entries"].format(conditions=sql.SQL(" AND ").join(texts))
-    return EntryCondition(text, parameters, is_sight)
+    return EntryCondition(text, parameters, is_sight, counts)
 
 
 def _any_of(condition: DocumentCondition | AnyOf, parameters: dict[str, Any]) -> sql.Composable:

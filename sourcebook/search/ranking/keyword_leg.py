@@ -1,7 +1,7 @@
 """Keyword search: exact BM25 over the lexemes of every entry in scope."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -100,7 +100,9 @@ def keyword_plan(
     for generation in scope.generations:
         parameters = _parameters(generation, terms, depth)
         statement: sql.Composable = queries["best_keyword_entries"]
-        if condition is not None:
+        if condition is not None and condition.counts is not None:
+            parameters |= {"counts": condition.counts}
+        elif condition is not None:
             statement, parameters = _tested(condition), {**parameters, **condition.parameters, "wanted": depth}
         plans.append(read_plan(connection, statement, parameters))
     return "\n".join(plans)
@@ -118,15 +120,24 @@ def _best_of_generation(
         return []
     if condition is None:
         return connection.execute(queries["best_keyword_entries"], parameters).fetchall()
+    if condition.counts is not None:
+        further = next(_further(generation, depth, condition), None)
+        if further is None:
+            return _best_matching(connection, parameters, condition)
+        seen = {**parameters, "counts": condition.counts, "further": further}
+        return connection.execute(queries["best_keyword_entries"], seen).fetchall()
     for further in _further(generation, depth, condition):
         asked = {**parameters, **condition.parameters, "depth": further, "wanted": depth}
         best = connection.execute(_tested(condition), asked).fetchall()
         if len(best) == depth or (best and best[0][2] < further):
             return [(chunk, score) for chunk, score, _ in best]
-    return connection.execute(
-        queries["best_matching_keyword_entries"].format(condition=condition.text),
-        {**parameters, **condition.parameters},
-    ).fetchall()
+    return _best_matching(connection, parameters, condition)
+
+
+def _best_matching(connection: Connection, parameters: Mapping[str, Any], condition: EntryCondition) -> LegRanking:
+    """Return the best of all entries that fulfil a condition."""
+    statement = queries["best_matching_keyword_entries"].format(condition=condition.text)
+    return connection.execute(statement, {**parameters, **condition.parameters}).fetchall()
 
 
 def _tested(condition: EntryCondition) -> sql.Composed:
@@ -156,4 +167,6 @@ def _parameters(generation: ScopedGeneration, terms: Sequence[QueryTerm], depth:
         "lexemes": list(weights),
         "idfs": list(weights.values()),
         "depth": depth,
+        "further": None,
+        "counts": None,
     }

@@ -32,6 +32,11 @@ def read_audience(text: str) -> Any:
     return found[0] if is_word else found
 
 
+def principals_in(text: str) -> list[str]:
+    """Return the principals between the commas of a field."""
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
 def _parted(line: str) -> tuple[str, str, str]:
     """Return pattern and principals of a line: a space follows the colon between them, and none that of a principal."""
     return (line[:-1], ":", "") if line.endswith(":") else line.partition(": ")
@@ -42,5 +47,5 @@ def _shown(held: Any) -> str:
 
 
 def _read(text: str) -> list[str]:
-    found = [part.strip() for part in text.split(",") if part.strip()]
+    found = principals_in(text)
     return [] if found == [_NOBODY] else found

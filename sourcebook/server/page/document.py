@@ -62,7 +62,7 @@ def show_document(
         given_metadata=list(_rows(given)),
         history=history,
         uploads=shown_authors(knowledge, visitor, list(uploads)),
-        seen_by=_named(knowledge, document) if uploads and visitor.allows("admin") else "",
+        named=_named(knowledge, document, found.item.collection) if uploads and visitor.allows("admin") else ("", ""),
         follows=known.item.taken_from is not None,
         has_pages=has_pages(found.item.media_type),
         has_original=found.item.kind != "page" or has_pages(found.item.media_type),
@@ -86,10 +86,13 @@ def show_document(
     )
 
 
-def _named(knowledge: KnowledgeBase, document: int) -> str:
-    """Return the principals that an upload names, as its form has them; empty where the collection says it."""
-    found = knowledge.permissions(document)
-    return ", ".join(each for held in found if held.reasons[0].kind == "upload" for each in held.allowed)
+def _named(knowledge: KnowledgeBase, document: int, collection: str) -> tuple[str, str]:
+    """Return who sees an upload and who does not, as its form has them; empty where the collection says it."""
+    held = next((each for each in knowledge.permissions(document) if each.reasons[0].kind == "upload"), None)
+    if held is None:
+        return "", ""
+    of_all = knowledge.collection_settings(collection).settings.get("denied", ())
+    return ", ".join(held.allowed), ", ".join(each for each in held.denied if each not in of_all)
 
 
 def _player(media_type: str) -> str | None:

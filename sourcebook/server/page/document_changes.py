@@ -12,6 +12,7 @@ from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.operations.documents import Labels, relabel
 from sourcebook.operations.overviews import document_history
 from sourcebook.server.document_types import DocumentNumber
+from sourcebook.server.page.audience_field import principals_in
 from sourcebook.server.page.forms import AdministratorForm, Form, WriterForm, redirect_to
 from sourcebook.server.page.translation import gettext
 from sourcebook.server.page.visitors import Knowledge
@@ -73,8 +74,9 @@ def permit_upload(document: DocumentNumber, knowledge: Knowledge, form: Administ
     _, uploads = document_history(knowledge, item)
     if not uploads:
         raise QueryError(gettext("the document is no upload: its source says who sees it"))
-    named = [each for each in form.one("allowed").split(",") if each.strip()]
-    knowledge.permit_upload(item.collection, uploads[0].name, named or None, actor=form.visitor.actor)
+    allowed, denied = principals_in(form.one("allowed")), principals_in(form.one("denied"))
+    name, actor = uploads[0].name, form.visitor.actor
+    knowledge.permit_upload(item.collection, name, allowed or None, denied=denied, actor=actor)
     return redirect_to(f"/documents/{document}#about")
 
 

@@ -9,9 +9,10 @@ from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from sourcebook.admin.uploads import upload_principals
+from sourcebook.admin.uploads import upload_readers
 from sourcebook.model.upload_names import upload_tags
 from sourcebook.server.body_limit import upload_limit
+from sourcebook.server.page.audience_field import principals_in
 from sourcebook.server.page.errors import in_visitors_language
 from sourcebook.server.page.forms import Writing, check_origin, check_token, redirect_to
 from sourcebook.server.page.rendering import render
@@ -22,7 +23,7 @@ from sourcebook.server.upload_bodies import FormStart, UploadBody, receive_files
 from sourcebook.server.visibility import known_collections, seen_collections
 
 router = APIRouter(include_in_schema=False)
-_FIELDS = frozenset({"token", "tag", "allowed"})
+_FIELDS = frozenset({"token", "tag", "allowed", "denied"})
 """Fields of the form that come before its files."""
 
 
@@ -50,8 +51,9 @@ async def receive(name: str, request: Request, knowledge: Knowledge, visitor: Wr
     def check(body: UploadBody, fields: dict[str, str]) -> None:
         check_token(request, fields)
         body.tags = upload_tags(tag for tag in fields.get("tag", "").split(",") if tag.strip())
-        named = [each for each in fields.get("allowed", "").split(",") if each.strip()]
-        body.allowed = upload_principals(named or None)
+        body.readers = upload_readers(
+            principals_in(fields.get("allowed", "")) or None, principals_in(fields.get("denied", ""))
+        )
 
     async def receive_form(body: UploadBody) -> None:
         await receive_files(request, body, FormStart(_FIELDS, lambda fields: check(body, fields)))

@@ -13,7 +13,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
 
 from sourcebook.admin.titles import LONGEST_TITLE
-from sourcebook.admin.uploads import upload_principals
+from sourcebook.admin.uploads import UploadReaders, upload_readers
 from sourcebook.contract.uploads import Upload
 from sourcebook.contract.work import WorkRequest
 from sourcebook.errors import (
@@ -57,6 +57,9 @@ _Allowed = Annotated[
         description="Principals who see the documents, such as `group:board`; without any, those of the version "
         "before, or else of the collection. For a name that was uploaded before, others need the scope `admin`.",
     ),
+]
+_Denied = Annotated[
+    list[str] | None, Query(description="Principals who do not see them, whatever else they are; beside `allowed`.")
 ]
 _REFUSALS: Final = failures(415, 507)
 _FORM: Final[dict[str, Any]] = {
@@ -127,6 +130,7 @@ class UploadPatch(Sent):
     allowed: list[str] | None = Field(
         min_length=1, description="Principals such as `group:board`; null: those whom the collection names."
     )
+    denied: list[str] = Field(default=[], description="Principals who do not see it; beside `allowed`.")
 
 
 @router.post(
@@ -145,6 +149,7 @@ async def upload_documents(
     tag: _Tags = None,
     title: _Title = None,
     allowed: _Allowed = None,
+    denied: _Denied = None,
 ) -> Response:
     """Store files, and ask for documents to be made of them; their file names are their names.
 
@@ -152,7 +157,13 @@ async def upload_documents(
     made of each is said by `unread` of the work, once it has ended.
     """
     return await store_uploads(
-        knowledge, grant, collection, tag or [], lambda body: receive_files(request, body), title, allowed
+        knowledge,
+        grant,
+        collection,
+        tag or [],
+        lambda body: receive_files(request, body),
+        title,
+        upload_readers(allowed, denied),
     )
 
 
@@ -173,13 +184,20 @@ async def put_upload(
     tag: _Tags = None,
     title: _Title = None,
     allowed: _Allowed = None,
+    denied: _Denied = None,
 ) -> Response:
     """Store the body, whatever its type, under a name, and ask for a document to be made of it."""
     if not _is_unicode(request.scope["raw_path"]):
         raise UploadNameError("the name of an upload is encoded as UTF-8")
     checked = upload_name(name)
     return await store_uploads(
-        knowledge, grant, collection, tag or [], lambda body: receive_bytes(request, body, checked), title, allowed
+        knowledge,
+        grant,
+        collection,
+        tag or [],
+        lambda body: receive_bytes(request, body, checked),
+        title,
+        upload_readers(allowed, denied),
     )
 
 
@@ -221,7 +239,7 @@ def permit_upload(
     """Change who sees an upload, with its attachments and copies, at once; needs the scope `admin`."""
     seen_collections(knowledge, grant, [collection])
     try:
-        return knowledge.permit_upload(collection, name, asked.allowed, actor=grant.actor)
+        return knowledge.permit_upload(collection, name, asked.allowed, denied=asked.denied, actor=grant.actor)
     except UnknownUploadError:
         raise NotFoundError(_NO_UPLOAD) from None
 
@@ -249,7 +267,7 @@ async def store_uploads(
     tags: list[str],
     receive: Callable[[UploadBody], Awaitable[None]],
     title: str | None = None,
-    allowed: list[str] | None = None,
+    readers: UploadReaders | None = None,
 ) -> Response:
     """Receive a body and store it; whatever is wrong before the body is read is said before it is.
 
@@ -260,11 +278,11 @@ async def store_uploads(
         tags: tags of the documents; those of the version before where empty.
         receive: writes the body to the store.
         title: of the document of the one file; see `upload`.
-        allowed: principals who see the documents, in place of those that the body names; see `upload`.
+        readers: who sees the documents, in place of those that the body names; see `upload`.
     """
     await run_in_threadpool(seen_collections, knowledge, grant, [collection])
     await run_in_threadpool(check_waiting_work, knowledge, grant.actor)
-    checked, named = upload_tags(tags), upload_principals(allowed)
+    checked = upload_tags(tags)
     try:
         store = await run_in_threadpool(upload_store, knowledge)
         body = UploadBody(store, checked)
@@ -272,7 +290,7 @@ async def store_uploads(
             await receive(body)
             if title is not None and len(body.uploads) > 1:
                 return problem(400, "a title is for one file: send them one by one")
-            body.uploads = [replace(each, title=title, allowed=named or body.allowed) for each in body.uploads]
+            body.uploads = [replace(each, title=title, readers=readers or body.readers) for each in body.uploads]
             found = await run_in_threadpool(_keep, knowledge, grant, collection, body)
         finally:
             await run_in_threadpool(body.close)

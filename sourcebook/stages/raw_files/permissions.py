@@ -6,16 +6,18 @@ from psycopg import Connection
 from psycopg.types.json import Jsonb
 
 from sourcebook.database.queries import queries
+from sourcebook.files.google_readers import GoogleReaders
 from sourcebook.files.listing import FileEntry
 from sourcebook.files.object_readers import ObjectReaders
 from sourcebook.files.posix_readers import FilePermission, PosixReaders
+from sourcebook.files.s3_readers import S3Readers
 from sourcebook.files.source import Source
 
 
 def readers_of(source: Source) -> PosixReaders | ObjectReaders | None:
     """Return the readers of the files of a source during one look; None where that decides nothing."""
     if source.grantees is not None:
-        return ObjectReaders(source)
+        return GoogleReaders(source) if source.location.startswith(("gs:", "gcs:")) else S3Readers(source)
     return PosixReaders() if source.has_permissions else None
 
 

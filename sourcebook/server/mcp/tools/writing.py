@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, Field
 
 from sourcebook.admin.additions import is_repository, is_site
-from sourcebook.admin.uploads import NewUpload, upload_principals
+from sourcebook.admin.uploads import NewUpload, upload_readers
 from sourcebook.config.api_collection import is_public_name
 from sourcebook.errors import ConflictError, QueryError
 from sourcebook.knowledge_base import KnowledgeBase
@@ -197,13 +197,13 @@ def _store(knowledge: KnowledgeBase, grant: Grant, collection: str, asked: Inges
         name, tags = _file_name(each.name), list(dict.fromkeys([*each.tags, *asked.tags]))
         upload_name(name), upload_tags(tags)
         sent.append((name, each.text, tags, each.title or asked.title))
-    allowed, store = upload_principals(asked.allowed), upload_store(knowledge)
+    readers, store = upload_readers(asked.allowed), upload_store(knowledge)
     with ExitStack() as stack:
         new = []
         for name, text, tags, title in sent:
             incoming = stack.enter_context(store.begin())
             incoming.write(text.encode())
-            new.append(NewUpload(name, incoming, tuple(tags), title, allowed))
+            new.append(NewUpload(name, incoming, tuple(tags), title, readers))
         uploads = add_uploads(knowledge, collection, new, actor=grant.actor, may_open=grant.allows("admin"))
     return [
         StoredDocument(document=each.document_id, name=each.name, uri=each.uri, version=each.version)

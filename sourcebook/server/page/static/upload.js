@@ -117,7 +117,7 @@ if (upload) {
   const send = (batch, progress) =>
     new Promise((done) => {
       const body = new FormData();
-      for (const field of upload.querySelectorAll("input[name=token], input[name=tag], input[name=allowed]")) body.append(field.name, field.value);
+      for (const field of upload.querySelectorAll("input[name=token], input[name=tag], input[name=allowed], input[name=denied]")) body.append(field.name, field.value);
       for (const each of batch) body.append("file", each.file, each.name);
       request = new XMLHttpRequest();
       request.open("POST", upload.action);
