@@ -111,8 +111,7 @@ def delete_collection(connection: Connection, name: str, *, actor: str) -> None:
     with connection.transaction():
         connection.execute(queries["lock_rules"])
         lock_declaration(connection, name)
-        if any(name in taken for taken in all_givers(connection).values()):
-            raise ConflictError("another collection takes documents of this one: take it out of `from` there first")
+        check_not_given(connection, name)
         for request in list_work(connection, [name], states=OPEN, limit=1_000):
             cancel_work(connection, request.id, actor=actor)
         connection.execute(queries["delete_collection"], {"name": name})
@@ -187,6 +186,16 @@ def _rewrite(
     changed = sorted(key for key in {*before, *after} if before.get(key) != after.get(key))
     record_event(connection, actor, action, f"collection {name}", {"settings": changed})
     return find_declaration(connection, name)
+
+
+def check_not_given(connection: Connection, name: str) -> None:
+    """Raise an error where another collection takes documents of a collection, while nobody else changes any rule.
+
+    Raises:
+        ConflictError: one does.
+    """
+    if any(name in taken for taken in all_givers(connection).values()):
+        raise ConflictError("another collection takes documents of this one: take it out of `from` there first")
 
 
 def _check_fixed(

@@ -1,8 +1,7 @@
 """Another name for a collection of the API: all that refers to it by its name follows in one transaction."""
 
-from sourcebook.admin.api_collections import find_declaration, lock_declaration
+from sourcebook.admin.api_collections import check_not_given, find_declaration, lock_declaration
 from sourcebook.admin.audit import record_event
-from sourcebook.admin.collections import all_givers
 from sourcebook.admin.work_requests import list_work
 from sourcebook.config.field_types import NAME_RULE, is_collection_name
 from sourcebook.contract.collections import CollectionDeclaration
@@ -23,13 +22,12 @@ def rename_collection(database: Database, name: str, new_name: str, *, actor: st
         with collection_lock(database, name), connection.transaction():
             connection.execute(queries["lock_rules"])
             lock_declaration(connection, name)
-            if any(name in taken for taken in all_givers(connection).values()):
-                raise ConflictError("another collection takes documents of this one: take it out of `from` there first")
+            check_not_given(connection, name)
             names = {"name": name, "new_name": new_name}
             if connection.execute(queries["rename_collection"], names).fetchone() != (True,):
                 raise ConflictError(
-                    "the name is taken: a collection, a key, a log or the costs of one that was deleted have it. Choose "
-                    "another one"
+                    "the name is taken: a collection, a key, a log or the costs of one that was deleted have it. "
+                    "Choose another one"
                 )
             record_event(connection, actor, "collection.rename", f"collection {new_name}", {"former": name})
         return find_declaration(connection, new_name)

@@ -41,8 +41,8 @@ from sourcebook.config.records import RecordSource, TableSettings
 from sourcebook.config.redaction import RedactionSettings
 from sourcebook.config.relations import RelationPattern, RelationSettings
 from sourcebook.config.repositories import RepositorySource
-from sourcebook.config.site_types import REFERENCE
 from sourcebook.config.searching import SearchSettings
+from sourcebook.config.site_types import REFERENCE
 from sourcebook.config.sites import PolitenessSettings, RequestSettings, SiteSource
 from sourcebook.config.speech import SpeechSettings
 from sourcebook.config.synonyms import SynonymSettings

@@ -80,7 +80,8 @@ class Explanation:
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values."""
-        return {**asdict(self), "legs": [asdict(leg) for leg in self.legs], "weights": dict(self.weights), "defaults": dict(self.defaults)}
+        held = {"weights": dict(self.weights), "defaults": dict(self.defaults)}
+        return {**asdict(self), "legs": [asdict(leg) for leg in self.legs], **held}
 
     def __str__(self) -> str:
         """Return it as text: a line for each part, plans indented below their legs."""

@@ -148,8 +148,8 @@ def rename_collection(
     Raises:
         SettingsError: the new name is not allowed.
         ConflictError: the name is taken, an ingest works on the collection, another one takes documents of it, or
-            `sourcebook.yaml` declares it: another name there is another collection, of the same files, whose vectors are
-            there already.
+            `sourcebook.yaml` declares it: another name there is another collection, of the same files, whose vectors
+            are there already.
         UnknownCollectionError: there is none of this name.
     """
     from sourcebook.admin.audit import account

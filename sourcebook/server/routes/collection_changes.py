@@ -22,6 +22,7 @@ from sourcebook.server.visibility import seen_collections, shown_settings
 
 router = APIRouter(prefix="/collections", tags=["collections"])
 Changed = Annotated[str, Path(description="Name of a collection that the API has made.", examples=["website"])]
+Former = Annotated[str, Path(description="Name of a collection that the API has made.", examples=["inbox"])]
 _CONFLICT: Final = failures(409)
 _CHANGED: Final = failures(409, 412)
 _NEW: Final[dict[str, JsonValue]] = {
@@ -34,7 +35,7 @@ _SOURCE: Final[dict[str, JsonValue]] = {"kind": "site", "source": {"url": "https
 class NewCollection(Sent):
     """A collection to make."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [_NEW]})
+    model_config = ConfigDict(json_schema_extra={"examples": [_NEW, {"name": "inbox"}]})
 
     name: str = Field(min_length=1, max_length=63, description=f"Its name: {NAME_RULE}.")
     settings: dict[str, Any] = Field(
@@ -46,7 +47,7 @@ class NewCollection(Sent):
 class NewName(Sent):
     """Another name for a collection."""
 
-    new_name: str = Field(min_length=1, max_length=63, description=f"Its name: {NAME_RULE}.", examples=["site"])
+    new_name: str = Field(min_length=1, max_length=63, description=f"Its name: {NAME_RULE}.", examples=["contracts"])
 
 
 class NewSource(Sent):
@@ -121,7 +122,7 @@ def change_collection(
 @router.post(
     "/{name}/rename", response_model=CollectionDeclaration, responses=_CONFLICT, operation_id="rename_collection"
 )
-def rename_collection(name: Changed, asked: NewName, knowledge: Knowledge, grant: Administrator) -> Response:
+def rename_collection(name: Former, asked: NewName, knowledge: Knowledge, grant: Administrator) -> Response:
     """Give a collection that the API has made another name, at once in everything that refers to it."""
     return _answer(rename_as_asked(name, asked.new_name, knowledge, grant), grant)
 
