@@ -47,7 +47,9 @@ class NewCollection(Sent):
 class NewName(Sent):
     """Another name for a collection."""
 
-    new_name: str = Field(min_length=1, max_length=63, description=f"Its name: {NAME_RULE}.", examples=["contracts"])
+    model_config = ConfigDict(json_schema_extra={"examples": [{"new_name": "contracts"}]})
+
+    new_name: str = Field(min_length=1, max_length=63, description=f"Its name: {NAME_RULE}.")
 
 
 class NewSource(Sent):
