@@ -100,7 +100,7 @@ def change_collection(
 ) -> CollectionDeclaration:
     """Change settings of a collection by a merge patch (RFC 7396): null takes a setting back to its default."""
     with connection.transaction():
-        before = _lock(connection, name)
+        before = lock_declaration(connection, name)
         if expected is not None and dict(expected) != before:
             raise ChangedSettingsError("the settings have changed since they were read: read them again")
         return _rewrite(connection, name, before, merged(before, patch), limits, rebuild=rebuild, actor=actor)
@@ -110,9 +110,8 @@ def delete_collection(connection: Connection, name: str, *, actor: str) -> None:
     """Take a collection out of search and ingest at once; the nightly retention, or `purge`, deletes its rows."""
     with connection.transaction():
         connection.execute(queries["lock_rules"])
-        _lock(connection, name)
-        if any(name in taken for taken in all_givers(connection).values()):
-            raise ConflictError("another collection takes documents of this one: take it out of `from` there first")
+        lock_declaration(connection, name)
+        check_not_given(connection, name)
         for request in list_work(connection, [name], states=OPEN, limit=1_000):
             cancel_work(connection, request.id, actor=actor)
         connection.execute(queries["delete_collection"], {"name": name})
@@ -127,7 +126,7 @@ def add_source(
     if PERMISSION_FIELDS & source.keys():
         raise SettingsError("who may see documents is set with the collection's settings, which is for administrators")
     with connection.transaction():
-        before = _lock(connection, name)
+        before = lock_declaration(connection, name)
         (added,) = _locations(read_settings({section: [source]}, limits))
         if added in _locations(ApiCollectionSettings.model_validate(before)):
             raise ConflictError("the collection has this source already: change it, or remove it first")
@@ -138,7 +137,7 @@ def add_source(
 def remove_source(connection: Connection, name: str, location: str, limits: ApiLimits, *, actor: str) -> None:
     """Remove a source from a collection; the next ingest removes its documents."""
     with connection.transaction():
-        before = _lock(connection, name)
+        before = lock_declaration(connection, name)
         settings = ApiCollectionSettings.model_validate(before)
         for section, sources in _sources(settings).items():
             for index, source in enumerate(sources):
@@ -187,6 +186,16 @@ def _rewrite(
     changed = sorted(key for key in {*before, *after} if before.get(key) != after.get(key))
     record_event(connection, actor, action, f"collection {name}", {"settings": changed})
     return find_declaration(connection, name)
+
+
+def check_not_given(connection: Connection, name: str) -> None:
+    """Raise an error where another collection takes documents of a collection, while nobody else changes any rule.
+
+    Raises:
+        ConflictError: one does.
+    """
+    if any(name in taken for taken in all_givers(connection).values()):
+        raise ConflictError("another collection takes documents of this one: take it out of `from` there first")
 
 
 def _check_fixed(
@@ -250,7 +259,7 @@ def _purge_deleted(database: Database, connection: Connection, name: str) -> Non
             delete_removed(connection, "infinity", name)
 
 
-def _lock(connection: Connection, name: str) -> dict[str, Any]:
+def lock_declaration(connection: Connection, name: str) -> dict[str, Any]:
     """Return the settings of a live collection of the API as written, which nobody else changes now.
 
     Raises:

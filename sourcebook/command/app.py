@@ -20,8 +20,8 @@ from sourcebook.installation import installed_version
 _BEFORE_THE_PIPELINE: Final = "init add"
 _BEHIND_IT: Final = """
 apply plan search context similar ask ask_sessions related diff judge queries audit evaluate bakeoff status usage
-permissions llm_log generations documents show tag curate remove upload upload.uploads purge export redact import_
-backup backup.restore tenants upgrade serve serve_embeddings requests mcp key doctor completion
+permissions llm_log generations documents show tag curate remove rename upload upload.uploads purge export redact
+import_ backup backup.restore tenants upgrade serve serve_embeddings requests mcp key doctor completion
 """
 """Modules of `cli/commands` whose function has their name, or `module.function`, in the order of the help."""
 

@@ -41,6 +41,7 @@ from sourcebook.config.records import RecordSource, TableSettings
 from sourcebook.config.redaction import RedactionSettings
 from sourcebook.config.relations import RelationPattern, RelationSettings
 from sourcebook.config.repositories import RepositorySource
+from sourcebook.config.searching import SearchSettings
 from sourcebook.config.site_types import REFERENCE
 from sourcebook.config.sites import PolitenessSettings, RequestSettings, SiteSource
 from sourcebook.config.speech import SpeechSettings
@@ -86,6 +87,7 @@ _ALLOWED: Final[dict[type[Settings], frozenset[str]]] = {
     EmbeddingSettings: frozenset({"model", "dimensions", "precision", "device", "generated_indexes"}),
     GenerationSettings: frozenset({"activate", "gate", "keep", "quantization"}),
     ParsingSettings: frozenset({"parser", "ocr", "ocr_languages", "html", "timeout", "longest"}),
+    SearchSettings: frozenset(SearchSettings.model_fields),
     SpeechSettings: frozenset({"engine", "model", "language", "max_hours", "max_bytes"}),
     RedactionSettings: frozenset({"at", "categories", "region"}),
     DocumentType: frozenset({"paths", "fields"}),

@@ -34,6 +34,7 @@ from sourcebook.config.records import RecordSource
 from sourcebook.config.redaction import RedactionSettings
 from sourcebook.config.relations import RelationSettings
 from sourcebook.config.repositories import RepositorySource
+from sourcebook.config.searching import SearchSettings
 from sourcebook.config.sites import SiteSource
 from sourcebook.config.speech import SpeechSettings
 from sourcebook.config.store_urls import has_password
@@ -275,6 +276,10 @@ class CollectionSettings(Permissions):
     synonyms: SynonymSettings = Field(
         default=SynonymSettings(),
         description="a mapping such as {groups: [[car, automobile]], one_way: {laptop: [ThinkPad]}}",
+    )
+
+    search: SearchSettings = Field(
+        default=SearchSettings(), description="a mapping such as {limit: 10, neighbours: 1, min_relevance: 0.2}"
     )
 
     description: Annotated[Text, StringConstraints(max_length=1_000)] | None = Field(

@@ -21,7 +21,7 @@ class ContextState:
     """Collections that a context is made of, as they were at one moment; equal ones give equal contexts."""
 
     generations: tuple[tuple[Any, ...], ...]
-    """Name of the collection, id of the generation, and what every publication changes."""
+    """Name of the collection, id of the generation, what every publication changes, and options of searches."""
     logged: tuple[str, ...]
     """Names of the collections that log queries."""
     redactions: tuple[tuple[str, str], ...]

@@ -75,18 +75,23 @@ class Explanation:
     """Kind of the query, the reason, and what follows from it; None with the fixed strategy."""
     expansions: tuple[ExpandedWords, ...] = ()
     """Words that were searched by others, too: abbreviations that documents explain, and synonyms of the settings."""
+    defaults: Mapping[str, float] = field(default_factory=dict)
+    """Options by name that the request left to the settings of the collections, as `search:` there says."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values."""
-        return {**asdict(self), "legs": [asdict(leg) for leg in self.legs], "weights": dict(self.weights)}
+        held = {"weights": dict(self.weights), "defaults": dict(self.defaults)}
+        return {**asdict(self), "legs": [asdict(leg) for leg in self.legs], **held}
 
     def __str__(self) -> str:
         """Return it as text: a line for each part, plans indented below their legs."""
         weights = ", ".join(f"{leg} {weight:g}" for leg, weight in self.weights.items())
+        defaults = ", ".join(f"{name} {value:g}" for name, value in self.defaults.items())
         lines = [
             f"query      {self.query}",
             *([f"strategy   {self.strategy}"] if self.strategy else []),
             *(f"expanded   {each}" for each in self.expansions),
+            *([f"defaults   {defaults} (settings of the collections)"] if defaults else []),
             f"fusion     {self.fusion}{f' ({weights})' if weights else ''}, depth {self.depth:,}",
         ]
         for leg in self.legs:

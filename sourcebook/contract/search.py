@@ -43,6 +43,8 @@ MOST_NEIGHBOURS: Final = 20
 """Passages before and after a result, each, at most."""
 MOST_TOKENS: Final = 1_000_000
 """Tokens of a context, at most."""
+USUAL_RESULTS: Final = 5
+"""Results of a page where neither the request nor the collections say how many."""
 USUAL_TOKENS: Final = 4_000
 """Tokens of a context where a request does not say how many."""
 DEFAULT_FUSION: Final = Fusion()
@@ -103,11 +105,12 @@ class MeasuringOptions(TypedDict, total=False):
     """Options of a search by which results are compared."""
 
     min_relevance: float | None
+    neighbours: int | None
     log: bool
 
 
-MEASURING: Final[MeasuringOptions] = {"min_relevance": 0, "log": False}
-"""All results, and none in the log of queries."""
+MEASURING: Final[MeasuringOptions] = {"min_relevance": 0, "neighbours": 0, "log": False}
+"""All results, alone, and none in the log of queries."""
 
 
 class RankingOptions(MeasuringOptions, total=False):
@@ -116,7 +119,6 @@ class RankingOptions(MeasuringOptions, total=False):
     filters: Filters | Mapping[str, Any] | None
     fusion: Fusion | Method | None
     strategy: StrategyChoice
-    neighbours: int
     diversity: float
     rerank: Reranking | str | None
     literal: bool | None
@@ -169,8 +171,15 @@ class SearchRequest(Request):
     ]
     collections: ChosenCollections = None
     limit: Annotated[
-        int, Whole("Maximum number of passages.", option="-n/--limit", metavar="NUMBER", least=1, most=MOST_RESULTS)
-    ] = 5
+        int | None,
+        Whole(
+            "Maximum number of passages; by default as the collections say, or 5.",
+            option="-n/--limit",
+            metavar="NUMBER",
+            least=1,
+            most=MOST_RESULTS,
+        ),
+    ] = None
     mode: Annotated[Mode, Choice("Vector and keyword search (hybrid), or one of them.")] = "hybrid"
     offset: Annotated[int, Whole("Number of passages before this page.", metavar="NUMBER", most=LARGEST_OFFSET)] = 0
     filters: ChosenDocuments = None
@@ -216,14 +225,14 @@ class SearchRequest(Request):
         ),
     ] = "fold"
     neighbours: Annotated[
-        int,
+        int | None,
         Whole(
             "Passages to show before and after each result; > marks the result.",
             panel=_SHOWN,
             metavar="NUMBER",
             most=MOST_NEIGHBOURS,
         ),
-    ] = 0
+    ] = None
     group_by: Annotated[
         Grouping | None,
         Choice("One result a document: its best passage. limit and offset then count documents.", panel=_SHOWN),
@@ -265,7 +274,7 @@ class SearchRequest(Request):
         cls,
         query: str,
         collections: Sequence[str] | str | None = None,
-        limit: int = 5,
+        limit: int | None = None,
         mode: Mode = "hybrid",
         **options: Unpack[SearchOptions],
     ) -> Self:

@@ -132,6 +132,32 @@ def delete_collection(knowledge: Opened, name: str, *, actor: str | None = None)
         delete_collection(connection, name, actor=actor or account())
 
 
+def rename_collection(
+    knowledge: Opened, name: str, new_name: str, *, actor: str | None = None
+) -> CollectionDeclaration:
+    """Give a collection of the API another name, at once in everything that refers to it.
+
+    Documents keep their ids, keys with the collection in their scope see it as before, and judgments, logs, costs and
+    requests of work that wait are its own. Who asks for the old name is told that there is no such collection.
+
+    Args:
+        name: of the collection.
+        new_name: 1 to 63 letters, digits, `_`, `-` or single dots; nothing that is kept may have it.
+        actor: who renames it.
+
+    Raises:
+        SettingsError: the new name is not allowed.
+        ConflictError: the name is taken, an ingest works on the collection, another one takes documents of it, or
+            `sourcebook.yaml` declares it: another name there is another collection, of the same files, whose vectors
+            are there already.
+        UnknownCollectionError: there is none of this name.
+    """
+    from sourcebook.admin.audit import account
+    from sourcebook.admin.renaming import rename_collection
+
+    return rename_collection(knowledge.database, name, new_name, actor=actor or account())
+
+
 def add_source(
     knowledge: Opened, collection: str, kind: str, source: Mapping[str, Any], *, actor: str | None = None
 ) -> CollectionDeclaration:

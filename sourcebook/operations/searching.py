@@ -28,7 +28,7 @@ def search(
     knowledge: Opened,
     query: str,
     collections: Sequence[str] | str | None = None,
-    limit: int = 5,
+    limit: int | None = None,
     mode: Mode = "hybrid",
     *,
     as_principals: AsPrincipals | None = None,
@@ -40,7 +40,7 @@ def search(
         query: words or a question, at most 10,000 characters. A passage must hold `"a phrase"`, must not
             hold `-word` and `-"a phrase"`, and its document's title must hold `title:word`.
         collections: names, or one name; where None, every collection but those that only take documents of others.
-        limit: number of passages, 1 to 1,000.
+        limit: number of passages, 1 to 1,000; where None, as the settings of the collections say, or 5.
         mode: `hybrid` fuses vector search and keyword search; `vector` and `keyword` use one of them alone.
         as_principals: for whom is asked, such as `["user:anna@example.org", "group:board"]`: the answer is as if
             documents that these may not see were not there; everything where None.

@@ -168,6 +168,7 @@ class Operations:
     create_collection = Operation(declarations.create_collection, "admin", "POST /v1/collections")
     change_collection = Operation(declarations.change_collection, "admin", "PATCH /v1/collections/{name}")
     delete_collection = Operation(declarations.delete_collection, "admin", "DELETE /v1/collections/{name}")
+    rename_collection = Operation(declarations.rename_collection, "admin", "POST /v1/collections/{name}/rename")
     add_source = Operation(declarations.add_source, "write", "POST /v1/collections/{collection}/sources")
     remove_source = Operation(declarations.remove_source, "write", "DELETE /v1/collections/{collection}/sources")
 

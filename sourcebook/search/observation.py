@@ -28,7 +28,7 @@ class SearchObservation:
     def __init__(self, request: SearchRequest) -> None:
         """Prepare the observation of a request."""
         self._mode = request.mode
-        attributes = {"mode": request.mode, "limit": request.limit, "offset": request.offset}
+        attributes = {"mode": request.mode, "limit": request.limit or 0, "offset": request.offset}
         self._span = span("search", attributes, is_confidential=True)
         self._started = 0.0
 

@@ -77,6 +77,7 @@ def _open_scope(state: SearchState) -> None:
             for generation in missing:
                 vectors.prepare(generation, text)
         state.has_loaded = True  # another generation may have become active in the meantime
+    state.take_defaults()
     if state.embeds_query:
         vectors.remember(request.collections, state.scope.generations)
 

@@ -85,6 +85,8 @@ class SearchScope:
     """Documents that were hidden from search by hand."""
     boosts: Mapping[int, float] = field(default_factory=dict)
     """Factors by the ids of documents that were boosted by hand."""
+    defaults: Mapping[str, float] = field(default_factory=dict)
+    """Options for requests that leave them to the collections, which agree on them."""
     words_version: int = 0
     """Version of the function that makes the lexemes of words."""
 
@@ -175,8 +177,19 @@ def find_scope(
         counts=(rows[0]["counts"] or None) if rows else None,
         hidden=sorted(document for document, boost in curated.items() if not boost),
         boosts={document: boost for document, boost in curated.items() if boost},
+        defaults=_agreed([row["search"] or {} for row in rows]),
         words_version=rows[0]["words_version"] if rows else 0,
     )
+
+
+def _agreed(settings: Sequence[Mapping[str, float | None]]) -> dict[str, float]:
+    """Return the options that all of some settings have with the same value."""
+    first, *others = settings or [{}]
+    return {
+        name: value
+        for name, value in first.items()
+        if value is not None and all(each.get(name) == value for each in others)
+    }
 
 
 @lru_cache(maxsize=64)

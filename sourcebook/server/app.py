@@ -151,6 +151,8 @@ def routers(package: ModuleType) -> Iterator[APIRouter]:
 @asynccontextmanager
 async def _running(knowledge: KnowledgeBase, agents: McpEndpoint, lines: logging.Handler | None) -> AsyncIterator[None]:
     knowledge.database.answer_requests()
+    # Who waits for a thread waits for his turn; who waits in one for a connection would soon be told 503.
+    anyio.to_thread.current_default_thread_limiter().total_tokens = knowledge.database.pool.max_size
     await anyio.to_thread.run_sync(_remove_unfinished_uploads, knowledge)
     try:
         async with agents.running():

@@ -41,6 +41,7 @@ _TAGGED: Final[dict[str, frozenset[str]]] = {
     "create_collection": frozenset({"201"}),
     "get_collection_settings": frozenset({"200"}),
     "change_collection": frozenset({"200"}),
+    "rename_collection": frozenset({"200"}),
     "add_source": frozenset({"201"}),
     "get_document": frozenset({"200", "304"}),
     "change_document": frozenset({"200"}),

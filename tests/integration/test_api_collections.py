@@ -2,14 +2,16 @@
 
 import shutil
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from sourcebook.admin.access_keys import create_key
 from sourcebook.admin.audit import audit_events
 from sourcebook.admin.removal import purge
 from sourcebook.admin.retention import forget_removed
-from sourcebook.admin.work_requests import ask_for_work, find_work
+from sourcebook.admin.work_requests import ask_for_work, find_work, list_work
 from sourcebook.database.lock import collection_lock
 from sourcebook.errors import ConfigurationError, ConflictError, QueryError, SettingsError, UnknownSourceError
 from sourcebook.knowledge_base import KnowledgeBase
@@ -58,6 +60,20 @@ def test_a_collection_is_made_read_and_searched_like_one_of_the_file(base: Stage
     run(base, "notes")
     assert found(knowledge, "notes") == ["Rope", "Seal"]
 
+    knowledge.change_collection("notes", {"search": {"limit": 1, "min_relevance": 0}}, actor="key app")
+    assert len(knowledge.search("housing rope", "notes")) == 1
+    one = knowledge.search("housing rope", "notes", neighbours=0, explain=True)
+    assert one.explanation is not None
+    assert one.explanation.defaults == {"limit": 1, "min_relevance": 0}
+    assert "defaults   limit 1, min_relevance 0 (settings of the collections)" in str(one.explanation)
+    assert len(knowledge.search("housing rope", "notes", 2)) == 2
+    both = knowledge.search("housing rope", ["notes", "handbook"], explain=True)  # which do not agree
+    assert both.explanation is not None
+    assert both.explanation.defaults == {}
+    knowledge.change_collection("notes", {"search": {"limit": 2, "min_relevance": 1}}, actor="key app")
+    assert "are below the relevance of 1 that the settings" in " ".join(knowledge.search("rope", "notes").notes)
+    assert len(knowledge.search("rope", "notes", min_relevance=0)) == 2
+
     knowledge.remove_source("notes", shared(base), actor="key app")
     run(base, "notes")
     assert found(knowledge, "notes") == ["Rope"]
@@ -67,7 +83,8 @@ def test_a_collection_is_made_read_and_searched_like_one_of_the_file(base: Stage
         knowledge.add_source("notes", "files", {"root": shared(base, "other")})
     with base.connection() as connection:
         events = [(event.action, event.actor) for event in audit_events(connection)]
-    assert events == [(name, "key app") for name in ("source.remove", "source.add", "collection.create")]
+    actions = ("source.remove", *["collection.change"] * 2, "source.add", "collection.create")
+    assert events == [(name, "key app") for name in actions]
     states = {each.name: each.declared_in for each in knowledge.status()}
     assert states == {each.name: each.declared_in for each in knowledge.collections()}
     assert states == {"handbook": "file", "notes": "api"}
@@ -178,6 +195,41 @@ def test_two_rules_at_once_close_no_circle(base: Stages, knowledge: KnowledgeBas
             knowledge.delete_collection(giver)
         knowledge.delete_collection(taker)
         knowledge.delete_collection(giver)
+
+
+def test_a_collection_takes_another_name_with_all_that_is_its_own(base: Stages, knowledge: KnowledgeBase) -> None:
+    """Ids, judgments, costs and work that waits follow; the next ingest has nothing to do; refusals change nothing."""
+    knowledge.create_collection("notes", {"files": [{"root": shared(base)}]})
+    run(base, "notes")
+    knowledge.judge("housing", knowledge.documents("notes")[0].uri, collection="notes")
+    before = knowledge.documents("notes"), knowledge.search("housing", "notes")[0].passage_id
+    with base.connection() as connection:
+        asked = ask_for_work(connection, "notes", asked_by="key app")
+        create_key(connection, "reader", ["read"], collections=["handbook", "notes"], actor="key app")
+    for name, error in (("handbook", "taken"), ("../x", "letters")):
+        with pytest.raises((ConflictError, SettingsError), match=error):
+            knowledge.rename_collection("notes", name)
+    with collection_lock(base.database, "notes"), pytest.raises(ConflictError, match="an ingest works"):
+        knowledge.rename_collection("notes", "seals")
+    with pytest.raises(ConflictError, match=r"sourcebook\.yaml declares"):
+        knowledge.rename_collection("handbook", "manual")
+
+    assert knowledge.rename_collection("notes", "seals", actor="key app").name == "seals"
+    after = [replace(each, collection="notes") for each in knowledge.documents("seals")]
+    assert (after, knowledge.search("housing", "seals")[0].passage_id) == before
+    assert [each.query for each in knowledge.judgments("seals")] == ["housing"]
+    with base.connection() as connection:
+        assert [each.id for each in list_work(connection, ["seals"])] == [asked.id]
+        assert audit_events(connection)[0].action == "collection.rename"
+    with pytest.raises(QueryError):
+        knowledge.search("housing", "notes")
+    assert base.rows("SELECT collections FROM access_key") == [{"collections": ["handbook", "seals"]}]
+    assert base.rows("SELECT 1 FROM tally WHERE collection = 'notes'") == []
+    base.collection = "seals"
+    assert all(not (report.added or report.changed or report.removed) for report in base.run().values())
+    knowledge.create_collection("all", {"from": {"collection": "seals"}})
+    with pytest.raises(ConflictError, match="takes documents of this one"):
+        knowledge.rename_collection("seals", "notes")
 
 
 def test_a_patch_is_merged_and_lists_are_replaced(base: Stages, knowledge: KnowledgeBase) -> None:

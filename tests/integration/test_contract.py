@@ -223,6 +223,7 @@ ORDER = [
     "change_collection",
     "add_source",
     "remove_source",
+    "rename_collection",
     "delete_collection",
     "list_queries",
     "forget_queries",

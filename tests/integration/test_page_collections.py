@@ -44,8 +44,13 @@ def test_a_collection_is_made_given_another_site_and_deleted(base: Stages, open_
     (fields, _) = fields_of(page, f"{path}/sources/remove")
     assert browser.send(f"{path}/sources/remove", fields).headers["location"] == path
     assert len(base.knowledge.collection_settings("website").settings["sites"]) == 1
+    taken = browser.send(f"{path}/rename", {"name": "handbook"})
+    assert (taken.status, b"the name is taken" in taken.content) == (409, True)
+    path = "/collections/site"
+    assert browser.send("/collections/website/rename", {"name": "site"}).headers["location"] == path
+    assert browser.get("/collections/website").status == 404
     assert browser.send(f"{path}/delete", {"name": "webseite"}).status == 400
-    deleted = browser.send(f"{path}/delete", {"name": "website"})
+    deleted = browser.send(f"{path}/delete", {"name": "site"})
     assert (deleted.status, deleted.headers["location"]) == (303, "/collections")
     assert browser.get(path).status == 404
     with base.connection() as connection:
@@ -91,7 +96,7 @@ def test_what_the_file_declares_is_changed_there(base: Stages, open_server: Clie
     browser = Browser(open_server)
     page = browser.open("/collections/handbook")
     assert "Declared in sourcebook.yaml." in page.text
-    for name, fields in (("sites", {"url": SITE}), ("delete", {"name": "handbook"})):
+    for name, fields in (("sites", {"url": SITE}), ("rename", {"name": "a"}), ("delete", {"name": "handbook"})):
         assert fields_of(page, f"/collections/handbook/{name}") == []
         answer = browser.send(f"/collections/handbook/{name}", fields)
         assert (answer.status, b"sourcebook.yaml" in answer.content) == (409, True)
@@ -119,6 +124,9 @@ def test_only_those_who_may_change_collections(base: Stages) -> None:
             ("read", "/collections/website/sites", {"url": f"{SITE}a/"}, 403),
             ("read", "/collections/website/sources/remove", {"location": SITE}, 403),
             ("write", "/collections/website/delete", {"name": "website"}, 403),
+            ("write", "/collections/website/rename", {"name": "site"}, 403),
+            ("admin", "/collections/website/rename", {"name": "site"}, 403),  # which the key does not see
+            ("admin", "/collections/hidden/rename", {"name": "website"}, 404),
             ("write", "/collections", {"name": "another"}, 403),
             ("write", "/collections/hidden/sites", {"url": f"{SITE}a/"}, 404),
             ("write", "/collections/hidden/sources/remove", {"location": SITE}, 404),

@@ -85,6 +85,7 @@ def test_what_a_form_shows_it_sends_back_unchanged() -> None:
         {"allowed": [], "files": [{"root": "/a", "allowed": "posix"}, {"root": "/b", "allowed": {"x/**": []}}]},
         {"allowed": ["group:board"], "sites": [{"url": SITE, "denied": ["group:guests"], "documents_decide": True}]},
         {"records": [{**NOTES, "metadata": {"state": "status"}, "max_records": 9, "allowed": "readers"}]},
+        {"search": {"limit": 10, "min_relevance": 0.2}, "sites": [{"url": SITE}]},
         {"records": [{"name": "pushed", "pushed": True, "key": "id", "template": "{{ a }}", "metadata": ["a", "b"]}]},
         {"records": [{**NOTES, "table": {"url": "${NOTES_URL}", "query": "SELECT 1", "schema": "public"}}]},
     ):

@@ -247,7 +247,10 @@ def test_collections_are_made_changed_and_deleted(
     with pytest.raises(ConflictError):
         remote.add_source("notes", "site", source)
     remote.remove_source("notes", "https://docs.example.org/")
-    remote.delete_collection("notes")
+    assert remote.rename_collection("notes", "memos") == knowledge.collection_settings("memos")
+    with pytest.raises(ConflictError):
+        remote.rename_collection("memos", "handbook")
+    remote.delete_collection("memos")
     for refused, error in (
         (lambda: remote.create_collection("handbook"), ConflictError),
         (lambda: remote.change_collection("handbook", {}), ConflictError),

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from importlib import import_module
 from pathlib import Path
@@ -43,6 +44,16 @@ def key(stages: Stages, name: str, *scopes: str, only: list[str] | None = None, 
     with stages.connection() as connection:
         _, text = create_key(connection, name, scopes or ("read",), only, lasts=lasts, actor="test")  # type: ignore[arg-type]
     return text
+
+
+def test_searches_wait_for_their_turn(base: Stages, knowledge: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many come at once, and although a connection is waited for no longer than one of them may take."""
+    monkeypatch.setattr("sourcebook.database.pool._SECONDS_TO_WAIT", 0.5)
+    knowledge.database.pool.max_size = 1
+    with serving(knowledge, requires_key=False) as client, ThreadPoolExecutor(64) as threads:
+        asked = [{"query": f"Do the batteries last {months} months?"} for months in range(64)]
+        answers = list(threads.map(lambda each: client.post("/v1/search", each), asked))
+    assert {answer.status for answer in answers} == {200}, [each.content for each in answers if each.status != 200][:1]
 
 
 def test_a_local_caller_searches_and_reads_without_a_key(base: Stages, knowledge: KnowledgeBase) -> None:

@@ -82,6 +82,10 @@ SELECT pg_advisory_xact_lock(hashtextextended('sourcebook rules of collections',
 -- Mark a collection of the API as removed: it is neither searched nor updated from now on.
 UPDATE collection SET removed_at = now() WHERE name = %(name)s AND declared_in = 'api' AND removed_at IS NULL;
 
+-- name: rename_collection
+-- Give a collection another name, and all that refers to it; return false where something else has that name.
+SELECT rename_collection(%(name)s, %(new_name)s);
+
 -- name: all_givers
 -- Return each live collection with the collections that it takes documents of.
 SELECT collection.name, coalesce(array_agg(source.location ORDER BY source.id) FILTER (WHERE source.id IS NOT NULL), '{}')

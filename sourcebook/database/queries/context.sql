@@ -8,9 +8,10 @@ WHERE indexed.published_hash IS NOT NULL;
 
 -- name: context_state
 -- Return each collection that a search covers, as search_scope and chosen_scope do, with what decides a context beside its request:
--- the generation, what changes with every publication and removal of a passage, and the settings of redaction.
+-- the generation, what changes with every publication and removal of a passage, and the settings of searches and of redaction.
 SELECT collection.name, generation.id, generation.entry_count, generation.total_length,
        (SELECT max(published_at) FROM indexed_document indexed WHERE indexed.generation_id = generation.id),
+       collection.settings ->> 'search',
        collection.settings #>> '{retention,queries}' IS NOT NULL AS is_logged,
        coalesce(nullif(collection.settings -> 'redaction', 'null'),
                 (SELECT taken.settings -> 'redaction'

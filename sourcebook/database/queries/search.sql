@@ -19,7 +19,7 @@ SELECT collection.name, generation.id, generation.model, generation.embedding, g
            AS has_vectors,
        waiting.awaits_vectors, generation.prepared_with IS NULL OR waiting.awaits_vectors AS is_filling,
        EXISTS (SELECT FROM document_abbreviation explained WHERE explained.collection = collection.name) AS explains,
-       collection.settings ->> 'synonyms' AS synonyms,
+       collection.settings ->> 'synonyms' AS synonyms, collection.settings -> 'search' AS search,
        collection.settings #>> '{{retention,queries}}' IS NOT NULL AS is_logged,
        coalesce(nullif(collection.settings -> 'redaction', 'null'),
                 (SELECT taken.settings -> 'redaction'

@@ -29,7 +29,7 @@ def dress_page(state: SearchState) -> None:
     """Read the passages of the page, mark, redact and relate them, and fill what the results say beside them."""
     started = time.perf_counter()
     connection, request, scope = state.held.connection, state.request, state.scope
-    state.results = read_results(connection, scope.ids, state.page.candidates, request.neighbours, state.rows)
+    state.results = read_results(connection, scope.ids, state.page.candidates, state.neighbours, state.rows)
     _add_snippets(state)
     state.suggestion = _suggestion(state)
     redactions = {} if request.unredacted else scope.redactions

@@ -54,4 +54,5 @@ def _explanation(state: SearchState) -> Explanation:
         relevance=state.page.explanations,
         strategy=str(state.strategy) if state.request.strategy == "auto" else None,
         expansions=tuple(explained(state.held.connection, state.expansions)),
+        defaults=state.defaults,
     )

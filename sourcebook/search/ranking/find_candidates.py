@@ -58,7 +58,7 @@ def _found(state: SearchState, query: ParsedQuery) -> Found:
     strategy = FIXED if request.strategy == "fixed" else strategy_of(query)
     fusion = strategy.weighted(request.fusion)
     condition, notes = _condition(state, query)
-    shown = request.offset + request.limit + 1  # one more tells whether there is a next page
+    shown = request.offset + state.limit + 1  # one more tells whether there is a next page
     least = max(shown, request.rerank.top if request.rerank else 0, _COUNTED if request.facets else 0)
     documents: dict[int, int] = {}
     identities: dict[int, Identity] = {}

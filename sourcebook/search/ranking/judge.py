@@ -26,6 +26,11 @@ def judge_page(state: SearchState) -> None:
         shown = [each for each in page if relevances[each.chunk_id] >= request.min_relevance]
     else:
         shown = [] if nothing_relevant else list(page)
+    if "min_relevance" in state.defaults and len(shown) < len(page):
+        state.notes.append(
+            f"{len(page) - len(shown)} of the page's passages are below the relevance of "
+            f"{state.defaults['min_relevance']:g} that the settings of the collections ask for"
+        )
     state.page = Page(
         tuple(each._replace(relevance=relevances[each.chunk_id]) for each in shown),
         None if nothing_relevant and request.min_relevance is None else next_offset,
@@ -39,7 +44,7 @@ def _page(state: SearchState) -> tuple[Sequence[Candidate], int | None]:
     """Return the candidates of the page and the offset of the next one; an empty or a last page has a note."""
     request, candidates = state.request, state.candidates
     units = "documents" if request.group_by else "passages"
-    end = request.offset + request.limit
+    end = request.offset + state.limit
     page = candidates[request.offset : end]
     is_last = end >= len(candidates)
     if request.offset and not page:

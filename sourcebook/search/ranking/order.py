@@ -54,7 +54,7 @@ def order_candidates(state: SearchState) -> None:
     if request.diversity and candidates:
         models = {generation.id: generation.model for generation in state.scope.generations}
         vectors = read_vectors(state.held.connection, models, [candidate.chunk_id for candidate in candidates])
-        candidates = diversify(candidates, vectors, request.diversity, request.offset + request.limit + 1)
+        candidates = diversify(candidates, vectors, request.diversity, request.offset + state.limit + 1)
     if state.scope.boosts and candidates:
         chunks = [candidate.chunk_id for candidate in candidates[:REORDERED]]
         documents = read_documents(state.held.connection, state.scope.ids, chunks)

@@ -3,11 +3,11 @@
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sourcebook.contract.fusion import Fusion
 from sourcebook.contract.other_documents import LinkedDocument
-from sourcebook.contract.search import SearchRequest
+from sourcebook.contract.search import USUAL_RESULTS, SearchRequest
 from sourcebook.contract.search_results import Facets, SearchResult
 from sourcebook.database.pool import Connections, HeldConnection
 from sourcebook.database.query_log import QueryLog
@@ -90,6 +90,8 @@ class SearchState:
     notes: list[str] = field(default_factory=list)
 
     scope: SearchScope = field(init=False)
+    defaults: Mapping[str, float] = field(default_factory=dict)
+    """Options of the request that the settings of the collections gave."""
     expansions: Sequence[Expansion] = ()
     """Words that are searched beside those of the query."""
     has_loaded: bool = False
@@ -140,3 +142,18 @@ class SearchState:
         self.asks_vectors = mode == "vector" or (mode == "hybrid" and fusion.vector > 0)
         self.asks_words = mode == "keyword" or (mode == "hybrid" and fusion.keyword > 0)
         self.embeds_query = self.asks_vectors and bool(self.query.text)
+
+    def take_defaults(self) -> None:
+        """Give the request the options that it leaves to the collections, once the scope is known."""
+        given = {name: value for name, value in self.scope.defaults.items() if getattr(self.request, name) is None}
+        self.request, self.defaults = replace(self.request, **given), given  # type: ignore[arg-type] # as in settings
+
+    @property
+    def limit(self) -> int:
+        """Results of the page, at most."""
+        return self.request.limit or USUAL_RESULTS
+
+    @property
+    def neighbours(self) -> int:
+        """Passages before and after each result."""
+        return self.request.neighbours or 0

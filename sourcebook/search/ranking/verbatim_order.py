@@ -66,8 +66,8 @@ def look_at_first(
         candidates: best first.
     """
     request = state.request
-    is_plain = not (request.group_by or request.neighbours)
-    page = candidates[request.offset : request.offset + request.limit] if is_plain else []
+    is_plain = not (request.group_by or state.neighbours)
+    page = candidates[request.offset : request.offset + state.limit] if is_plain else []
     wanted = {
         "tokens": [term.token for term in terms],
         "shown": [each.chunk_id for each in page if each.chunk_id in chunks],

@@ -45,6 +45,14 @@ def delete_collection(name: str, knowledge: Knowledge, form: AdministratorForm) 
     return redirect_to("/collections")
 
 
+@router.post("/collections/{name}/rename")
+def rename_collection(name: str, knowledge: Knowledge, form: AdministratorForm) -> Response:
+    """Give a collection another name, and lead to it."""
+    new_name = form.one("name").strip()
+    collection_changes.rename_as_asked(name, new_name, knowledge, form.visitor)
+    return redirect_to(f"/collections/{quote(new_name)}")
+
+
 @router.post("/collections/{name}/sites")
 def add_site(name: str, knowledge: Knowledge, form: WriterForm) -> Response:
     """Add a site to a collection, and lead to the work that reads it."""

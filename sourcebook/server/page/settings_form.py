@@ -103,6 +103,9 @@ SINGLE: Final[dict[str, FormField]] = {
     "embedding.model": FormField("embedding.model", "Embedding model"),
     "chunking.tokens": FormField("chunking.tokens", "Tokens of a passage", "number", "256"),
     "chunking.overlap": FormField("chunking.overlap", "Tokens that overlap", "number", "0"),
+    "search.limit": FormField("search.limit", "Results, at most", "number", "5"),
+    "search.neighbours": FormField("search.neighbours", "Passages before and after each", "number", "0"),
+    "search.min_relevance": FormField("search.min_relevance", "Least relevance", "number", "0.2"),
 }
 """Fields of the collection itself, by the path of their setting."""
 _UNPLACED: Final = {"the settings: ": OTHER, "a collection's name is ": "name"}
@@ -311,6 +314,8 @@ def _read(each: FormField, text: str) -> Any:
         return None
     match each.kind:
         case "number":
+            if re.fullmatch(r"\d{1,9}\.\d{1,9}", text):
+                return float(text)
             return int(text) if re.fullmatch(r"\d{1,18}", text) else text
         case "tick":
             return True

@@ -22,6 +22,7 @@ from sourcebook.server.visibility import seen_collections, shown_settings
 
 router = APIRouter(prefix="/collections", tags=["collections"])
 Changed = Annotated[str, Path(description="Name of a collection that the API has made.", examples=["website"])]
+Former = Annotated[str, Path(description="Name of a collection that the API has made.", examples=["inbox"])]
 _CONFLICT: Final = failures(409)
 _CHANGED: Final = failures(409, 412)
 _NEW: Final[dict[str, JsonValue]] = {
@@ -34,13 +35,21 @@ _SOURCE: Final[dict[str, JsonValue]] = {"kind": "site", "source": {"url": "https
 class NewCollection(Sent):
     """A collection to make."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [_NEW]})
+    model_config = ConfigDict(json_schema_extra={"examples": [_NEW, {"name": "inbox"}]})
 
     name: str = Field(min_length=1, max_length=63, description=f"Its name: {NAME_RULE}.")
     settings: dict[str, Any] = Field(
         default_factory=dict,
         description="Settings as in `sourcebook.yaml`, less what would reach into the server; none for uploads alone.",
     )
+
+
+class NewName(Sent):
+    """Another name for a collection."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"new_name": "contracts"}]})
+
+    new_name: str = Field(min_length=1, max_length=63, description=f"Its name: {NAME_RULE}.")
 
 
 class NewSource(Sent):
@@ -67,8 +76,7 @@ def made_collection(
     name: str, settings: dict[str, Any], knowledge: KnowledgeBase, grant: Grant
 ) -> CollectionDeclaration:
     """Make a collection that its maker sees, of documents that it sees."""
-    if not grant.sees(name):
-        raise ForbiddenError("the key is for other collections alone")
+    _check_name(grant, name)
     check_givers(grant, settings)
     return knowledge.create_collection(name, settings, actor=grant.actor)
 
@@ -111,6 +119,21 @@ def change_collection(
         expected = present.settings if present.declared_in == "api" else None
     changed = knowledge.change_collection(name, patch, rebuild=rebuild, expected=expected, actor=grant.actor)
     return _answer(changed, grant)
+
+
+@router.post(
+    "/{name}/rename", response_model=CollectionDeclaration, responses=_CONFLICT, operation_id="rename_collection"
+)
+def rename_collection(name: Former, asked: NewName, knowledge: Knowledge, grant: Administrator) -> Response:
+    """Give a collection that the API has made another name, at once in everything that refers to it."""
+    return _answer(rename_as_asked(name, asked.new_name, knowledge, grant), grant)
+
+
+def rename_as_asked(name: str, new_name: str, knowledge: KnowledgeBase, grant: Grant) -> CollectionDeclaration:
+    """Rename a collection that the caller sees, to a name that it may see."""
+    seen_collections(knowledge, grant, [name])
+    _check_name(grant, new_name)
+    return knowledge.rename_collection(name, new_name, actor=grant.actor)
 
 
 @router.post(
@@ -160,6 +183,11 @@ def check_givers(grant: Grant, settings: dict[str, Any]) -> None:
         giver = rule.get("collection") if isinstance(rule, dict) else None
         if isinstance(giver, str) and not grant.sees(giver.strip()):
             raise SettingsError("from: there is no such collection")
+
+
+def _check_name(grant: Grant, name: str) -> None:
+    if not grant.sees(name):
+        raise ForbiddenError("the key is for other collections alone")
 
 
 def _answer(found: CollectionDeclaration, grant: Grant, status: int = 200, **headers: str) -> Response:

@@ -11,7 +11,7 @@ from sourcebook.errors import QueryError
 
 def test_nothing_but_a_query_is_needed() -> None:
     request = SearchRequest.checked("tide")
-    assert (request.query, request.collections, request.limit, request.mode) == ("tide", None, 5, "hybrid")
+    assert (request.query, request.collections, request.limit, request.mode) == ("tide", None, None, "hybrid")
     assert (request.offset, request.filters, request.fusion, request.rerank) == (0, None, DEFAULT_FUSION, None)
 
 
@@ -40,7 +40,7 @@ def test_the_longest_query() -> None:
         SearchRequest.checked("x" * (MOST_CHARACTERS + 1))
 
 
-@pytest.mark.parametrize("number", [0, -1, 1_001, "5", 5.0, True, None, float("nan"), [5]])
+@pytest.mark.parametrize("number", [0, -1, 1_001, "5", 5.0, True, float("nan"), [5]])
 def test_a_limit_is_a_whole_number_within_bounds(number: object) -> None:
     with pytest.raises(QueryError, match=r"the limit is .*; it must be 1 to 1,000"):
         SearchRequest.checked("tide", limit=number)  # type: ignore[arg-type]
