@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Final
 from sourcebook.config.collection import EmbeddingSettings
 from sourcebook.embedding.engine import Engine
 from sourcebook.embedding.model import EmbeddingModel, find_model
-from sourcebook.embedding.onnx.embed import OnnxEmbedder
-from sourcebook.embedding.onnx.open import find_export, needs_export, open_exported
-from sourcebook.embedding.onnx.record import Export
 from sourcebook.errors import ModelError
 from sourcebook.model.closing import Closing
 from sourcebook.processes.interrupts import result_of
 
 if TYPE_CHECKING:
+    from sourcebook.embedding.onnx.embed import OnnxEmbedder
+    from sourcebook.embedding.onnx.record import Export
     from sourcebook.embedding.process import EmbeddingProcess
     from sourcebook.embedding.remote.access import ProviderAccess
     from sourcebook.embedding.remote.embedder import RemoteEmbedder
@@ -75,6 +74,8 @@ class EmbedderPool(Closing):
             export = _usable_export(find_model(settings.model), home)
             if export is None:
                 return self._process(settings, home)
+            from sourcebook.embedding.onnx.open import open_exported
+
             self._close_others(settings)
             try:
                 self._opened[settings] = open_exported(export, threads=1)
@@ -125,6 +126,8 @@ class EmbedderPool(Closing):
         A model without a process is not exported: loading torch would delay an ingest that does not need it. Where the
         process has ended, `wait_for_exports` gives that as the reason.
         """
+        from sourcebook.embedding.onnx.open import needs_export
+
         process = self._processes.get(settings)
         if process is not None and settings not in self._exports and needs_export(home, process.model):
             try:
@@ -189,5 +192,8 @@ class EmbedderPool(Closing):
 
 def _usable_export(model: EmbeddingModel, home: Path) -> Export | None:
     """Return a model's export if it matches the model's folder; None otherwise."""
+    from sourcebook.embedding.onnx.open import find_export, needs_export
+    from sourcebook.embedding.onnx.record import Export
+
     found = None if needs_export(home, model) else find_export(home, model.identity)
     return found if isinstance(found, Export) else None
