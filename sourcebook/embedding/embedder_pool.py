@@ -54,7 +54,8 @@ class EmbedderPool(Closing):
         """
         if settings.provider is not None:
             return
-        if items * _TEXTS_PER_ITEM > MANY_TEXTS or _usable_export(find_model(settings.model), home) is None:
+        model = find_model(settings.model)
+        if items * _TEXTS_PER_ITEM > MANY_TEXTS or not (model.is_in_the_box or _usable_export(model, home)):
             self._process(settings, home)
 
     def for_texts(self, settings: EmbeddingSettings, home: Path, texts: int) -> EmbeddingProcess | OnnxEmbedder:
@@ -191,9 +192,15 @@ class EmbedderPool(Closing):
 
 
 def _usable_export(model: EmbeddingModel, home: Path) -> Export | None:
-    """Return a model's export if it matches the model's folder; None otherwise."""
+    """Return the export that matches a model's folder, which a model of the box gets in a second; None otherwise."""
     from sourcebook.embedding.onnx.open import find_export, needs_export
     from sourcebook.embedding.onnx.record import Export
 
-    found = None if needs_export(home, model) else find_export(home, model.identity)
+    if needs_export(home, model):
+        if not model.is_in_the_box:
+            return None
+        from sourcebook.embedding.onnx.export import export_model
+
+        export_model(home, model)
+    found = find_export(home, model.identity)
     return found if isinstance(found, Export) else None
