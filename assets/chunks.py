@@ -11,7 +11,6 @@ from resources.knowledge import Knowledge
 from resources.partition import parts_of
 from resources.progress import ProgressLog
 from resources.selection import RunSelection
-from sourcebook.stages.chunks import prepare_chunks
 from sourcebook.stages.generations import in_each_generation
 
 
@@ -31,19 +30,21 @@ def chunks(
     with knowledge.database.connection() as connection:
         done = finished(context.run.run_id, "chunks")
         generations = generations_at_work(connection, collection, done, shard)
-        ahead = ahead_in(context.run.run_id)
         if done is None:
+            from sourcebook.stages.chunks import prepare_chunks
+
+            ahead = ahead_in(context.run.run_id)
             words_first(context, connection)(0)
-        report = done or in_each_generation(
-            connection,
-            generations,
-            lambda generation: prepare_chunks(
+            done = in_each_generation(
                 connection,
-                generation,
-                selection.selection(shard),
-                progress.reporter(context, "documents"),
-                ahead=ahead.chunks if generation.is_active else None,
-            ),
-            is_first=True,
-        )
-    return materialization(report, generations=name_generations(generations))
+                generations,
+                lambda generation: prepare_chunks(
+                    connection,
+                    generation,
+                    selection.selection(shard),
+                    progress.reporter(context, "documents"),
+                    ahead=ahead.chunks if generation.is_active else None,
+                ),
+                is_first=True,
+            )
+    return materialization(done, generations=name_generations(generations))

@@ -11,7 +11,6 @@ from resources.partition import IN_PROCESS, parts_of
 from resources.progress import ProgressLog
 from resources.selection import RunSelection
 from resources.source_events import SITES
-from sourcebook.stages.crawled_pages import update_crawled_pages
 
 
 @collection_asset(
@@ -42,6 +41,8 @@ def crawled_pages(
     embedder: dg.ResourceParam[Embedder],
 ) -> dg.MaterializeResult[None]:
     """Pages of the sites of the collection: main content as Markdown, title, dates, links, ETag, sha256."""
+    from sourcebook.stages.crawled_pages import update_crawled_pages
+
     collection, shard = parts_of(context)
     with knowledge.configured_connection(context.log.warning) as connection:
         make_files_first(context, connection, selection, progress)

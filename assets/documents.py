@@ -10,7 +10,6 @@ from resources.knowledge import Knowledge
 from resources.partition import parts_of
 from resources.progress import ProgressLog
 from resources.selection import RunSelection
-from sourcebook.stages.documents.update import update_documents
 
 
 @collection_asset(
@@ -34,12 +33,16 @@ def documents(
     """Documents parsed from files, attachments, pages and recordings: text, structure, title, language, version."""
     collection, shard = parts_of(context)
     with knowledge.database.connection() as connection:
-        report = finished(context.run.run_id, "documents") or update_documents(
-            connection,
-            collection,
-            selection.selection(shard),
-            progress.reporter(context, "documents"),
-            recorded=words_first(context, connection),
-            ahead=ahead_in(context.run.run_id).documents,
-        )
+        report = finished(context.run.run_id, "documents")
+        if report is None:
+            from sourcebook.stages.documents.update import update_documents
+
+            report = update_documents(
+                connection,
+                collection,
+                selection.selection(shard),
+                progress.reporter(context, "documents"),
+                recorded=words_first(context, connection),
+                ahead=ahead_in(context.run.run_id).documents,
+            )
     return materialization(report)

@@ -12,12 +12,9 @@ from resources.knowledge import Knowledge
 from resources.partition import parts_of
 from resources.progress import ProgressLog
 from resources.selection import RunSelection
-from sourcebook.embedding.embedder_pool import MANY_TEXTS
-from sourcebook.embedding.remote.access import ProviderAccess
 from sourcebook.indexing.generations import record_engine
 from sourcebook.model.generation import Generation
 from sourcebook.model.report import StageReport
-from sourcebook.stages.embeddings import SubmittingEmbedder, embed_missing
 from sourcebook.stages.generations import in_each_generation
 
 
@@ -48,6 +45,10 @@ def embeddings(
     with knowledge.database.connection() as reader, knowledge.database.connection() as writer:
 
         def embed(generation: Generation) -> StageReport:
+            from sourcebook.embedding.embedder_pool import MANY_TEXTS
+            from sourcebook.embedding.remote.access import ProviderAccess
+            from sourcebook.stages.embeddings import SubmittingEmbedder, embed_missing
+
             def start(texts: int) -> SubmittingEmbedder:
                 if texts > MANY_TEXTS:  # the disk is idle meanwhile
                     knowledge.database.write_out_beside()

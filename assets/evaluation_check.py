@@ -1,25 +1,20 @@
 """The asset check `search_is_good_enough`: the published index against judged questions."""
 
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import dagster as dg
 
 from resources.knowledge import Knowledge
 from resources.partition import collection_of
 from sourcebook.errors import SourcebookError
-from sourcebook.evaluation import Evaluation, evaluate, missed_floors
-from sourcebook.evaluation.configured import (
-    EvaluationOutcome,
-    configured_floors,
-    evaluation_version,
-    last_outcome,
-    record_outcome,
-)
 from sourcebook.indexing.evaluation_settings import configured_evaluation
-from sourcebook.knowledge_base import KnowledgeBase
 from sourcebook.model.counted import counted
 from sourcebook.model.progress import Progress, announce
+
+if TYPE_CHECKING:
+    from sourcebook.evaluation import Evaluation
+    from sourcebook.evaluation.configured import EvaluationOutcome
 
 NAME = "search_is_good_enough"
 DESCRIPTION = "Search reaches the floors of the collection's settings `evaluation` on its judged questions."
@@ -35,15 +30,18 @@ def check_search(context: dg.AssetCheckExecutionContext, knowledge: Knowledge) -
         settings = configured_evaluation(connection, collection)
         if settings.queries is None or settings.qrels is None:
             return _result(passed=True, description="No questions are configured: see `evaluation` in sourcebook.yaml.")
+        from sourcebook.evaluation import configured, evaluate, missed_floors
+        from sourcebook.knowledge_base import KnowledgeBase
+
         try:
-            version = evaluation_version(connection, collection, settings)
+            version = configured.evaluation_version(connection, collection, settings)
         except SourcebookError as error:
             return _result(passed=False, description=str(error))
-        before = last_outcome(connection, collection)
+        before = configured.last_outcome(connection, collection)
     if before is not None and before.version == version:
         context.log.info(f"{NAME}: neither the index nor the questions have changed")
         return _outcome_result(before)
-    floors = configured_floors(settings)
+    floors = configured.configured_floors(settings)
     try:
         with KnowledgeBase.connect(home=knowledge.home) as base:
             found = evaluate(
@@ -57,11 +55,11 @@ def check_search(context: dg.AssetCheckExecutionContext, knowledge: Knowledge) -
     except SourcebookError as error:
         return _result(passed=False, description=str(error))
     missed = missed_floors(found.modes[0], floors)
-    outcome = EvaluationOutcome(
+    outcome = configured.EvaluationOutcome(
         version, not missed, "; ".join(map(str, missed)) or _reached(len(floors)), _figures(found)
     )
     with knowledge.database.connection() as connection:
-        record_outcome(connection, collection, outcome)
+        configured.record_outcome(connection, collection, outcome)
     return _outcome_result(outcome)
 
 
@@ -85,12 +83,12 @@ def _result(
     )
 
 
-def _outcome_result(outcome: EvaluationOutcome) -> dg.AssetCheckResult:
+def _outcome_result(outcome: "EvaluationOutcome") -> dg.AssetCheckResult:
     metadata = {**outcome.figures, "figures": dg.MetadataValue.md(outcome.figures["figures"])}
     return _result(passed=outcome.passed, description=outcome.description, metadata=metadata)
 
 
-def _figures(found: Evaluation) -> dict[str, Any]:
+def _figures(found: "Evaluation") -> dict[str, Any]:
     """Return the measures as JSON values, and a table of them as Markdown under `figures`."""
     scores = found.modes[0]
     rows = [f"| {measure} | {estimate} |" for measure, estimate in scores.estimates.items()]

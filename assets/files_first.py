@@ -8,7 +8,6 @@ from resources.partition import parts_of
 from resources.progress import ProgressLog
 from resources.selection import RunSelection
 from sourcebook.model.selection import Selection
-from sourcebook.stages.documents.update import update_documents
 
 
 def make_files_first(
@@ -25,6 +24,8 @@ def make_files_first(
     collection, shard = parts_of(context)
     if selection.selection(shard) != Selection(shard=shard) or not goes_on_to(context, "documents"):
         return
+    from sourcebook.stages.documents.update import update_documents
+
     report = update_documents(
         connection,
         collection,

@@ -9,9 +9,6 @@ from resources.finished import finished
 from resources.knowledge import Knowledge
 from resources.partition import parts_of
 from resources.progress import ProgressLog
-from sourcebook.evaluation.gate import passes_gate
-from sourcebook.knowledge_base import KnowledgeBase
-from sourcebook.stages.collection_upkeep import end_run
 
 
 @collection_asset(
@@ -35,6 +32,10 @@ def index_upkeep(
     with knowledge.database.connection() as connection:
         report = finished(context.run.run_id, "index_upkeep")
         if report is None:
+            from sourcebook.evaluation.gate import passes_gate
+            from sourcebook.knowledge_base import KnowledgeBase
+            from sourcebook.stages.collection_upkeep import end_run
+
             base = KnowledgeBase(knowledge.database)
             try:
                 report, activated = end_run(

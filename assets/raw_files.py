@@ -12,12 +12,7 @@ from resources.progress import ProgressLog
 from resources.run_uses import PLAN
 from resources.selection import RunSelection
 from resources.source_events import FOLDERS, RECORDS
-from sourcebook.admin.pending import find_pending
-from sourcebook.admin.planning.plan import plan_collection
 from sourcebook.database.lock import in_turn
-from sourcebook.stages.raw_files import update_raw_files
-from sourcebook.stages.raw_files.repositories import fetch_repositories
-from sourcebook.stages.raw_files.source_records import fetch_records
 
 
 @collection_asset(
@@ -45,6 +40,12 @@ def raw_files(
     with knowledge.configured_connection(context.log.warning) as connection:
         report = finished(context.run.run_id, "raw_files")
         if report is None:
+            from sourcebook.admin.pending import find_pending
+            from sourcebook.admin.planning.plan import plan_collection
+            from sourcebook.stages.raw_files import update_raw_files
+            from sourcebook.stages.raw_files.repositories import fetch_repositories
+            from sourcebook.stages.raw_files.source_records import fetch_records
+
             wanted = selection.selection(shard)
             with in_turn(connection, shard, "repositories"):
                 fetch_repositories(connection, collection, knowledge.home, wanted, only_due=not wanted.thorough)

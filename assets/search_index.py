@@ -13,7 +13,6 @@ from resources.progress import ProgressLog
 from resources.selection import RunSelection
 from sourcebook.indexing.graphs import index_bytes
 from sourcebook.stages.generations import in_each_generation
-from sourcebook.stages.search_index import publish
 
 
 @collection_asset(
@@ -36,18 +35,21 @@ def search_index(
     with knowledge.database.connection() as connection:
         done = finished(context.run.run_id, "search_index")
         generations = generations_at_work(connection, collection, done, shard)
-        report = done or in_each_generation(
-            connection,
-            generations,
-            lambda generation: publish(
+        if done is None:
+            from sourcebook.stages.search_index import publish
+
+            done = in_each_generation(
                 connection,
-                generation,
-                progress.reporter(context, "documents"),
-                thorough=selection.thorough,
-                shard=shard,
-                ahead=ahead_in(context.run.run_id).entries if generation.is_active else None,
-            ),
-        )
+                generations,
+                lambda generation: publish(
+                    connection,
+                    generation,
+                    progress.reporter(context, "documents"),
+                    thorough=selection.thorough,
+                    shard=shard,
+                    ahead=ahead_in(context.run.run_id).entries if generation.is_active else None,
+                ),
+            )
         size = sum(index_bytes(connection, generation) for generation in generations)
     more = {INDEX_BYTES: dg.MetadataValue.int(size), "generations": name_generations(generations)}
-    return materialization(report, **more)
+    return materialization(done, **more)

@@ -9,7 +9,6 @@ from resources.knowledge import Knowledge
 from resources.partition import IN_PROCESS, parts_of
 from resources.progress import ProgressLog
 from resources.selection import RunSelection
-from sourcebook.stages.transcripts.update import update_transcripts
 
 
 @collection_asset(
@@ -30,6 +29,8 @@ def transcripts(
     context: dg.AssetExecutionContext, knowledge: Knowledge, selection: RunSelection, progress: ProgressLog
 ) -> dg.MaterializeResult[None]:
     """Transcripts of sound and video: segments with start, end and confidence, language, duration, tags."""
+    from sourcebook.stages.transcripts.update import update_transcripts
+
     collection, shard = parts_of(context)
     with knowledge.database.connection() as connection:
         make_files_first(context, connection, selection, progress)

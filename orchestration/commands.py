@@ -287,6 +287,9 @@ def _import_dagster() -> None:
         import dagster_postgres  # noqa: F401 - Dagster's settings name it
 
         import orchestration.run  # noqa: F401
+        import sourcebook.stages.documents.update
+        import sourcebook.stages.embeddings
+        import sourcebook.stages.words_first  # noqa: F401 - what a first run needs for files
 
 
 COMMANDS = (ingest, crawl, reconcile, up, watch, schedules)

@@ -15,8 +15,6 @@ from sourcebook.admin.idempotent_answers import delete_old_answers
 from sourcebook.admin.readings import delete_old_readings
 from sourcebook.admin.retention import forget_removed
 from sourcebook.admin.work_requests import forget_work
-from sourcebook.answering.kept_sessions import delete_old_turns
-from sourcebook.answering.logged_calls import delete_old_calls
 from sourcebook.database.database import Database
 from sourcebook.database.queries import queries
 from sourcebook.database.query_log import delete_old_queries
@@ -55,6 +53,9 @@ def delete_old_runs(context: dg.OpExecutionContext, config: RetentionConfig) -> 
 @dg.op(ins={"after": dg.In(dg.Nothing)})
 def delete_removed_rows(context: dg.OpExecutionContext, config: RetentionConfig, knowledge: Knowledge) -> None:
     """Delete old entries of logs, old requests, and rows that were removed long ago unless an ingest is running."""
+    from sourcebook.answering.kept_sessions import delete_old_turns
+    from sourcebook.answering.logged_calls import delete_old_calls
+
     with knowledge.database.connection() as connection:
         if config.run_days:
             forget_runless_events(knowledge.database, config.run_days)

@@ -4,6 +4,7 @@ import time
 from datetime import UTC, datetime
 
 import dagster as dg
+from psycopg import Connection
 
 from resources.knowledge import Knowledge
 from resources.run_uses import uses_of
@@ -12,8 +13,7 @@ from sensors.first_seen import first_seen, waiting_seconds
 from sensors.run_requests import SECONDS_AT_REST, Before, Look, last_taken, look_at_collections, request_run
 from sourcebook.admin.collections import givers
 from sourcebook.admin.freshness import record_comparison
-from sourcebook.admin.pending import find_pending
-from sourcebook.admin.planning.plan import plan_collection
+from sourcebook.admin.pending import Pending, find_pending
 from sourcebook.database.database import Database
 from sourcebook.database.lock import is_locked
 from sourcebook.model.selection import Selection
@@ -85,10 +85,16 @@ def changed_files_sensor(context: dg.SensorEvaluationContext, knowledge: Knowled
                 partition,
                 # A reading has no trace of the files that are being written.
                 f"{pending.fingerprint} {taken_at}" if takes_all else pending.fingerprint,
-                lambda: plan_collection(connection, collection, pending).summary,
+                lambda: _plan(connection, collection, pending),
                 uses=uses_of(connection, collection, pending),
                 at_rest=0.0 if takes_all else SECONDS_AT_REST,
             )
         return Look(outcome, pending.fingerprint, counts, since)
 
     return look_at_collections(context, knowledge, FOLDERS, look)
+
+
+def _plan(connection: Connection, collection: str, pending: Pending) -> str:
+    from sourcebook.admin.planning.plan import plan_collection
+
+    return plan_collection(connection, collection, pending).summary

@@ -72,11 +72,6 @@ class Prefixes:
         return prefix[: offsets[self._most_tokens - 1][1]], self._most_tokens
 
 
-def embedding_text(prefix: str, text: str, previous: str = "") -> str:
-    """Return the text to embed: the prefix, the end of the text before, the text, with empty lines in between."""
-    return "\n\n".join(part for part in (prefix, previous, text) if part)
-
-
 _CLOSING_FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})[ \t]*$", re.MULTILINE)
 _WHITE_SPACE = re.compile(r"\s+")
 _THEMATIC_BREAK = re.compile(r"^[ \t]*([-*_])(?:[ \t]*\1){2,}[ \t]*$", re.MULTILINE)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, takewhile
 
-from sourcebook.chunking.chunk import Chunk, Prefixes, embedding_text, is_thematic_break
+from sourcebook.chunking.chunk import Chunk, Prefixes, is_thematic_break
 from sourcebook.chunking.cut_points import best_cut, piece_end
 from sourcebook.chunking.pack import Span, nearest_segment, pack, pack_speech, with_times
 from sourcebook.chunking.parts import passage_parts
@@ -23,6 +23,7 @@ from sourcebook.chunking.sections import (
 from sourcebook.chunking.tokenizer import TokenCounter, TokenIndex
 from sourcebook.config.collection import CONTEXT, ContextPart
 from sourcebook.model.document import Block, ParsedDocument
+from sourcebook.model.passage_part import embedding_text
 
 _COUNTED_AT_ONCE = 256
 """Passages whose tokens are counted in one call of the tokenizer."""

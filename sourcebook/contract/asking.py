@@ -34,7 +34,6 @@ class EarlierTurn:
     answer: str
 
 
-@dataclass(frozen=True, slots=True)
 class SchemaField(Field):
     """JSON schema of an object or another value."""
 
@@ -55,7 +54,6 @@ class SchemaField(Field):
         return checked
 
 
-@dataclass(frozen=True, slots=True)
 class HistoryField(Field):
     """Earlier questions with their answers, the oldest first; none where empty."""
 
@@ -77,7 +75,6 @@ def _turn(name: str, number: int, value: Any) -> EarlierTurn:
     return EarlierTurn(storable(given["question"]), storable(given["answer"]))
 
 
-@dataclass(frozen=True, slots=True)
 class PagesField(Field):
     """Numbers and ranges of pages."""
 
@@ -97,7 +94,6 @@ def page_ranges(pages: str) -> list[tuple[int, int]]:
     return [(int(first), int(last or first)) for first, _, last in ranges]
 
 
-@dataclass(frozen=True, slots=True)
 class SessionField(Field):
     """Name of a conversation."""
 

@@ -114,7 +114,6 @@ class Phrase(Field):
         return storable(value)
 
 
-@dataclass(frozen=True, slots=True)
 class Texts(Field):
     """Several texts, or one; none where empty."""
 
@@ -158,7 +157,6 @@ class Amount(Field):
         return value  # type: ignore[no-any-return] # it is a number
 
 
-@dataclass(frozen=True, slots=True)
 class Share(Field):
     """Number from 0 to 1."""
 
@@ -168,7 +166,6 @@ class Share(Field):
         return float(value)
 
 
-@dataclass(frozen=True, slots=True)
 class Switch(Field):
     """True or False."""
 
@@ -179,7 +176,6 @@ class Switch(Field):
         return value
 
 
-@dataclass(frozen=True, slots=True)
 class Choice(Field):
     """One of the values of its type."""
 
@@ -190,7 +186,6 @@ class Choice(Field):
         return str(value)
 
 
-@dataclass(frozen=True, slots=True)
 class Choices(Choice):
     """Several of the values of its type, or one."""
 
@@ -199,7 +194,6 @@ class Choices(Choice):
         return tuple(dict.fromkeys(Choice.check(self, declared, each) for each in several))
 
 
-@dataclass(frozen=True, slots=True)
 class Numbers(Whole):
     """Several whole numbers within bounds, or one; none where None."""
 
@@ -208,7 +202,6 @@ class Numbers(Whole):
         return tuple(dict.fromkeys(Whole.check(self, declared, each) for each in several))
 
 
-@dataclass(frozen=True, slots=True)
 class Names(Field):
     """Names of collections, or one name; None for every collection."""
 
@@ -216,7 +209,6 @@ class Names(Field):
         return checked_names(value)
 
 
-@dataclass(frozen=True, slots=True)
 class Name(Field):
     """Name of a collection."""
 
@@ -224,7 +216,6 @@ class Name(Field):
         return (checked_names([value]) or ("",))[0]
 
 
-@dataclass(frozen=True, slots=True)
 class DocumentName(Field):
     """Id, URI or path of a document, or the end of one."""
 

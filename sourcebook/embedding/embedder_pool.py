@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Final
 from sourcebook.config.collection import EmbeddingSettings
 from sourcebook.embedding.engine import Engine
 from sourcebook.embedding.model import EmbeddingModel, find_model
-from sourcebook.embedding.onnx.embed import OnnxEmbedder
-from sourcebook.embedding.onnx.open import find_export, needs_export, open_exported
-from sourcebook.embedding.onnx.record import Export
 from sourcebook.errors import ModelError
 from sourcebook.model.closing import Closing
 from sourcebook.processes.interrupts import result_of
 
 if TYPE_CHECKING:
+    from sourcebook.embedding.onnx.embed import OnnxEmbedder
+    from sourcebook.embedding.onnx.record import Export
     from sourcebook.embedding.process import EmbeddingProcess
     from sourcebook.embedding.remote.access import ProviderAccess
     from sourcebook.embedding.remote.embedder import RemoteEmbedder
@@ -55,7 +54,8 @@ class EmbedderPool(Closing):
         """
         if settings.provider is not None:
             return
-        if items * _TEXTS_PER_ITEM > MANY_TEXTS or _usable_export(find_model(settings.model), home) is None:
+        model = find_model(settings.model)
+        if items * _TEXTS_PER_ITEM > MANY_TEXTS or not (model.is_in_the_box or _usable_export(model, home)):
             self._process(settings, home)
 
     def for_texts(self, settings: EmbeddingSettings, home: Path, texts: int) -> EmbeddingProcess | OnnxEmbedder:
@@ -75,6 +75,8 @@ class EmbedderPool(Closing):
             export = _usable_export(find_model(settings.model), home)
             if export is None:
                 return self._process(settings, home)
+            from sourcebook.embedding.onnx.open import open_exported
+
             self._close_others(settings)
             try:
                 self._opened[settings] = open_exported(export, threads=1)
@@ -125,6 +127,8 @@ class EmbedderPool(Closing):
         A model without a process is not exported: loading torch would delay an ingest that does not need it. Where the
         process has ended, `wait_for_exports` gives that as the reason.
         """
+        from sourcebook.embedding.onnx.open import needs_export
+
         process = self._processes.get(settings)
         if process is not None and settings not in self._exports and needs_export(home, process.model):
             try:
@@ -188,6 +192,15 @@ class EmbedderPool(Closing):
 
 
 def _usable_export(model: EmbeddingModel, home: Path) -> Export | None:
-    """Return a model's export if it matches the model's folder; None otherwise."""
-    found = None if needs_export(home, model) else find_export(home, model.identity)
+    """Return the export that matches a model's folder, which a model of the box gets in a second; None otherwise."""
+    from sourcebook.embedding.onnx.open import find_export, needs_export
+    from sourcebook.embedding.onnx.record import Export
+
+    if needs_export(home, model):
+        if not model.is_in_the_box:
+            return None
+        from sourcebook.embedding.onnx.export import export_model
+
+        export_model(home, model)
+    found = find_export(home, model.identity)
     return found if isinstance(found, Export) else None

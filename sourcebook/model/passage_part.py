@@ -1,8 +1,13 @@
-"""Parts of a passage: where its headings, its page or its time change."""
+"""The text of a passage that is embedded, and its parts: where its headings, its page or its time change."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+
+def embedding_text(prefix: str, text: str, previous: str = "") -> str:
+    """Return the text to embed: the prefix, the end of the text before, the text, with empty lines in between."""
+    return "\n\n".join(part for part in (prefix, previous, text) if part)
 
 
 @dataclass(frozen=True, slots=True)

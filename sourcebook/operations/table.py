@@ -10,10 +10,6 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
 from sourcebook import contract
-from sourcebook.contract.asking import AskRequest
-from sourcebook.contract.differences import DiffRequest
-from sourcebook.contract.search import ContextRequest, SearchRequest
-from sourcebook.contract.similar import SimilarRequest
 from sourcebook.operations import answers, contents, curation, document_files, reports, searching
 from sourcebook.operations import ask_sessions as conversations
 from sourcebook.operations import collections as declarations
@@ -57,7 +53,7 @@ class Operation(Generic[P, Answer]):
         http: str = "",
         key: str | None = None,
         *,
-        request: type[Request] | None = None,
+        request: str = "",
     ) -> None:
         """Declare an operation.
 
@@ -66,14 +62,20 @@ class Operation(Generic[P, Answer]):
             scope: the scope that a key must have.
             http: verb and path; names in braces are arguments. Empty where no server needs to be asked.
             key: name of the answer in the body; None where the body is the answer.
-            request: type that checks the arguments and writes them as JSON; None where they are sent one by one.
+            request: name of the type that checks the arguments and writes them as JSON; empty where they are sent one
+                by one.
         """
-        self.function, self.scope, self.http, self.key, self.request = function, scope, http, key, request
+        self.function, self.scope, self.http, self.key, self._request = function, scope, http, key, request
 
     @property
     def name(self) -> str:
         """Name of the operation."""
         return self.function.__name__
+
+    @cached_property
+    def request(self) -> type[Request] | None:
+        """Type that checks the arguments and writes them as JSON, imported when it is first asked for."""
+        return getattr(contract, self._request) if self._request else None
 
     @cached_property
     def arguments(self) -> list[str]:
@@ -110,12 +112,12 @@ def _method(kind: Any, operation: Operation[Any, Any]) -> Callable[..., Any]:
 class Operations:
     """The operations of every knowledge base: open here, behind a server, or awaited."""
 
-    search = Operation(searching.search, "read", "POST /v1/search", request=SearchRequest)
-    similar = Operation(searching.similar, "read", "POST /v1/similar", request=SimilarRequest)
-    context = Operation(searching.context, "read", "POST /v1/context", request=ContextRequest)
+    search = Operation(searching.search, "read", "POST /v1/search", request="SearchRequest")
+    similar = Operation(searching.similar, "read", "POST /v1/similar", request="SimilarRequest")
+    context = Operation(searching.context, "read", "POST /v1/context", request="ContextRequest")
     prewarm = Operation(searching.prewarm, "read", "POST /v1/search")
 
-    ask = Operation(answers.ask, "read", "POST /v1/ask", request=AskRequest)
+    ask = Operation(answers.ask, "read", "POST /v1/ask", request="AskRequest")
     ask_sessions = Operation(conversations.ask_sessions, "read", "GET /v1/ask/sessions", "sessions")
     ask_session = Operation(conversations.ask_session, "read", "GET /v1/ask/sessions/{session}", "turns")
     forget_ask_session = Operation(
@@ -154,7 +156,7 @@ class Operations:
     curate_document = Operation(curation.curate_document, "write", "PUT /v1/documents/{document}/curation")
     relabel = Operation(single_documents.relabel, "write", "PATCH /v1/documents/{document}")
     related = Operation(single_documents.related, "read", "GET /v1/documents/{document}/related", "related")
-    diff = Operation(single_documents.diff, "read", "POST /v1/diff", request=DiffRequest)
+    diff = Operation(single_documents.diff, "read", "POST /v1/diff", request="DiffRequest")
     original = Operation(document_files.original, "read", "GET /v1/documents/{document}/original")
     page_image = Operation(document_files.page_image, "read", "GET /v1/documents/{document}/pages/{page}")
 

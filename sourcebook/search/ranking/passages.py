@@ -8,6 +8,7 @@ from psycopg import Connection
 from psycopg.rows import dict_row
 
 from sourcebook.database.queries import queries
+from sourcebook.model.passage_part import embedding_text
 from sourcebook.search.scope import array_of
 
 Row = dict[str, Any]
@@ -32,8 +33,6 @@ def read_documents(connection: Connection, generations: Sequence[int], chunks: S
 
 def read_texts(connection: Connection, generations: Sequence[int], chunks: Sequence[int]) -> dict[int, str]:
     """Return the text of each published chunk as the embedding model reads it: title, headings, empty line, passage."""
-    from sourcebook.chunking.chunk import embedding_text  # imports the chunker
-
     parameters = {"generations": list(generations), "chunks": array_of(chunks)}
     rows = connection.execute(queries["passages_to_rerank"], parameters)
     return {chunk: embedding_text(context, text) for chunk, context, text in rows}

@@ -93,7 +93,7 @@ def test_weights_that_are_not_the_generation_s_are_refused(tmp_path: Path) -> No
 
 
 def test_few_texts_wait_for_no_process(minilm_home: Path, model: EmbeddingModel) -> None:
-    """An edited file's texts are embedded in this process with the export; many, or texts without one, are not."""
+    """An edited file's texts are embedded in this process with the export; many are not."""
     settings = EmbeddingSettings(model=BUNDLED_NAME, precision="float32")
     with EmbedderPool() as pool:
         pool.start_early(settings, minilm_home, items=100)
@@ -118,20 +118,25 @@ def test_few_texts_wait_for_no_process(minilm_home: Path, model: EmbeddingModel)
 
 
 def test_one_model_is_in_memory_at_a_time(tmp_path: Path) -> None:
-    """Collections of other settings follow one another; a child that died, as during an export, is replaced."""
+    """Collections of other settings follow one another; a child that died, as during an export, is replaced.
+
+    Few texts of a model of the box need no child in a new home either: its export is written first.
+    """
     first = EmbeddingSettings(model=BUNDLED_NAME, precision="float32")
     second = first.model_copy(update={"precision": "bfloat16"})
     with EmbedderPool() as pool:
-        former = pool.for_texts(first, tmp_path, texts=1)
+        pool.start_early(first, tmp_path, items=100)
+        assert isinstance(pool.for_texts(first, tmp_path, texts=20), OnnxEmbedder)
+        former = pool.for_texts(first, tmp_path, texts=10_000)
         assert isinstance(former, EmbeddingProcess)
-        latter = pool.for_texts(second, tmp_path, texts=1)
+        latter = pool.for_texts(second, tmp_path, texts=10_000)
         assert isinstance(latter, EmbeddingProcess)
         assert not former.is_active
         with pytest.raises(ModelError, match="has been closed"):
             former.embed(["battery"])
         assert pool.for_texts(second, tmp_path, texts=1) is latter
         latter.close()
-        replacement = pool.for_texts(second, tmp_path, texts=1)
+        replacement = pool.for_texts(second, tmp_path, texts=10_000)
         assert replacement is not latter
         assert isinstance(replacement, EmbeddingProcess)
         assert replacement.is_active

@@ -1,4 +1,4 @@
-"""The modules that an ingest with nothing to do and a search import: they are most of the time of a command."""
+"""The modules that an ingest with nothing to do, the code location and a search import: most of the time of each."""
 
 import subprocess
 import sys
@@ -18,6 +18,14 @@ from tests.checkout import CHECKOUT
             sourcebook.chunking.chunk sourcebook.chunking.chunker sourcebook.embedding.model sourcebook.search
             sourcebook.embedding.multilingual_e5 sourcebook.evaluation sourcebook.redaction.redactor
             sourcebook.stages.relations.update sourcebook.stages.transcripts.rows
+            """,
+        ),
+        (
+            "orchestration.definitions",
+            """
+            numpy openai markdown_it sourcebook.answering.question sourcebook.chunking.chunk
+            sourcebook.evaluation sourcebook.knowledge_base sourcebook.parsing.parse sourcebook.stages.chunks
+            sourcebook.stages.crawled_pages sourcebook.stages.documents.update sourcebook.web.crawl
             """,
         ),
         ("sourcebook.search.run", "sourcebook.config.collection sourcebook.config.sites sourcebook.chunking.chunk"),
