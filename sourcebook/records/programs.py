@@ -1,6 +1,7 @@
 """Programs as sources of records: classes with `changes(cursor)`, readers of LlamaIndex and loaders of LangChain."""
 
 import importlib
+import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from importlib.metadata import entry_points
@@ -50,6 +51,8 @@ def changes_of(
 
 
 def _checked(change: Any) -> Row | Deleted | Checkpoint:
+    if isinstance(change, Checkpoint):
+        json.dumps(change.cursor, allow_nan=False)  # raises what the ledger would raise
     if isinstance(change, Mapping | Deleted | Checkpoint):
         return change
     raise TypeError(f"it yields {type(change).__name__}; a record is a mapping from fields to values")

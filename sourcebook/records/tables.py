@@ -105,6 +105,8 @@ def _check_fields(settings: RecordSource, columns: Sequence[str]) -> None:
             raise ListingError(
                 f"{setting}: the table has no column {field}; it has {', '.join(columns)}", FailureClass.MISSING
             )
+        if field is not None and columns.count(field) > 1:
+            raise ListingError(f"{setting}: there are several columns {field}", FailureClass.UNSUPPORTED)
 
 
 def _class_of(error: Exception) -> FailureClass:

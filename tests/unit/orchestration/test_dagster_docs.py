@@ -139,9 +139,12 @@ def test_the_component_of_the_page_loads(project: Project) -> None:
 
 
 def test_collections_of_a_project_are_one_knowledge_base(project: Project, tmp_path: Path) -> None:
-    """Each beside its own file; names by folder or as given; texts from the environment; one set of assets."""
+    """Each beside its own file; names by folder or as given; texts from the environment, but for templates of records; one set of
+    assets."""
     zone = "  time_zone: Asia/Tokyo\n"
     named = TYPED.replace("./documents", "'{{ env.DOCUMENTS }}'") + "  name: recordings\n" + zone
+    template = "{{ body }}{% for each in comments %}{{ each }}{% endfor %}"
+    named += f"  records: [{{name: notes, pushed: true, key: id, template: '{template}'}}]\n"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DOCUMENTS", "/srv/talks")
         defs = project(handbook=TYPED, talks=named)
@@ -150,6 +153,7 @@ def test_collections_of_a_project_are_one_knowledge_base(project: Project, tmp_p
     found = {name: each.files[0].location for name, each in knowledge.configuration().collections.items()}
     (folder,) = tmp_path.glob("src/*/defs/handbook")
     assert found == {"handbook": str((folder / "documents").resolve()), "recordings": "/srv/talks"}
+    assert knowledge.configuration().collections["recordings"].records[0].template == template
     assert knowledge.home == tmp_path / ".sourcebook"
     assert {schedule.execution_timezone for schedule in defs.get_repository_def().schedule_defs} == {"Asia/Tokyo"}
 
