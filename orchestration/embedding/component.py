@@ -111,7 +111,9 @@ class Collection(dg.Component):
 def _resolved(context: dg.ResolutionContext, value: Any) -> Any:
     """Return attributes with the values of `{{ env.NAME }}`, and templates of records as they are: fields fill them."""
     if isinstance(value, dict):
-        return {key: held if key == "template" else _resolved(context.at_path(key), held) for key, held in value.items()}
+        return {
+            key: held if key == "template" else _resolved(context.at_path(key), held) for key, held in value.items()
+        }
     if isinstance(value, list):
         return [_resolved(context.at_path(number), held) for number, held in enumerate(value)]
     return context.resolve_value(value)

@@ -63,7 +63,7 @@ def test_a_number_that_json_has_not_is_no_fact(number: str) -> None:
     for value in (Decimal(number), *([] if number == "sNaN" else [float(number)])):
         content = mapping().rendered({"id": 1, "body": "Tides", "fact": value}).content or b""
         assert json.loads(content)["metadata"] == {}
-    assert json.loads(mapping().rendered({"id": 1, "fact": Decimal("7")}).content or b"")["metadata"] == {"fact": 7}
+    assert json.loads(mapping().rendered({"id": 1, "fact": Decimal(7)}).content or b"")["metadata"] == {"fact": 7}
 
 
 @pytest.mark.parametrize("value", [10**5_000, CIRCLE, Broken()], ids=["huge", "circle", "broken"])
