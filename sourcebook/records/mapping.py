@@ -83,9 +83,10 @@ class RecordMapping:
         try:
             return replace(self._rendered(row, known), allowed=self._allowed(row))
         except Exception as error:  # noqa: BLE001 - a number of any size, a circle, or what a value of a program raises
+            reason = f"a field of it cannot be read: {type(error).__name__}: {error}"
             with suppress(Exception):  # the key may be such a value
-                return _failed(self.uri(value_of(row, self._settings.key)) or self.keyless, _unlike(error))
-            return _failed(self.keyless, _unlike(error))
+                return _failed(self.uri(value_of(row, self._settings.key)) or self.keyless, reason)
+            return _failed(self.keyless, reason)
 
     def _rendered(self, row: Row, known: Mapping[str, Known]) -> RenderedRecord:
         settings = self._settings
@@ -289,10 +290,6 @@ def _failed(uri: str, reason: str, failure_class: FailureClass = FailureClass.CO
     reason = storable_text(reason)
     version = hashlib.sha256(reason.encode()).hexdigest()[:16]
     return RenderedRecord(uri, f"failed {version}", None, failure=reason, failure_class=failure_class)
-
-
-def _unlike(error: Exception) -> str:
-    return f"a field of it cannot be read: {type(error).__name__}: {error}"
 
 
 def _skipped(uri: str, mark: str | None, reason: str) -> RenderedRecord:

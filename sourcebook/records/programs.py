@@ -43,7 +43,7 @@ def changes_of(
             yield _checked(change)
     except ListingError:
         raise
-    except Exception as error:  # noqa: BLE001 - it is somebody's program
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - it is somebody's program
         said = " ".join(secrets.shown(str(error)).split())[:500]
         reason = f"{program.use} fails: {type(error).__name__}: {said}"
         missing = isinstance(error, ImportError)
@@ -52,7 +52,9 @@ def changes_of(
 
 def _checked(change: Any) -> Row | Deleted | Checkpoint:
     if isinstance(change, Checkpoint):
-        json.dumps(change.cursor, allow_nan=False)  # raises what the ledger would raise
+        written = json.dumps(change.cursor, allow_nan=False, ensure_ascii=False).encode()
+        if b"\\u0000" in written:
+            raise ValueError("its cursor holds a NUL, which the ledger does not")
     if isinstance(change, Mapping | Deleted | Checkpoint):
         return change
     raise TypeError(f"it yields {type(change).__name__}; a record is a mapping from fields to values")

@@ -41,7 +41,11 @@ class Dated:
         self.number = number
 
     def changes(self, cursor):
-        yield Checkpoint({7: float("nan"), 8: {1}}[self.number])
+        yield Checkpoint({7: float("nan"), 8: {1}, 9: "\\0"}[self.number])
+
+class Leaving:
+    def __init__(self, number):
+        raise SystemExit("no token")
 """
 
 
@@ -68,6 +72,8 @@ def test_an_installed_package_names_its_source(tmp_path: Path, monkeypatch: pyte
         {"id": 1},
         Checkpoint(2, complete=True),
     ]
-    for number, said in {7: "Out of range float", 8: "set is not JSON serializable"}.items():
+    for number, said in {7: "Out of range float", 8: "set is not JSON serializable", 9: "NUL"}.items():
         with pytest.raises(ListingError, match=f"boards_of_tests:Dated fails: .*{said}"):
             list(changes_of(settings("boards_of_tests:Dated", number), None))
+    with pytest.raises(ListingError, match="boards_of_tests:Leaving fails: SystemExit: no token"):
+        list(changes_of(settings("boards_of_tests:Leaving"), None))
