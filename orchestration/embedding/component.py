@@ -40,7 +40,7 @@ class _FirstFolder(Scaffolder):
 
 @scaffold_with(_FirstFolder)
 class Collection(dg.Component):
-    """One collection of Sourcebook: folders, sites and repositories that become searchable, and stay true.
+    """One collection of Sourcebook: folders, sites, repositories and tables that become searchable, and stay true.
 
     The attributes are the settings of a collection in `sourcebook.yaml`; relative paths begin at the folder of the
     `defs.yaml`. All collections of a project are one knowledge base, with one set of assets under `sourcebook/`, whose
@@ -71,7 +71,7 @@ class Collection(dg.Component):
             ConfigurationError: the settings have a mistake.
         """
         written = attributes.model_dump(exclude_unset=True) if attributes else {}
-        content: Mapping[str, Any] = context.resolution_context.resolve_value(written)
+        content: Mapping[str, Any] = _resolved(context.resolution_context, written)
         folder = context.path if context.path.is_dir() else context.path.parent
         name = content.get(_NAME) or folder.name
         if not is_collection_name(str(name)):
@@ -106,3 +106,14 @@ class Collection(dg.Component):
             content[_ZONE] = zones.pop()
         path = Path(context.project_root) / "sourcebook.yaml"
         return sourcebook_definitions(given_configuration(content, path))
+
+
+def _resolved(context: dg.ResolutionContext, value: Any) -> Any:
+    """Return attributes with the values of `{{ env.NAME }}`, and templates of records as they are: fields fill them."""
+    if isinstance(value, dict):
+        return {
+            key: held if key == "template" else _resolved(context.at_path(key), held) for key, held in value.items()
+        }
+    if isinstance(value, list):
+        return [_resolved(context.at_path(number), held) for number, held in enumerate(value)]
+    return context.resolve_value(value)

@@ -5,7 +5,7 @@ import re
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
-from urllib.parse import quote, urlsplit
+from urllib.parse import parse_qsl, quote, urlsplit
 
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
@@ -50,10 +50,12 @@ class TableSettings(Settings):
     @classmethod
     def _found_from_the_file(cls, url: str, info: ValidationInfo) -> str:
         """Refuse a literal password, and make the path of a local file absolute."""
-        if not info.context or REFERENCE.search(url):
+        if not info.context:
             return url
-        if "://" in url and urlsplit(url).password:
-            raise PydanticCustomError("secret", "a secret is kept in the environment")
+        parts = urlsplit(url if "://" in url else "")
+        without_secrets({"password": parts.password, **dict(parse_qsl(parts.query))}, info)
+        if REFERENCE.search(url):
+            return url
         folder: Path = info.context["folder"]
         if database := _LOCAL_DATABASE.fullmatch(url):
             is_memory = database[2].startswith((":memory:", "file:"))
@@ -66,7 +68,9 @@ class TableSettings(Settings):
         return urlsplit(self.url).path.lower().endswith((".parquet", ".pq"))
 
     @model_validator(mode="after")
-    def _one_table(self) -> Self:
+    def _one_table(self, info: ValidationInfo) -> Self:
+        if info.context and self.name and "." in self.name and self.namespace is None:
+            raise PydanticCustomError("record_table", "a schema stands beside the name: {schema: harbour, name: notes}")
         if (self.name is None) == (self.query is None) and not self.is_parquet:
             raise PydanticCustomError("record_table", "a table has either a name or a query")
         return self

@@ -39,7 +39,7 @@ def items_of(settings: RecordSource, cursor: JsonValue) -> Iterator[Row | Checkp
         yield from _items(settings, api, secrets, cursor)
     except ListingError:
         raise
-    except Exception as error:  # noqa: BLE001 - of dlt, of somebody's source, or of any driver below it
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - of dlt, of somebody's source, or of any driver below it
         if isinstance(error, ModuleNotFoundError) and (error.name or "").partition(".")[0] == "dlt":
             reason = f"reading {api.use} needs dlt, which is not installed: {install_command('dlt')}"
             raise ListingError(reason, FailureClass.UNSUPPORTED) from None

@@ -2,8 +2,10 @@
 
 import hashlib
 import json
+import re
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from types import MappingProxyType
@@ -25,8 +27,9 @@ if TYPE_CHECKING:
 
 _LATER: Final = ("dlt", "rest", "file", "files", "attachments")
 """Settings that came later: one that is unset makes no other bytes."""
-REVISION: Final = 1
+REVISION: Final = 2
 """Number to be counted up when a change of this module makes other bytes of the same record."""
+_LANGUAGE: Final = re.compile(r"([a-z]{2})(?:[-_].*)?", re.IGNORECASE | re.DOTALL)
 _NOTHING: Final[Mapping[str, Known]] = MappingProxyType({})
 
 
@@ -77,7 +80,13 @@ class RecordMapping:
             row: the fields of the record.
             known: known records by URI; the file of one whose fields are as they were is not read again.
         """
-        return replace(self._rendered(row, known), allowed=self._allowed(row))
+        try:
+            return replace(self._rendered(row, known), allowed=self._allowed(row))
+        except Exception as error:  # noqa: BLE001 - a number of any size, a circle, or what a value of a program raises
+            reason = f"a field of it cannot be read: {type(error).__name__}: {error}"
+            with suppress(Exception):  # the key may be such a value
+                return _failed(self.uri(value_of(row, self._settings.key)) or self.keyless, reason)
+            return _failed(self.keyless, reason)
 
     def _rendered(self, row: Row, known: Mapping[str, Known]) -> RenderedRecord:
         settings = self._settings
@@ -224,9 +233,10 @@ class RecordMapping:
             metadata["tags"] = labels
         if link := self._text(row, settings.url):
             metadata["url"] = link
+        language = self._text(row, settings.language) or ""
         return {
             "title": " ".join((self._text(row, settings.title) or "").split()),
-            "language": (self._text(row, settings.language) or "").lower() or None,
+            "language": found[1].lower() if (found := _LANGUAGE.fullmatch(language)) else None,
             "metadata": metadata,
         }
 

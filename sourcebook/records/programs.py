@@ -1,6 +1,7 @@
 """Programs as sources of records: classes with `changes(cursor)`, readers of LlamaIndex and loaders of LangChain."""
 
 import importlib
+import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from importlib.metadata import entry_points
@@ -42,7 +43,7 @@ def changes_of(
             yield _checked(change)
     except ListingError:
         raise
-    except Exception as error:  # noqa: BLE001 - it is somebody's program
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - it is somebody's program
         said = " ".join(secrets.shown(str(error)).split())[:500]
         reason = f"{program.use} fails: {type(error).__name__}: {said}"
         missing = isinstance(error, ImportError)
@@ -50,6 +51,10 @@ def changes_of(
 
 
 def _checked(change: Any) -> Row | Deleted | Checkpoint:
+    if isinstance(change, Checkpoint):
+        written = json.dumps(change.cursor, allow_nan=False, ensure_ascii=False).encode()
+        if b"\\u0000" in written:
+            raise ValueError("its cursor holds a NUL, which the ledger does not")
     if isinstance(change, Mapping | Deleted | Checkpoint):
         return change
     raise TypeError(f"it yields {type(change).__name__}; a record is a mapping from fields to values")

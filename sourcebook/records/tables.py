@@ -16,6 +16,8 @@ _POSTGRESQL: Final = re.compile(r"^postgres(ql)?://")
 _SQLITE: Final = re.compile(r"sqlite:///((?!:memory:|file:)[^?]+)")
 _KEYS: Final = 500
 """Keys of one query."""
+LOCK_SECONDS: Final = 10
+"""Seconds that a look waits for a table that another program has locked."""
 
 
 class Table(Protocol):
@@ -105,6 +107,8 @@ def _check_fields(settings: RecordSource, columns: Sequence[str]) -> None:
             raise ListingError(
                 f"{setting}: the table has no column {field}; it has {', '.join(columns)}", FailureClass.MISSING
             )
+        if field is not None and columns.count(field) > 1:
+            raise ListingError(f"{setting}: there are several columns {field}", FailureClass.UNSUPPORTED)
 
 
 def _class_of(error: Exception) -> FailureClass:
@@ -124,11 +128,13 @@ def _open_database(url: str, settings: TableSettings) -> Iterator[Table]:
         dialect = engine.dialect.name
         if dialect == "postgresql":
             connection = connection.execution_options(postgresql_readonly=True, isolation_level="REPEATABLE READ")
+            connection.exec_driver_sql(f"SET lock_timeout = '{LOCK_SECONDS}s'")
         elif dialect == "sqlite":
             connection.exec_driver_sql("PRAGMA query_only = ON")
         elif dialect in {"mysql", "mariadb"}:
             # SQL here: MySQL's, sent to a database that is not ours
             connection.exec_driver_sql("SET SESSION TRANSACTION READ ONLY")
+            connection.exec_driver_sql(f"SET SESSION lock_wait_timeout = {LOCK_SECONDS}")
             connection.commit()
         table = _DatabaseTable(connection, settings)
         try:
@@ -188,8 +194,11 @@ class _DatabaseTable:
 
     def _streamed(self, statement: Any) -> Iterator[tuple[Sequence[str], Sequence[object]]]:
         """Read row by row as PostgreSQL sends them: its cursors send a number of rows, whatever their size."""
+        from sourcebook.records.any_year import take_any_year
+
         compiled = statement.compile(self._connection, compile_kwargs={"render_postcompile": True})
         cursor = self._connection.connection.driver_connection.cursor()
+        take_any_year(cursor.adapters)
         names: list[str] = []
         try:
             for row in cursor.stream(compiled.string, compiled.params):

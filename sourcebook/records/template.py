@@ -22,6 +22,7 @@ class _Environment(ImmutableSandboxedEnvironment):
     def __init__(self) -> None:
         super().__init__(autoescape=False, keep_trailing_newline=True)
         self.steps = 0
+        del self.globals["lipsum"]  # texts of any length
         self.filters[_COUNTED] = self._counted
 
     def _counted(self, values: Any) -> Any:
@@ -80,7 +81,8 @@ class RecordTemplate:
                     break
                 written.append(part)
         except Exception as error:  # an expression over the fields may raise anything
-            raise ParseError(f"the template fails: {error}", FailureClass.CORRUPT) from error
+            said = str(error) or type(error).__name__
+            raise ParseError(f"the template fails: {said}", FailureClass.CORRUPT) from error
         if size > MOST_CHARACTERS:
             raise ParseError(f"its text has more than {MOST_CHARACTERS:,} characters", FailureClass.TOO_LARGE)
         return "".join(written)

@@ -5,12 +5,15 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime, time
 from decimal import Decimal
+from math import isfinite
 from typing import Any, Final
 
 from sourcebook.model.document import JsonValue
 from sourcebook.model.storable import storable_text
 from sourcebook.records.record import Row
 
+_DIGITS: Final = 300
+"""Digits of the whole part from which a number is none of JSON's."""
 _ABSENT: Final = ("", "0", "false", "f", "no", "n")
 """Texts of a field by which a record is not deleted."""
 
@@ -61,10 +64,12 @@ def plain_text(value: object) -> str:
 
 def json_value(value: object) -> JsonValue:
     match value:
-        case None | bool() | int() | float():
-            return value if value == value else None  # not NaN
-        case Decimal():
+        case None | bool() | int():
+            return value
+        case Decimal() if value.is_finite() and value.adjusted() < _DIGITS:
             return int(value) if value == value.to_integral_value() else float(value)
+        case float() | Decimal():
+            return value if isinstance(value, float) and isfinite(value) else None
         case Mapping():
             return {str(name): json_value(held) for name, held in value.items()}
         case bytes() | bytearray() | memoryview():

@@ -16,7 +16,7 @@ from tests.integration.stages import Stages
 from tests.packages import NotInstalledError, installed
 
 PACKAGES = CHECKOUT / "tests" / "frameworks" / "packages.txt"
-LEAST = 77
+LEAST = 78
 """Tests that run in the environment, at least."""
 POWER = "# Power\n\nThe batteries of the tide gauge last fourteen months.\n"
 SEAL = "# Seals\n\nThe seal of the housing is greased in spring. The batteries stay dry.\n"

@@ -17,6 +17,7 @@ from sourcebook.database.location import DatabaseLocation
 from sourcebook.errors import UnknownSourceError
 from sourcebook.model.selection import Selection
 from sourcebook.model.shard import Shard
+from sourcebook.records import tables
 from sourcebook.stages.raw_files.pushed_records import push_records
 from sourcebook.transfer.export import export_collections
 from sourcebook.transfer.importing import import_collections
@@ -199,7 +200,7 @@ def test_an_asset_hands_records_over(
 def test_a_table_of_the_same_server_is_read_without_a_right_to_write(
     records: RecordStages, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """PostgreSQL gives times, numbers and JSON; a query that would write is refused; large texts fill no memory."""
+    """PostgreSQL gives times, also infinite ones, numbers and JSON; a write or a lock is refused; memory is bounded."""
     with records.stages.connection() as connection:
         info = connection.info
         connection.execute("CREATE SCHEMA team")
@@ -211,6 +212,9 @@ def test_a_table_of_the_same_server_is_read_without_a_right_to_write(
             "INSERT INTO team.notes (body, points, labels) VALUES"
             " ('The barnacle, says ada@example.com, marks high water.', 3.5, '[\"sea\", \"rock\"]')"
         )
+        connection.execute(
+            "INSERT INTO team.notes (body, points, changed) VALUES ('The limpet stays.', 'Infinity', 'infinity')"
+        )
     place = f"?host={info.host}&port={info.port}&user={info.user}"
     monkeypatch.setenv("NOTES_URL", f"postgresql:///{info.dbname}{place}")
     monkeypatch.setenv("PGPASSWORD", info.password or "")
@@ -219,6 +223,12 @@ def test_a_table_of_the_same_server_is_read_without_a_right_to_write(
     records.run()
     (hit,) = records.stages.search("barnacle", mode="keyword")
     assert (hit.metadata["points"], set(hit.tags)) == (3.5, {"notes", "sea", "rock"})
+    (hit,) = records.stages.search("limpet", mode="keyword")
+    assert (hit.metadata["updated"], "points" in hit.metadata) == ("infinity", False)
+    monkeypatch.setattr(tables, "LOCK_SECONDS", 1)
+    with records.stages.connection() as connection, connection.transaction():
+        connection.execute("LOCK team.notes IN ACCESS EXCLUSIVE MODE")
+        assert "lock timeout" in str(records.look())
     query = "SELECT * FROM team.notes WHERE set_config('x.y', nextval('team.counter')::text, false) IS NULL"
     with records.stages.connection() as connection:
         connection.execute("CREATE SEQUENCE team.counter")

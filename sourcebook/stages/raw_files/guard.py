@@ -77,6 +77,7 @@ def _held(
     scope = {"source_id": source.id, "missing": missing}
     row = connection.execute(queries["lost_documents"], scope).fetchone()
     collection, settings, of, lost = row or ("", {}, 0, [])
+    of = max(of, len(lost))  # documents that came while others were held are lost, too
     rules = RemovalSettings.model_validate(settings or {})
     return set(lost), of, held_back(len(lost), of, collection) if rules.hold(len(lost), of) else None
 

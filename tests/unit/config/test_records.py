@@ -52,6 +52,11 @@ def test_uris_hold_any_key() -> None:
             "{name: n, table: {url: 'mysql://me:pa55word@db/x', name: n}, key: id, text: body}",
             "kept in the environment",
         ),
+        *(
+            (f"{{name: n, table: {{url: 'mysql://{url}', name: n}}, key: id, text: body}}", "literal value")
+            for url in ("me:pa55word@${DB_HOST}/x", "db/x?password=pa55word")
+        ),
+        ("{name: n, table: {url: 'sqlite:///a.db', name: a.n}, key: id, text: body}", "{schema: harbour, name: notes}"),
         ("{name: n, python: {use: 'a:B', arguments: {token: pa55word}}, key: id}", "literal value"),
         ("{name: n, python: {use: 'a:B', load: {auth: [{api_key: pa55word}]}}, key: id}", "literal value"),
         ("{name: n, python: 'import os; os', key: id, text: body}", "module:Class"),

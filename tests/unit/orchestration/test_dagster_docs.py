@@ -2,7 +2,6 @@
 
 import importlib
 import re
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -142,6 +141,8 @@ def test_collections_of_a_project_are_one_knowledge_base(project: Project, tmp_p
     """Each beside its own file; names by folder or as given; texts from the environment; one set of assets."""
     zone = "  time_zone: Asia/Tokyo\n"
     named = TYPED.replace("./documents", "'{{ env.DOCUMENTS }}'") + "  name: recordings\n" + zone
+    template = "{{ body }}{% for each in comments %}{{ each }}{% endfor %}"
+    named += f"  records: [{{name: notes, pushed: true, key: id, template: '{template}'}}]\n"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DOCUMENTS", "/srv/talks")
         defs = project(handbook=TYPED, talks=named)
@@ -150,6 +151,7 @@ def test_collections_of_a_project_are_one_knowledge_base(project: Project, tmp_p
     found = {name: each.files[0].location for name, each in knowledge.configuration().collections.items()}
     (folder,) = tmp_path.glob("src/*/defs/handbook")
     assert found == {"handbook": str((folder / "documents").resolve()), "recordings": "/srv/talks"}
+    assert knowledge.configuration().collections["recordings"].records[0].template == template
     assert knowledge.home == tmp_path / ".sourcebook"
     assert {schedule.execution_timezone for schedule in defs.get_repository_def().schedule_defs} == {"Asia/Tokyo"}
 
@@ -196,32 +198,6 @@ def test_the_component_is_registered() -> None:
     assert getattr(sourcebook, "Collection") is Collection  # noqa: B009 - it is no part of the typed API
     alone = "import sourcebook, sys; assert 'Collection' not in dir(sourcebook); assert 'dagster' not in sys.modules"
     subprocess.run([sys.executable, "-c", alone], cwd=CHECKOUT, check=True, timeout=60)
-
-
-def test_the_commands_of_the_page_work(tmp_path: Path) -> None:
-    """In a project as `create-dagster` makes it; `dg` is no dependency of Sourcebook's."""
-    dg_command = shutil.which("dg", path=str(Path(sys.executable).parent))
-    if dg_command is None:
-        pytest.skip("dg is not installed here: pip install dagster-dg-cli")
-    package = tmp_path / "src" / "team"
-    (package / "defs").mkdir(parents=True)
-    (tmp_path / "pyproject.toml").write_text(
-        '[project]\nname = "team"\nversion = "0.1.0"\n[tool.dg]\ndirectory_type = "project"\n'
-        '[tool.dg.project]\nroot_module = "team"\n'
-    )
-    (package / "__init__.py").touch()
-    (package / "defs" / "__init__.py").touch()
-    (package / "definitions.py").write_text(
-        "from pathlib import Path\nfrom dagster import definitions, load_from_defs_folder\n\n\n@definitions\n"
-        "def defs():\n    return load_from_defs_folder(path_within_project=Path(__file__).parent)\n"
-    )
-    (typed,) = code("console")
-    for line in re.findall(r"^\$ dg (.+)$", typed, flags=re.MULTILINE):
-        done = subprocess.run(
-            [dg_command, *line.split()], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=600
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-    assert (package / "defs" / "handbook" / "defs.yaml").read_text() == code("yaml")[0]
 
 
 def test_every_sensor_stands_in_both_ways_into_dagster() -> None:

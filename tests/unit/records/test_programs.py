@@ -34,16 +34,28 @@ class Boards:
 
     def read(self, key):
         return {"id": key, "again": True} if key == "1" else None
+
+
+class Dated:
+    def __init__(self, number):
+        self.number = number
+
+    def changes(self, cursor):
+        yield Checkpoint({7: float("nan"), 8: {1}, 9: "\\0"}[self.number])
+
+class Leaving:
+    def __init__(self, number):
+        raise SystemExit("no token")
 """
 
 
-def settings(use: str) -> RecordSource:
-    python = {"use": use, "arguments": {"number": 2}}
+def settings(use: str, number: int = 2) -> RecordSource:
+    python = {"use": use, "arguments": {"number": number}}
     return RecordSource.model_validate({"name": "n", "python": python, "key": "id", "text": "body"})
 
 
 def test_an_installed_package_names_its_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its entry point is found by name; `read` gives failed records once more, or says that they are gone."""
+    """Its entry point is found by name; `read` gives failed records once more; a cursor that is no JSON is refused."""
     (tmp_path / "boards_of_tests").mkdir()
     (tmp_path / "boards_of_tests" / "__init__.py").write_text(MODULE)
     (tmp_path / "pyproject.toml").write_text(PROJECT)
@@ -60,3 +72,8 @@ def test_an_installed_package_names_its_source(tmp_path: Path, monkeypatch: pyte
         {"id": 1},
         Checkpoint(2, complete=True),
     ]
+    for number, said in {7: "Out of range float", 8: "set is not JSON serializable", 9: "NUL"}.items():
+        with pytest.raises(ListingError, match=f"boards_of_tests:Dated fails: .*{said}"):
+            list(changes_of(settings("boards_of_tests:Dated", number), None))
+    with pytest.raises(ListingError, match="boards_of_tests:Leaving fails: SystemExit: no token"):
+        list(changes_of(settings("boards_of_tests:Leaving"), None))

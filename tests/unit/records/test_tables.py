@@ -57,6 +57,13 @@ def test_every_kind_of_table_gives_marks_and_rows(make: Callable[[Path], dict[st
         open_table(settings(table, title="heading")).__enter__()
 
 
+def test_two_columns_of_one_name_are_not_taken_for_each_other(tmp_path: Path) -> None:
+    """A join in PostgreSQL has such columns, too."""
+    pq.write_table(pa.table([[1], [2], ["Tides"]], names=["id", "id", "body"]), tmp_path / "notes.parquet")
+    with pytest.raises(ListingError, match="key: there are several columns id"):
+        open_table(settings({"url": str(tmp_path / "notes.parquet")})).__enter__()
+
+
 @pytest.mark.parametrize("make", [_sqlite, _duckdb])
 def test_a_query_joins_and_never_writes(make: Callable[[Path], dict[str, str]], tmp_path: Path) -> None:
     """A query is read as a subquery with a comment and a semicolon at its end; one that writes is refused."""
