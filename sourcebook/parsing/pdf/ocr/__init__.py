@@ -1,1 +1,1 @@
-"""Text recognition (OCR) in scans and pictures: pixels in, lines of text out, by RapidOCR with the weights in its wheel."""
+"""Text recognition (OCR) in scans and pictures: pixels in, lines of text out, by RapidOCR."""
