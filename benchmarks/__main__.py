@@ -53,7 +53,7 @@ PARTS = {
     "firsttext": "first text of an answer on the page after the question, of a model that answers at once",
     "pages": "every page in Chromium at 1280 and 390 px: first contentful paint, bytes of scripts and of everything",
     "others": "a folder in Sourcebook, LlamaIndex and CocoIndex: processor time, first and after changes",
-    "docs": "sixty questions over the documentation site: page and anchor of the first result",
+    "docs": "a hundred questions over the documentation site: page and anchor of the first result",
     "places": "whether results cite the exact section, page or second, on 720 questions of known places",
     "relations": "precision and recall of relations on EIPs and PEPs, their cost, what renames leave",
     "relevance": "how well the relevance is calibrated on judged sets that it was not fitted on, and what is refused",

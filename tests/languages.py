@@ -30,6 +30,23 @@ Forms = tuple[str, ...]
 _LINE: Final = re.compile(r'(?:(msgctxt|msgid_plural|msgid|msgstr(?:\[\d\])?)\s+)?(".*")')
 _MARKS: Final = re.compile(r"%\(\w+\)s|%%|</?\w+[^>]*>|[\"<>&]")
 """What a translation has as often as its text: values, and all that HTML reads as a sign."""
+_CODE: Final = re.compile(r"`[^`]*`|\{[^}]*\}|<[^>]*>|sourcebook \w+|--\w+|\w+\.\w+(?:: \w+)?")
+_TERMS: Final = {
+    r"collections?": {"de": "ammlung", "es": "olecci", "fr": "ollection", "zh": "文档集"},
+    r"passages?": {"de": "extstelle", "es": "asaje", "fr": "assage", "zh": "段"},
+    r"ingest": {"de": "inlesen|eingelesen", "es": "ingesta", "fr": "ingestion", "zh": "采集"},
+    r"generations?": {"de": "eneration", "es": "eneraci", "fr": "énération", "zh": "索引代"},
+    r"scope": {"de": "erechtigung", "es": "ermiso", "fr": "ermission", "zh": "权限"},
+    r"conversations?": {"de": "nterhaltung", "es": "onversaci", "fr": "onversation", "zh": "对话"},
+    r"tokens": {"de": "Token", "es": "oken", "fr": "oken", "zh": "词元"},
+}
+"""One word of each language for each of ours."""
+_MISPRINTS: Final = {
+    "es": r"^[^¿]*\w\?$|^[^¡]*\w!$",
+    "fr": r" [:;!?»]|« |[a-zàé]'[a-zàé]",
+    "zh": r"[\u4e00-\u9fff] ?[,;!?]|[,;!?] ?[\u4e00-\u9fff]|[\u4e00-\u9fff]\.$",
+}
+"""Punctuation that a language does not have: a plain space before a French colon, a Latin comma beside Chinese."""
 
 
 def translations(language: str, folder: Path = CATALOGUES) -> dict[Text, Forms]:
@@ -51,6 +68,7 @@ def problems(language: str, folder: Path = CATALOGUES) -> list[str]:
     said += [f"{language}: no longer on the page: {text.singular!r}" for text in kept if text not in wanted]
     for text, forms in kept.items():
         said += [f"{language}: {text.singular!r}: {each}" for each in _wrong(text, forms, _count(language))]
+        said += [f"{language}: {text.singular!r}: {each}" for each in _unlike_itself(language, text, forms)]
     compiled = folder / f"{language}.mo"
     if not compiled.exists() or compiled.read_bytes() != as_mo(language, kept):
         said.append(f"{language}: the .mo is not that of the .po: run python -m tests.languages")
@@ -94,6 +112,16 @@ def _wrong(text: Text, forms: Forms, count: int) -> Iterator[str]:
             yield f"other values or other HTML: {form!r}"
         if (form[:1] == " ", form[-1:] == " ") != (text.singular[:1] == " ", text.singular[-1:] == " "):
             yield f"other spaces at its ends: {form!r}"
+
+
+def _unlike_itself(language: str, text: Text, forms: Forms) -> Iterator[str]:
+    words = _CODE.sub("", text.singular) if forms[0] else ""
+    for term, ours in _TERMS.items():
+        if re.search(rf"\b{term}\b", words, re.IGNORECASE) and not re.search(ours[language], forms[0]):
+            yield f"{term} is {ours[language]} elsewhere: {forms[0]!r}"
+    for form in forms:
+        if found := re.search(_MISPRINTS.get(language, r"(?!)"), _CODE.sub("", form)):
+            yield f"punctuation of another language, {found[0]!r}: {form!r}"
 
 
 def _entry(lines: list[str]) -> tuple[Text, Forms]:

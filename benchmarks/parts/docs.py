@@ -29,7 +29,7 @@ class Question:
     """A question, and the places that answer it: `page#anchor`, or a page alone."""
 
     part: str
-    """`work` or `report`."""
+    """`work` or `report`, and the same of a third set: `third work`, `third report`."""
     text: str
     places: tuple[str, ...]
 
@@ -74,12 +74,12 @@ def run(bench: Bench) -> list[Row]:
 
 
 def _rows(asked: list[tuple[Question, list[SearchResult]]]) -> Iterator[Row]:
-    for part in ("work", "report"):
+    for part in dict.fromkeys(question.part for question, _ in asked):
         held = [(question, hits) for question, hits in asked if question.part == part]
         right = [bool(hits) and question.is_answered_by(hits[0]) for question, hits in held]
         among = [any(question.is_answered_by(hit) for hit in hits) for question, hits in held]
         for (question, hits), is_right in zip(held, right, strict=True):
-            if not is_right and part == "work":
+            if not is_right and part.endswith("work"):
                 found = ", ".join(f"{urlsplit(hit.uri).path[1:]}#{hit.anchor}" for hit in hits[:3])
                 say(f"  {question.text}: {found or 'nothing'}, not {' '.join(question.places)}")
         pages = [bool(hits) and question.is_of_its_page(hits[0]) for question, hits in held]

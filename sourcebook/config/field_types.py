@@ -65,6 +65,13 @@ def _duration(duration: Any) -> Any:
     return float(parts[1]) * _SECONDS[parts[2].lower()]
 
 
+def written_duration(duration: timedelta) -> str:
+    """Return a duration as a setting is written: `30d`, `12h`, `90s`."""
+    seconds = duration.total_seconds()
+    unit = next((unit for unit in ("d", "h", "m") if seconds % _SECONDS[unit] == 0), "s")
+    return f"{seconds / _SECONDS[unit]:.16g}{unit}"
+
+
 def _pattern(pattern: str) -> str:
     """Return a pattern in the form that matches paths: `./drafts/` becomes `drafts/**`."""
     if pattern.startswith("/") or ".." in pattern.split("/"):

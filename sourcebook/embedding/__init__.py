@@ -1,1 +1,1 @@
-"""Embedding: texts in, unit vectors out. Importing this package imports no model code."""
+"""Embedding models: texts in, unit vectors out. Importing this package imports no model code."""

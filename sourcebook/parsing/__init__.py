@@ -1,1 +1,1 @@
-"""Bytes in, Markdown and its blocks out: one small parser a format."""
+"""Formats of files: bytes in, Markdown and its blocks out, by one small parser a format."""

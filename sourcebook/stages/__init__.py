@@ -1,1 +1,1 @@
-"""One module or small package for each pipeline asset, with the asset's own name."""
+"""Stages of the pipeline: one module or small package for each asset, with its name."""

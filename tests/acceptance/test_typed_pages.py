@@ -13,8 +13,8 @@ from mcp import StdioServerParameters
 from sourcebook.admin.finished_runs import recorder_lock
 from sourcebook.database.database import Database
 from tests.acceptance.processes import free_port
-from tests.acceptance.terminal import SECONDS
-from tests.acceptance.typed_page import EMBEDDED, PAGES, Command, WrittenFile, steps
+from tests.acceptance.terminal import SECONDS, terminal
+from tests.acceptance.typed_page import EMBEDDED, PAGES, SHARED, Command, WrittenFile, steps
 from tests.acceptance.typed_world import World, follow
 from tests.acceptance.workplace import Json
 from tests.checkout import EXAMPLES
@@ -58,6 +58,17 @@ def test_each_command_prints_what_the_page_shows(page: str, prepared: World) -> 
         if page == "keep-a-site.md":
             instead["https://docs.example.com/"] = stack.enter_context(site())
         assert follow(page, replace(prepared, instead=instead)) > 0
+
+
+def test_pages_about_a_library_are_typed_over_one(prepared: World) -> None:
+    """One ingest serves them all: what they print is that of a handbook with one rule."""
+    (prepared.folder / "handbook").mkdir()
+    (prepared.folder / "handbook" / "leave.md").write_text("# Leave\n\nLeave may be carried over for three months.\n")
+    (prepared.folder / "letter.txt").write_text("Please write to anna@example.org.\n")
+    (prepared.folder / "answer.txt").write_text("We have written to [EMAIL_1].\n")
+    with terminal(prepared.folder, prepared.environment, prepared.errors) as shell:
+        assert shell.type("sourcebook ingest ./handbook")[0] == 0
+    assert all(follow(page, prepared) > 0 for page in SHARED)
 
 
 CLAUDE = """#!/bin/sh

@@ -35,7 +35,11 @@ EMBEDDED: Final = ("tutorial.md", "move-machine.md")
 """Pages with the embedded server: the first on a bare machine, as a first reader has it, the other with two of them."""
 PREPARED: Final = ("claude-code.md", "confluence.md")
 """Pages whose tests put something there first: a program, a service."""
+SHARED: Final = ("deployment.md", "filters.md", "playbooks.md", "redaction-categories.md", "widget.md")
+"""Pages about a library that is there, which are typed one after the other over the same one."""
 _BLOCK: Final = re.compile(r"(<!-- not typed: .+? -->\n+)?^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_MEASURED: Final = re.compile(r"(\$ (make bench |python -m benchmarks ).*\n)+")
+"""Commands of benchmarks, whose parts `test_docs_names.py` knows."""
 _FILE: Final = re.compile(r"# ([\w./-]+\.\w+)\n")
 _CODE: Final = re.compile(r"exit code (\d+)")
 
@@ -74,10 +78,11 @@ class WrittenFile:
 
 def untyped(page: str) -> list[str]:
     """Return the console blocks of a page that nobody types and no reason stands above."""
-    if page in (*PAGES, *PREPARED):
+    if page in (*PAGES, *PREPARED, *SHARED):
         return []
     found = _BLOCK.findall((DOCS / page).read_text(encoding="utf-8"))
-    return [text for skipped, language, text in found if language == "console" and not skipped]
+    shown = [text for skipped, language, text in found if language == "console" and not skipped]
+    return [text for text in shown if not _MEASURED.fullmatch(text)]
 
 
 def steps(page: str) -> list[Command | WrittenFile]:

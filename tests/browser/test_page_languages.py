@@ -36,7 +36,7 @@ SAID = {
         "die Sammlung letters hat noch nichts Durchsuchbares",
         "erlaubt: eine Zeitspanne wie 30m, 12h, 1d oder 1w",
     ),
-    "zh": ("PDF 已损坏或被截断", "集合 letters 还没有可搜索的内容", "允许：时长，例如 30m、12h、1d 或 1w"),
+    "zh": ("PDF 已损坏或被截断", "文档集 letters 还没有可搜索的内容", "允许：时长，例如 30m、12h、1d 或 1w"),
 }
 """What pages say of a file, a search and a setting, in sentences from below them."""
 TICKED = {"de": "1 ausgewählt", "zh": "已勾选 1 个"}

@@ -48,6 +48,7 @@ def post(client: Client, path: str, cookie: str, **fields: str) -> Answer:
 def open_form(client: Client, target: str = "/") -> tuple[str, str]:
     """Return the cookie and the token of a form."""
     form = client.get(f"/sign-in?next={quote(target, safe='')}", Accept="text/html")
+    assert b"<nav" not in form.content  # nothing to choose before the key
     held = cookies(form)["sourcebook_form"]
     (token,) = re.findall(rb'name="token" value="([^"]+)"', form.content)
     assert (held.value, held["httponly"], held["samesite"]) == (token.decode(), True, "strict")

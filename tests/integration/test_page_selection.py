@@ -190,6 +190,7 @@ def test_all_that_match_are_changed_once_their_number_is_confirmed_and_come_back
     page = Page(asked.content)
     assert (asked.status, page.acting()) == (200, [])
     assert "Remove 55 documents?" in page.text
+    assert "All that match: collection: letters" in " ".join(page.text.split())
     assert "and 35 more." in page.text
     (sure,) = fields_of(page, "/documents/all")
     base.knowledge.remove_document(base.knowledge.documents("letters")[0].document_id or 0)

@@ -33,7 +33,7 @@ NOTES = {"name": "notes", "table": {"url": "${NOTES_URL}", "name": "notes"}, "ke
 def base(stages: Stages) -> Stages:
     stages.write("notes/a.md", "# A\n\nMarmalade.")
     stages.write("notes/b.md", "# B\n\nHoney.")
-    stages.configure("collections:\n  handbook: {files: [{root: ./docs, tags: [x]}], retention: {removed: 30d}}\n")
+    stages.configure("collections:\n  handbook: {files: [{root: ./docs, tags: [x]}], retention: {removed: 14d}}\n")
     return stages
 
 
@@ -275,7 +275,11 @@ def test_what_the_file_declares_is_shown_to_be_pasted_and_changed_there(open_ser
     page = browser.open("/collections/handbook/settings")
     assert "sourcebook.yaml on the server declares it" in page.text
     assert re.search(r"collections:\s+handbook:\s+files:\s+- root: ", page.text)
+    assert "removed: 14d" in page.text
     assert "chunking" not in page.text
+    assert [held["href"] for _, held in page.tags if held.get("aria-current") == "true" and "href" in held] == [
+        "/collections"
+    ]
     assert fields_of(page, "/collections/handbook/settings") == []
     assert browser.send("/collections/handbook/settings", {"act": "save"}).status == 409
 

@@ -15,6 +15,9 @@ _OTHERS: Final = {
     "BadParameter": "An option or an argument of a command has a value that it does not take.",
     "UsageError": "Options or arguments of a command do not fit together.",
     "PydanticCustomError": "A setting of `sourcebook.yaml`, the page or the API has a value that it does not take.",
+    "OSError": "A file, a folder or a host cannot be used; another sentence says of which.",
+    "TypeError": "A program of yours hands over something else than is asked for.",
+    "ValueError": "A value is none that the option, the header or the tool before it takes.",
 }
 """Errors of libraries in which Sourcebook's sentences stand, with their cause."""
 _TRANSLATORS: Final = ("gettext", "ngettext")
@@ -28,8 +31,9 @@ def errors() -> dict[str, tuple[str, dict[str, list[str]]]]:
     """
     causes = dict(_causes()) | _OTHERS
     found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-    for name, path, text in sentences_of(dict.fromkeys(causes, slice(2))):
-        found[name][_purpose(path.parent)].add(text)
+    for name, path, text in sentences_of(dict.fromkeys(causes, slice(3))):
+        if not text.startswith(";"):  # the end of another
+            found[name][_purpose(path.parent)].add(text)
     return {
         name: (causes[name], {purpose: sorted(held) for purpose, held in sorted(by_purpose.items())})
         for name, by_purpose in sorted(found.items())
@@ -104,6 +108,9 @@ def texts_of(node: ast.expr, path: Path, depth: int = 4) -> Iterator[str]:
     elif isinstance(node, ast.IfExp) and depth:
         yield from texts_of(node.body, path, depth - 1)
         yield from texts_of(node.orelse, path, depth - 1)
+    elif isinstance(node, ast.Dict) and depth:
+        for value in node.values:
+            yield from texts_of(value, path, depth - 1)
     elif isinstance(node, ast.JoinedStr):
         yield "".join(_part(each, path, depth) for each in node.values)
     elif isinstance(node, ast.Attribute) and node.attr == "__doc__":

@@ -10,6 +10,9 @@ _TITLES: Final = {
     "BadParameter": "Options of commands",
     "UsageError": "Options that do not fit together",
     "PydanticCustomError": "Values of settings",
+    "OSError": "Files and hosts",
+    "TypeError": "Programs of yours",
+    "ValueError": "Other values",
 }
 
 

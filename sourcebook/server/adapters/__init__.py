@@ -1,1 +1,1 @@
-"""Adapters: the protocols of other programs, over the same knowledge base, keys and grants."""
+"""Protocols of other programs: over the same knowledge base, keys and grants."""

@@ -1,1 +1,1 @@
-"""Identity: for whom a request asks, by its key, a trusted front end's header, or a signed token."""
+"""Who asks: the person or group of a request, by its key, a trusted front end's header, or a signed token."""

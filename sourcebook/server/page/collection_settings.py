@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -11,6 +12,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from sourcebook.config.collection import CollectionSettings
+from sourcebook.config.field_types import written_duration
 from sourcebook.contract.collections import CollectionDeclaration
 from sourcebook.errors import ChangedSettingsError, ConflictError, SettingsError
 from sourcebook.knowledge_base import KnowledgeBase
@@ -207,4 +209,16 @@ def _without_defaults(settings: dict[str, Any]) -> dict[str, Any]:
         read = CollectionSettings.model_validate(settings)
     except ValueError:
         return settings
-    return read.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    written = read.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    return dict(_with_durations(written, read.model_dump(by_alias=True, exclude_defaults=True)))
+
+
+def _with_durations(written: Any, values: Any) -> Any:
+    """Return settings as JSON has them, with durations as they are written: `30d` in place of 2592000.0."""
+    if isinstance(values, timedelta):
+        return written_duration(values)
+    if isinstance(written, dict) and isinstance(values, dict):
+        return {key: _with_durations(value, values.get(key)) for key, value in written.items()}
+    if isinstance(written, list) and isinstance(values, list | tuple):
+        return [_with_durations(*pair) for pair in zip(written, values, strict=True)]
+    return written

@@ -58,7 +58,7 @@ def show_document(
         box=cursor_of(found.item.collection, found.item.uri),
         own_tags=[tag for tag in found.tags if tag not in found.given_tags],
         given_tags=found.given_tags,
-        metadata=list(_rows({name: value for name, value in found.metadata.items() if name not in given})),
+        metadata=list(_rows({name: value for name, value in found.metadata.items() if name not in {*given, "tags"}})),
         given_metadata=list(_rows(given)),
         history=history,
         uploads=shown_authors(knowledge, visitor, list(uploads)),
@@ -108,5 +108,6 @@ def place(passage: Passage, title: str, metadata: Mapping[str, Any]) -> str:
 def _rows(metadata: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield keys and values of metadata as people read them."""
     for key, value in metadata.items():
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        listed = ", ".join(value) if isinstance(value, list) and all(isinstance(each, str) for each in value) else None
+        text = value if isinstance(value, str) else listed or json.dumps(value, ensure_ascii=False)
         yield key, text if len(text) <= _LONGEST_VALUE else text[:_LONGEST_VALUE] + "…"

@@ -30,6 +30,7 @@ _NOWHERE: Final = "citation.invalid"
 """Host that is none (RFC 6761)."""
 _CITATION: Final = re.compile(r"\[(\d{1,4})\]")
 _PLACEHOLDER: Final = re.compile(rf'<a href="https://{_NOWHERE}/(\d{{1,4}})"[^>]*>\[\d+\]</a>')
+_FRONT_MATTER: Final = re.compile(r"---[ \t]*\n.*?\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _CITED: Final = '<a class="cite" href="{0}" title="{1}">[{2}]</a>'
 
 
@@ -88,7 +89,7 @@ def rendered_sections(part: Part, title: str) -> list[Section]:
     """
     markdown = _markdown()
     environment: dict[str, Any] = {}
-    tokens = markdown.parse(part.text, environment)
+    tokens = markdown.parse(_without_front_matter(part), environment)
     repeats_title = len(tokens) > 1 and tokens[0].type == "heading_open" and tokens[1].content.strip() == title.strip()
     _fit_headings(tokens[3 if repeats_title else 0 :])
     line_starts = [0, *(at + 1 for at, letter in enumerate(part.text) if letter == "\n")]
@@ -110,6 +111,17 @@ def rendered_sections(part: Part, title: str) -> list[Section]:
         Section(tuple(here), _clean(markdown.renderer.render(held, markdown.options, environment)))
         for here, held in sections
     ]
+
+
+def _without_front_matter(part: Part) -> str:
+    """Return the text of a part with blanks in place of its front matter, which the page shows as metadata.
+
+    What stands in a passage is no front matter.
+    """
+    found = None if part.begin else _FRONT_MATTER.match(part.text)
+    if found is None or not part.passages or any(passage.start_char < found.end() for passage in part.passages):
+        return part.text
+    return re.sub(r"[^\n]", " ", found[0]) + part.text[found.end() :]
 
 
 def rendered(text: str, cited: Mapping[int, tuple[str, str]]) -> Markup:

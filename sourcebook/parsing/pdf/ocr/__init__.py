@@ -1,1 +1,1 @@
-"""Pixels in, lines of text out: RapidOCR with the weights in its wheel."""
+"""Text recognition (OCR) in scans and pictures: pixels in, lines of text out, by RapidOCR."""

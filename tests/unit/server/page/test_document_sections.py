@@ -40,6 +40,14 @@ def test_a_passage_that_begins_behind_the_last_block_has_a_section() -> None:
     assert [ordinals for ordinals, _ in rendered("text\n\n[a]: /b\n", 0, 6)] == [[0], [1]]
 
 
+def test_front_matter_is_no_text_unless_a_passage_has_it() -> None:
+    text = "---\ntitle: Rules\ntags: [a]\n---\n\n# Rules\n\nfirst\n\nsecond"
+    sections = rendered(text, text.index("# Rules"), text.index("second"), title="Rules")
+    assert [(ordinals, html.strip()) for ordinals, html in sections] == [([0], "<p>first</p>"), ([1], "<p>second</p>")]
+    assert "tags" in rendered(text, 0)[0][1]
+    assert "tags" in rendered(text)[0][1]
+
+
 def test_headings_stand_below_that_of_the_page_and_leave_no_level_out() -> None:
     ((_, html),) = rendered("# Title\n\n### Deep\n\n###### Deepest\n\n## Up", 0, title="Title")
     assert "Title" not in html

@@ -51,14 +51,18 @@ def test_every_text_of_the_page_is_translated_with_its_values_and_its_html(langu
 
 
 def test_what_is_wrong_with_a_catalogue_is_said(tmp_path: Path) -> None:
-    def wrong(old: str, new: str) -> str:
-        (tmp_path / "de.po").write_text((PAGE / "languages" / "de.po").read_text().replace(old, new))
-        update("de", tmp_path)
-        (found,) = problems("de", tmp_path)
+    def wrong(old: str, new: str, language: str = "de") -> str:
+        (tmp_path / f"{language}.po").write_text((PAGE / "languages" / f"{language}.po").read_text().replace(old, new))
+        update(language, tmp_path)
+        (found,) = problems(language, tmp_path)
         return found
 
     assert wrong('msgstr "Alle Sammlungen"', 'msgstr ""') == "de: 'All collections': not translated"
     assert "other values" in wrong('msgstr "Auftrag für %(name)s"', 'msgstr "Auftrag für %(nome)s"')
+    assert "collections? is ammlung elsewhere" in wrong('msgstr "Alle Sammlungen"', 'msgstr "Alle Bestände"')
+    assert "punctuation" in wrong("Comparée à ses sources\u00a0:", "Comparée à ses sources :", "fr")
+    assert "punctuation" in wrong('"，读取于', '", 读取于', "zh")
+    assert "punctuation" in wrong("¿Qué quiere saber?", "Qué quiere saber?", "es")
     assert "other HTML" in wrong('msgstr "Links, Bilder', 'msgstr "<b>Links, Bilder')
     (tmp_path / "de.po").write_text((PAGE / "languages" / "de.po").read_text())
     assert problems("de", tmp_path) == ["de: the .mo is not that of the .po: run python -m tests.languages"]

@@ -12,7 +12,7 @@ from tests.languages import translations
 from tests.page_texts import PAGE
 
 TRANSLATED = [each for each in LANGUAGES if each != SOURCE]
-ADVISED = "Passagen mit 'mercury' sind ausgelassen, wie die Suche mit einem Strich verlangt"
+ADVISED = "Textstellen mit 'mercury' sind ausgelassen, wie die Suche mit einem Strich verlangt"
 ADVISED += "; in Anführungszeichen wird danach gesucht"
 VALUE = re.compile(r"%\((\d)\)s")
 SAID = re.compile(r"(?:^|\.|\b)(?:error|failure|reason|problem|note|detail)\|(?!said)|problems\[[^]]*\]\|printable")
