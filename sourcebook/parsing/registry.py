@@ -121,7 +121,7 @@ PARSERS = (
     Parser("contacts", "cards.read_contacts:parse_contacts", (), (media.CONTACTS,), 2),
     Parser("web archive", "html.web_archive:parse_web_archive", ("settings",), (media.MHTML,), 5,
            (*_MARKUP, "selectolax"), uses_ocr=True),
-    Parser("pdf", "pdf.read_pdf:parse_pdf", ("settings",), (media.PDF,), 15,
+    Parser("pdf", "pdf.read_pdf:parse_pdf", ("settings",), (media.PDF,), 16,
            ("docling-parse", "docling-core", "pypdfium2"), uses_ocr=True),
     Parser("docling", "pdf.docling_pipeline:parse_with_models", ("name", "settings"), (), 3,
            ("docling", "docling-ibm-models", "docling-core", "pypdfium2"), uses_ocr=True),
