@@ -119,7 +119,7 @@ PARSERS = (
     Parser("parquet", "tables.parquet:parse_parquet", (), (media.PARQUET,), 1, ("pyarrow",), detects_language=False),
     Parser("calendar", "cards.read_calendar:parse_calendar", (), (media.CALENDAR,), 2),
     Parser("contacts", "cards.read_contacts:parse_contacts", (), (media.CONTACTS,), 2),
-    Parser("web archive", "html.web_archive:parse_web_archive", ("settings",), (media.MHTML,), 5,
+    Parser("web archive", "html.web_archive:parse_web_archive", ("settings",), (media.MHTML,), 6,
            (*_MARKUP, "selectolax"), uses_ocr=True),
     Parser("pdf", "pdf.read_pdf:parse_pdf", ("settings",), (media.PDF,), 16,
            ("docling-parse", "docling-core", "pypdfium2"), uses_ocr=True),
