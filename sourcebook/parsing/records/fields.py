@@ -34,6 +34,7 @@ _DENSE: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 _URL: Final = re.compile(r"(?:https?|ftp|mailto|file)://?\S+\Z", re.IGNORECASE)
 _DATE: Final = re.compile(r"\d{1,4}[-./]\d{1,2}(?:[-./]\d{1,4})?(?:[T ].*)?\Z|\d{1,2}:\d{2}")
 _TIME: Final = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}|\d{1,2}:\d{2}:\d{2}")
+_BLOCK: Final = re.compile(r"</(?:p|div|[uo]l|h[1-6]|table|blockquote|pre)>", re.IGNORECASE)
 _PACKED: Final = re.compile(r"\s*(?:data:[\w/+.;=-]{1,99},)?[\w+/-]{60,}(?:\s+[\w+/=-]{20,})*=*\s*", re.ASCII)
 _TAG: Final = re.compile(r"</(?:p|div|ul|ol|li|h[1-6]|table|b|strong|em|a)>|<br ?/?>", re.IGNORECASE)
 
@@ -98,6 +99,11 @@ def is_moment(text: str) -> bool:
 def has_markup(text: str) -> bool:
     """Tell whether a text is HTML."""
     return _TAG.search(text) is not None
+
+
+def is_page(text: str) -> bool:
+    """Tell whether a text is HTML with paragraphs or lists, and no word of a program with a mark in it."""
+    return _BLOCK.search(text) is not None
 
 
 def is_packed(text: str) -> bool:

@@ -8,11 +8,11 @@ from typing import Final, Literal
 
 from sourcebook.parsing.records.fields import (
     Row,
-    has_markup,
     is_address,
     is_date,
     is_empty,
     is_moment,
+    is_page,
     key_of,
     key_rank,
     lifted,
@@ -109,7 +109,7 @@ def _holds_keys(rows: Sequence[Row], field: str, *, by_name: bool) -> bool:
 def _holds_page(row: Row) -> bool:
     """Tell whether a record has a title and HTML as a text, as programs write pages, notes and tickets into XML."""
     texts = [value.get("text") if isinstance(value, Mapping) else value for value in row.values()]
-    return title_field(row) is not None and any(isinstance(text, str) and has_markup(text) for text in texts)
+    return title_field(row) is not None and any(isinstance(text, str) and is_page(text) for text in texts)
 
 
 def _texts(sample: Sequence[Row], field: str) -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sourcebook.model import media_types as media
-from sourcebook.parsing.records.fields import has_markup, is_empty
+from sourcebook.parsing.records.fields import is_empty, is_page
 from sourcebook.parsing.records.judge import Shape, key_column
 from sourcebook.parsing.text.decode import decode
 
@@ -286,10 +286,14 @@ def _tag(element: Any) -> str:
 
 
 def _is_page(element: Any, tag: str) -> bool:
-    """Tell whether the first element of a name has HTML as a text: a page, a note or a ticket of an export."""
+    """Tell whether the first element of a name has HTML as a text: a page, a note or a ticket of an export.
+
+    What also holds elements with titles is the channel of these.
+    """
     first = next(child for child in element if _tag(child) == tag)
     texts = (*first.attrib.values(), *(child.text for child in first if not len(child)))
-    return any(text and has_markup(text) for text in texts)
+    holds_entries = any(_tag(each) == "title" for child in first for each in child)
+    return any(text and is_page(text) for text in texts) and not holds_entries
 
 
 def _tags(element: Any) -> dict[str, int]:

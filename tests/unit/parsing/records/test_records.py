@@ -69,6 +69,7 @@ CHAPTERS = "".join(each('<chapter id="c{number}"><title>One</title><p>{sentence}
 NOTE = (
     "<note><title>Lamp {number}</title><content><![CDATA[<en-note><div>{sentence}</div></en-note>]]></content></note>"
 )
+ITEMS = "".join(each("<item><title>Day {number}</title><body>{sentence}</body><guid>{number}</guid></item>"))
 POST = (
     '<item><title>Winch</title><key id="71">PIER-1</key><description>&lt;p&gt;It slips.&lt;/p&gt;</description>'
     '<comments><comment author="Ola">&lt;p&gt;Grease helps.&lt;/p&gt;</comment></comments>'
@@ -160,6 +161,11 @@ def test_an_issue_is_a_document_by_its_number() -> None:
         (f"<all><list>{TICKETS}</list></all>", media.XML, each("T-{number}")),
         (f"<en-export>{''.join(each(NOTE))}</en-export>", media.XML, ["1", "2", "3"]),
         (f"<rss><channel>{'<category>Sea</category>' * 9}{POST}</channel></rss>", media.XML, ["PIER-1"]),
+        (
+            f"<rss><channel><title>Sea</title><description>&lt;p&gt;News&lt;/p&gt;</description>{ITEMS}</channel></rss>",
+            media.XML,
+            ["0", "1", "2"],
+        ),
     ],
 )
 def test_records_have_their_keys_as_names(value: object, media_type: str, expected: list[str]) -> None:
@@ -189,6 +195,10 @@ def test_records_have_their_keys_as_names(value: object, media_type: str, expect
             media.YAML,
         ),
         (f"<book>{CHAPTERS}</book>", media.XML),
+        (
+            "<root>" + "".join(each('<data name="a{number}"><value>Shut &lt;br/&gt; it</value></data>')) + "</root>",
+            media.XML,
+        ),
         (SENTENCES, media.JSON),
         (
             [{"name": s[4:8], "description": s, "columns": [{"name": "id"}]} for n, s in enumerate(SENTENCES)],
