@@ -157,6 +157,6 @@ def test_the_unit_of_a_chart_stands_behind_its_title() -> None:
     part = Part(PackURI("/word/charts/chart1.xml"), kind, xml.encode(), document.part.package)
     number = document.part.relate_to(part, f"{nsmap['r']}/chart")
     shown = f'<w:r><w:drawing><wp:inline {nsdecls("wp", "a", "r", "c")}><wp:extent cx="9" cy="9"/><a:graphic>'
-    shown += f'<a:graphicData uri="{nsmap["c"]}"><c:chart r:id="{number}"/></a:graphicData></a:graphic></wp:inline></w:drawing></w:r>'
-    append_xml(document.add_paragraph(), shown)
+    shown += f'<a:graphicData uri="{nsmap["c"]}"><c:chart r:id="{number}"/></a:graphicData></a:graphic></wp:inline>'
+    append_xml(document.add_paragraph(), f"{shown}</w:drawing></w:r>")
     assert "Bar chart: Depths (metres)" in parse_named("a.docx", saved(document)).markdown
