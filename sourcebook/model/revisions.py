@@ -5,7 +5,7 @@ The revisions of parsers are in `sourcebook/parsing/registry.py`.
 
 from typing import Final
 
-CLEANER: Final = 11
+CLEANER: Final = 12
 """Revision of the cleaner of web pages."""
 PROBE: Final = 2
 """Revision of the probe of recordings."""

@@ -97,7 +97,9 @@ def _type_of_markup(text: bytes, named: str | None) -> str | None:
         return _flat_type(text, named)
     if name in _ROOTS and named != media.HTML:  # a part of a page may begin with a drawing
         return _ROOTS[name]
-    is_office = named is not None and not media.is_text_type(named)
+    if named is None or named == media.PLAIN_TEXT:
+        return media.XML if text.lstrip().startswith(b"<?xml") else None
+    is_office = not media.is_text_type(named)
     return media.HTML if is_office and name in _PARTS_OF_PAGES else None
 
 

@@ -6,53 +6,31 @@ scripts without spaces. They come from the vocabulary of the searched collection
 
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from psycopg import Connection
 
 from sourcebook.database.queries import queries
 from sourcebook.model.abbreviation import joins_letters, looks_abbreviated
 from sourcebook.search.scope import SearchScope
+from sourcebook.search.vocabulary import LONGEST, Vocabulary, is_letter_of_pairs, is_version
 
 WORD: Final = re.compile(r"\w+(?:['’]\w+)*")
 """A word of a text."""
+_SPACED_LETTERS: Final = re.compile(r"\b([A-Z]) & ([A-Z])\b")
+"""`R & D`, which others write as `R&D`; a passage with either is found by both."""
 _SIGN: Final = re.compile(r"[^\w'’\u0300-\u0eff]")
 """Sign in a lexeme of no word, such as `2024-06-07`."""
-_COMPOUND_WEIGHT: Final = 0.5
-"""Factor on the weight of a compound's part, or of a compound that contains the word."""
 _EXPANSION_WEIGHT: Final = 0.5
 """Factor on the weight of the words that expand others; decision 0092."""
 _CERTAIN: Final = 0.6
 """Share of the documents from which an abbreviation means the same to all of them."""
 _COMPARING: Final = frozenset({"versus", "vs"})
 """Words that put others side by side, as in `GPU vs CPU`, and stand in no list of stop words."""
-_MISSPELT_WEIGHT: Final = 0.8
-"""Factor on the weight of the nearest known word."""
-_SHORTEST_PART: Final = 4
-"""Letters of a compound's part, at least."""
-_LONGEST_LINK: Final = 3
-"""Letters between the parts of a compound, at most: `Verbindung·s·stück`."""
-_SHORTEST_IN_COMPOUND: Final = 5
-"""Letters of a word that is looked up within compounds, at least."""
-_LONGEST: Final = 100
-"""Letters of a word that gets stand-ins, at most."""
-_SHORTEST_MISSPELT: Final = 4
-"""Letters of a word that may be misspelt, at least."""
-_TWO_MISTAKES_FROM: Final = 8
-"""Letters of a word that may have two mistakes, at least."""
-_MOST: Final = 32
-"""Stand-ins per word, at most."""
 _MOST_UNKNOWN: Final = 32
 """Words per query that get stand-ins, at most; each takes a look-up in the vocabulary."""
-_COMPOUNDING: Final = frozenset({"danish", "dutch", "finnish", "german", "norwegian", "swedish"})
-"""Text-search configurations of languages that write compounds as one word."""
-FIRST_UNSPACED: Final = "\u0e00"
-"""First code point of Thai: scripts without spaces come from here on, Greek, Cyrillic and Arabic before."""
-
-_Word = tuple[str, int, dict[str, int]]
-"""(token, number of entries, lexeme id by generation id)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +101,7 @@ def query_terms(connection: Connection, scope: SearchScope, text: str) -> list[Q
     A term that the text repeats counts as often as it occurs (Robertson and Zaragoza, The Probabilistic Relevance
     Framework: BM25 and Beyond, 2009, section 3.4.1).
     """
+    text = _SPACED_LETTERS.sub(r"\1&\2", text)
     rows = connection.execute(queries["query_words"], {"text": text, "generations": scope.ids})
     terms = [
         QueryTerm(
@@ -143,6 +122,8 @@ def with_stand_ins(
 ) -> list[QueryTerm]:
     """Return the terms, and stand-ins for each of the first 32 terms that no entry holds.
 
+    - Numbers, identifiers and versions are looked for as others write them: `1250000` as `1,250,000`, `kx4471b` as
+      `KX-4471-B`, `5kn` as `5 kn`, `v2.10` as `2.10`.
     - A compound is split where entries hold its first and its last part, with at most three letters between them
       (after Koehn and Knight, Empirical Methods for Compound Splitting, EACL 2003).
     - In languages that write compounds as one word, compounds that contain the term are stand-ins.
@@ -154,17 +135,20 @@ def with_stand_ins(
     wanting = [
         term
         for term in terms
-        if _is_letter_of_pairs(term.token)
+        if is_letter_of_pairs(term.token)
         or (
-            not term.ids and len(term.token) <= _LONGEST and term.token not in expanded and not _SIGN.search(term.token)
+            not term.ids
+            and len(term.token) <= LONGEST
+            and term.token not in expanded
+            and (is_version(term.token) or not _SIGN.search(term.token))
         )
     ]
     if not wanting:
         return list(terms)
     everything = sum(each.entries or 0 for each in scope.generations)
     found = {term.token: term for term in terms if term.ids}
-    vocabulary = _Vocabulary(connection, scope)
-    unknown = [term.token for term in wanting[:_MOST_UNKNOWN] if not _is_letter_of_pairs(term.token)]
+    vocabulary = Vocabulary(connection, scope)
+    unknown = [term.token for term in wanting[:_MOST_UNKNOWN] if not is_letter_of_pairs(term.token)]
     vocabulary.look_up(unknown)
     for term in wanting[:_MOST_UNKNOWN]:
         for (stand_in, entries, ids), factor in vocabulary.stand_ins(term.token, typos=typos):
@@ -250,98 +234,3 @@ def with_expanded(words: Collection[str], terms: Iterable[QueryTerm]) -> Collect
     held = frozenset(words)
     expanded = {each.expands for each in terms if each.expands is not None}
     return held.union(*(each.words for each in expanded if each.by <= held)) if expanded else words
-
-
-def nearest_words(connection: Connection, scope: SearchScope, token: str) -> list[str]:
-    """Return the known lexemes at the smallest edit distance from a misspelt one, the most common first."""
-    if not (_SHORTEST_MISSPELT <= len(token) <= _LONGEST and token.isalpha()):
-        return []
-    return [word for word, *_ in _Vocabulary(connection, scope).nearest(token)]
-
-
-class _Vocabulary:
-    """The vocabulary of the generations in scope."""
-
-    def __init__(self, connection: Connection, scope: SearchScope) -> None:
-        self._connection = connection
-        self._scope = scope
-        self._known: dict[str, _Word] = {}
-        self._containing: dict[str, list[_Word]] = {}
-
-    def look_up(self, tokens: Sequence[str]) -> None:
-        """Read the words that are parts of some tokens, and those that contain them, for `stand_ins`."""
-        parts = {part for token in tokens for part in (*_beginnings(token), *_endings(token))}
-        self._known = {word[0]: word for word in self._rows("lexemes_named", tokens=list(parts))} if parts else {}
-        long = [token for token in tokens if len(token) >= _SHORTEST_IN_COMPOUND]
-        if long and _COMPOUNDING.intersection(self._scope.configurations):
-            for part, *word in self._rows("lexemes_containing", parts=long, most=_MOST):
-                self._containing.setdefault(part, []).append(tuple(word))
-
-    def stand_ins(self, token: str, *, typos: bool) -> Iterator[tuple[_Word, float]]:
-        """Yield (word, factor on its weight) of each stand-in of a token that was looked up, or a letter of pairs."""
-        if _is_letter_of_pairs(token):
-            ends = {"beginning": token, "ending": token, "other": ""}
-            pairs = self._rows("lexemes_beginning_or_ending", **ends, shortest=2, longest=2)
-            yield from ((word, _COMPOUND_WEIGHT) for word in _most_common(pairs))
-            return
-        yield from ((word, _COMPOUND_WEIGHT) for word in self._parts(token))
-        yield from ((word, _COMPOUND_WEIGHT) for word in self._containing.get(token, ()))
-        if typos and len(token) >= _SHORTEST_MISSPELT and token.isalpha():
-            yield from ((word, _MISSPELT_WEIGHT) for word in self.nearest(token))
-
-    def _parts(self, token: str) -> list[_Word]:
-        """Return the first and last part of a compound; of several splits, the one with the longest parts."""
-        known = self._known
-        pairs = [
-            (beginning, ending)
-            for beginning in _beginnings(token)
-            if beginning in known
-            for ending in _endings(token)
-            if ending in known and 0 <= len(token) - len(beginning) - len(ending) <= _LONGEST_LINK
-        ]
-        best = max(pairs, key=lambda pair: (len(pair[0]) + len(pair[1]), len(pair[0])), default=None)
-        return [known[part] for part in dict.fromkeys(best)] if best else []
-
-    def nearest(self, token: str) -> list[_Word]:
-        """Return the known words at the smallest edit distance.
-
-        The look-up goes by the first or the second half of the word: one mistake, or two in one half, leaves the other
-        half intact, but for the letter beside the middle, which may be transposed with the next: with one mistake that
-        is one word.
-        """
-        from rapidfuzz.distance import OSA
-
-        mistakes = 2 if len(token) >= _TWO_MISTAKES_FROM else 1
-        half = len(token) // 2
-        near = self._rows(
-            "lexemes_beginning_or_ending",
-            beginning=token[: half + 1 - mistakes],
-            ending=token[half - 1 + mistakes :],
-            other=token[: half - 1] + token[half] + token[half - 1] + token[half + 1 :],
-            shortest=len(token) - mistakes,
-            longest=len(token) + mistakes,
-        )
-        distances = {word[0]: OSA.distance(token, word[0], score_cutoff=mistakes) for word in near}
-        smallest = min(distances.values(), default=mistakes + 1)
-        return _most_common(word for word in near if distances[word[0]] == smallest <= mistakes)
-
-    def _rows(self, name: str, **values: Any) -> list[Any]:
-        return self._connection.execute(queries[name], {"generations": self._scope.ids, **values}).fetchall()
-
-
-def _beginnings(token: str) -> list[str]:
-    """Return what may be the first part of a compound."""
-    return [token[:end] for end in range(_SHORTEST_PART, len(token) - _SHORTEST_PART + 1)]
-
-
-def _endings(token: str) -> list[str]:
-    """Return what may be the last part of a compound."""
-    return [token[start:] for start in range(_SHORTEST_PART, len(token) - _SHORTEST_PART + 1)]
-
-
-def _is_letter_of_pairs(token: str) -> bool:
-    return len(token) == 1 and token >= FIRST_UNSPACED
-
-
-def _most_common(words: "Iterator[_Word] | list[_Word]") -> list[_Word]:
-    return sorted(words, key=lambda word: (-word[1], word[0]))[:_MOST]

@@ -135,6 +135,27 @@ def test_a_run_is_matched_in_its_order(connection: Connection, find: Find, form:
         assert find(f"was {form.format(*pair)} checked?", corpus)[0] == number, pair
 
 
+OTHERWISE = (
+    "Order KX-4471-B has shackles.",
+    "Order KX-4417-B has ropes.",
+    "The pier costs 1,250,000 euros.",
+    "No boat may be faster than 5 kn.",
+    "Release 2.10.3 reads twice.",
+    "The chemists of R&D test paints.",
+    "How many people work here, and how many people come: forty people.",
+    "Bookings are written in C# by four people, and by nobody else in the whole of the long office on the old pier.",
+)
+
+
+def test_a_name_is_found_as_others_write_it(connection: Connection, find: Find) -> None:
+    """And one with signs is what a plain question is about, whatever else a passage says more often."""
+    corpus = written(connection, *OTHERWISE)
+    for query, number in (
+        ("kx4471b", 0), ("1250000", 2), ("5kn", 3), ("v2.10.3", 4), ("who is in R & D?", 5), ("how many C# people", 7),
+    ):  # fmt: skip
+        assert find(query, corpus)[:1] == [number], query
+
+
 def test_parts_of_names_are_found(connection: Connection, find: Find) -> None:
     """The whole is, too, and before them."""
     corpus = written(

@@ -7,8 +7,10 @@ from typing import Any, Final
 
 from sourcebook.model import media_types as media
 from sourcebook.model.document import ParsedDocument
+from sourcebook.parsing.chats.assistants import assistant_chats, is_assistant
 from sourcebook.parsing.chats.chat import Chat, mapping
 from sourcebook.parsing.chats.discord import discord_chat, is_discord
+from sourcebook.parsing.chats.messenger import is_messenger, messenger_chat
 from sourcebook.parsing.chats.slack import gathered_chat, is_slack, slack_chat
 from sourcebook.parsing.chats.teams import is_teams, teams_chats
 from sourcebook.parsing.chats.telegram import is_telegram, telegram_chats, telegram_page
@@ -21,7 +23,7 @@ MONTH: Final = "slack_month"
 _HEAD: Final = 32 << 10
 _LIKE_CHAT: Final = {
     media.JSON: re.compile(
-        rb'"(?:ts|messages|createdDateTime|MessageList|conversations|personal_information|slack_month)"\s*:'
+        rb'"(?:ts|messages|createdDateTime|MessageList|conversations|personal_information|slack_month|mapping|chat_messages)"\s*:'
     ).search,
     media.PLAIN_TEXT: re.compile(rb"\W*\d{1,4}[./-]\s?\d{1,2}[./-]\s?\d{1,4}\W{1,4}\d").match,
     media.HTML: re.compile(rb'class="message (?:default|service)').search,
@@ -62,4 +64,6 @@ _READERS: Final[tuple[tuple[str, Callable[[object], bool], Callable[[Any], list[
     ("Discord", is_discord, lambda value: [discord_chat(value)]),
     ("Telegram", is_telegram, telegram_chats),
     ("Microsoft Teams", is_teams, teams_chats),
+    ("Messenger", is_messenger, lambda value: [messenger_chat(value)]),
+    ("Assistant", is_assistant, assistant_chats),
 )

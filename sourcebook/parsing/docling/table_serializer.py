@@ -1,6 +1,6 @@
 """docling's tables and the data of its charts as GitHub Markdown whose first row is the header."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from docling_core.transforms.serializer.base import BaseDocSerializer, SerializationResult
@@ -67,6 +67,12 @@ def chart_title(kinds: Sequence[str], title: str | None) -> str:
     """Return the line above a chart's data, such as `Line chart: Sales`."""
     kind = kinds[0].replace("_", " ").capitalize() if kinds and "other" not in kinds[0] else "Chart"
     return f"{kind}: {title}" if title else kind
+
+
+def title_with_values(title: str | None, axes: Iterable[str | None]) -> str | None:
+    """Return the title of a chart with those of its values behind it, which name the unit: `Tides (metres)`."""
+    units = ", ".join(dict.fromkeys(axis for axis in axes if axis))
+    return f"{title} ({units})" if title and units else title or units or None
 
 
 def chart_table(item: PictureItem) -> str:

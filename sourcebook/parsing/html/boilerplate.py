@@ -237,7 +237,8 @@ def _verdict(element: Element, attributes: dict[str, str], *, within_body: bool)
 def _link_verdict(element: Element, attributes: dict[str, str]) -> Meaning | None:
     if len(element) > 3 or len(element.text or "") > 60:
         return None
-    if attributes.get("rel") in {"next", "prev"} or _LINK_TO_SOURCE.fullmatch(plain_text(element)):
+    leads_back = attributes.get("role") == "doc-backlink" or attributes.get("rel") in {"next", "prev"}
+    if leads_back or _LINK_TO_SOURCE.fullmatch(plain_text(element)):
         return "boilerplate"
     return None
 

@@ -1,11 +1,12 @@
 """Parts of a page that a control opens: answers, tabs, the rest of a text; shown, with the label of the control first.
 
-Such parts are hidden until a reader asks for them, and they are what the page is about. Menus, banners and dialogs are
-opened by controls, too, and stay out.
+Such parts are hidden until a reader asks for them, and they are what the page is about. A control names its part in
+one of its attributes, whichever a library invents, or stands right above it. Menus, banners and dialogs are opened by
+controls, too, and stay out.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 
 from sourcebook.parsing.html.boilerplate import NAVIGATION_ROLES, is_hidden
@@ -30,8 +31,9 @@ LEAST = 200
 """Characters of a page that shows a text; one that shows less may hide all of it until its styles are there."""
 _OPENED_ROLES = frozenset({"region", "tabpanel", "tooltip"})
 _BLOCKS = frozenset(
-    {"article", "blockquote", "dd", "div", "dl", "figure", "ol", "p", "pre", "section", "span", "table", "ul"}
-)
+    {"article", "blockquote", "dd", "div", "dl", "figure", "li", "ol", "p", "pre", "section", "span", "table", "tr",
+     "ul"}
+)  # fmt: skip
 _LABELS = (*HEADINGS, "dt", "summary", "legend")
 _FRAMES = ("aside", "dialog", "footer", "header", "menu", "nav")
 _MENU_ROLES = NAVIGATION_ROLES | {"listbox", "option", "tablist", "toolbar", "tree"}
@@ -44,9 +46,25 @@ _TABS = "tabbed-labels"
 _AROUND = 3
 """Elements around a row of tabs among which one holds their panels, too."""
 _MAYBE_HIDDEN = "descendant::*/@hidden/.. | descendant::*/@aria-hidden/.. | descendant::*/@style/.."
-_CONTROLS = "descendant::*/@aria-expanded/.. | descendant::*/@data-toggle/.. | descendant::*/@data-bs-toggle/.."
-_OPENERS = "descendant::*/@aria-controls/.. | descendant::*/@data-toggle/.. | descendant::*/@data-bs-toggle/.."
-_OPENING = frozenset({"button", "a", "div", "span", "li", "summary", *HEADINGS})
+_BUTTONS = "descendant::button | descendant::*/@role[. = 'button']/.."
+_OPENING = ("button", "a", "div", "span", "li", "summary", "label", "p", "tr", "td", *HEADINGS)
+_NAMES_NOTHING = frozenset(
+    {"id", "class", "style", "src", "title", "alt", "for", "aria-labelledby", "aria-describedby"}
+)
+_NAME = re.compile(r"[^\s'\"()\[\]{}#,;<>=]+")
+_LONGEST_VALUE = 300
+"""Characters of an attribute that may name what a control opens."""
+_CLICKED = ("onclick", "@click", "x-on:click", "v-on:click", "ng-click", "wire:click", "data-action", "tabindex")
+_OTHER_TOGGLES = frozenset({"modal", "offcanvas", "dropdown", "tooltip", "popover"})
+_WINDOW = re.compile(
+    r"modal|dialog|off-?canvas|drop-?down|overlay|lightbox|pop-?up|toast|menu|search|newsletter|sign-?(?:in|up)|login"
+    r"|cart|cookie|consent|share|print|screen-reader",
+    re.IGNORECASE,
+)
+"""Names of what a page shows above itself, or not on a screen."""
+_FEWEST_WORDS = 5
+_LEAST_BELOW_WORD = 60
+"""Characters below a label of one word, which may be a command such as `Copy` or `Yes`, and what it says then."""
 _ROWS_OF_TABS = (
     f"descendant::*/@role[. = 'tablist']/.. | descendant::*/@class[contains(., '{_TABS}')]/.. "
     "| descendant::label/@for/../.."
@@ -60,17 +78,17 @@ def unfold(body: Element) -> int:
     that a page hides from readers would have no end. What is longer is dropped.
     """
     hidden = [each for each in found(body, _MAYBE_HIDDEN) if each.tag in _BLOCKS and is_hidden(dict(each.items()))]
-    words = _show_opened(body, hidden) if hidden else 0
+    shown, words = _show_opened(body, hidden) if hidden else (set(), 0)
     _label_tabs(body)
-    for control in found(body, _CONTROLS):
-        if _opens_what_follows(control):
+    for control in found(body, _BUTTONS):
+        if _opens_what_follows(control, shown):
             make_label(control, longest=_LONGEST_LABEL)
     return words
 
 
-def _show_opened(body: Element, hidden: list[Element]) -> int:
+def _show_opened(body: Element, hidden: list[Element]) -> tuple[set[Element], int]:
     """Show hidden elements that controls open; drop those that are too long, and return the number of their words."""
-    opened = _controlled(body)
+    opened, shown = _controlled(body, hidden), set()
     outer = [each for each in hidden if not any(is_hidden(dict(part.items())) for part in each.iterancestors())]
     seen = text_length(body) - sum(text_length(each) for each in outer)
     left, words = max(seen, MOST), 0
@@ -82,23 +100,31 @@ def _show_opened(body: Element, hidden: list[Element]) -> int:
             drop(each)
         elif is_folded:
             left -= length
+            shown.add(each)
             _show(each)
-    return words
+    return shown, words
 
 
-def _controlled(body: Element) -> set[str]:
-    """Return the ids of the elements that controls outside menus open."""
-    names: set[str] = set()
-    for control in found(body, _OPENERS):
-        if control.tag not in _OPENING:
-            continue
-        toggled = control.get("data-toggle") or control.get("data-bs-toggle")
-        target = control.get("aria-controls") or ""
-        if toggled in {"collapse", "tab", "pill"}:
-            target += " " + " ".join(control.get(name) or "" for name in ("data-target", "data-bs-target", "href"))
-        if target.strip() and not _in_frame(control):
-            names |= {name.lstrip("#") for name in target.split()}
-    return names
+def _controlled(body: Element, hidden: list[Element]) -> set[str]:
+    """Return the ids of hidden elements, and of parts in them, that controls outside menus name."""
+    wanted = {name for each in hidden for part in (each, *each.iter("div", "section")) if (name := part.get("id"))}
+    named: set[str] = set()
+    for control in body.iter(*_OPENING) if wanted else ():
+        names = wanted & _names_in(control)
+        named |= names if names and not _in_frame(control) else set()
+    return named
+
+
+def _names_in(control: Element) -> set[str]:
+    """Return the words of an element's attributes that may name what it opens: `aria-controls`, `popovertarget` …"""
+    if _toggled(control) & _OTHER_TOGGLES:
+        return set()
+    return {
+        word
+        for name, value in control.items()
+        if name not in _NAMES_NOTHING and len(value) <= _LONGEST_VALUE and (name != "href" or value[:1] == "#")
+        for word in _NAME.findall(value)
+    }
 
 
 def _is_folded(element: Element, opened: set[str]) -> bool:
@@ -106,33 +132,71 @@ def _is_folded(element: Element, opened: set[str]) -> bool:
     attributes = dict(element.items())
     if not attributes or not is_hidden(attributes):
         return False
-    is_opened = attributes.get("id") in opened or attributes.get("role") in _OPENED_ROLES or element.tag == "dd"
+    is_opened = attributes.get("role") in _OPENED_ROLES or element.tag == "dd"
     is_opened = is_opened or _follows_label(element) or _is_rest(element)
-    is_opened = is_opened or any(
-        part.get("role") == "region" or part.get("id") in opened for part in element.iter("div", "section")
-    )
+    is_opened = is_opened or any(part.get("role") == "region" for part in element.iter("div", "section"))
+    is_named = any(part.get("id") in opened for part in (element, *element.iter("div", "section")))
+    is_opened = is_opened or (is_named and not _is_window(element))
     return is_opened and not _is_menu(element) and not _in_frame(element)
 
 
 def _follows_label(element: Element) -> bool:
     """Return whether an element stands right below a heading, a term, or a control that says what it opens."""
-    before = element.getprevious()
+    before, parent = element.getprevious(), element.getparent()
+    if before is None and parent is not None and parent.tag == "div" and not (parent.text or "").strip():
+        before = parent.getprevious()
     if before is None or element.tag == "span" or (before.tail or "").strip():
         return False
-    return before.tag in _LABELS or _control_in(before) is not None
+    if before.tag in _LABELS or _has(before, _is_marked):
+        return True
+    text = plain_text(before)
+    words, is_command = len(plain_text(element).split()), " " not in text
+    if len(text) > _LONGEST_LABEL or words < _FEWEST_WORDS or _is_window(element):
+        return False
+    is_label = text.endswith(("?", "？", "؟")) or _has(before, _is_clicked)
+    return is_label and not (is_command and text_length(element) < _LEAST_BELOW_WORD)
 
 
-def _control_in(element: Element) -> Element | None:
-    """Return the control that an element is, or that it consists of."""
-    for part in element.iter("button", "a", "div", "span", *_LABELS):
-        if part.get("aria-expanded") is not None or "collapse" in {part.get("data-toggle"), part.get("data-bs-toggle")}:
-            return part if text_length(part) * 2 >= text_length(element) else None
-    return None
+def _has(element: Element, wanted: Callable[[Element], bool]) -> bool:
+    """Return whether an element is such a control, or consists of one."""
+    parts = element.iter("button", "a", "div", "span", "label", *_LABELS)
+    part = next(filter(wanted, parts), None)
+    return part is not None and text_length(part) * 2 >= text_length(element)
+
+
+def _is_marked(part: Element) -> bool:
+    """Return whether an element says that it opens something."""
+    return part.get("aria-expanded") is not None or "collapse" in _toggled(part)
+
+
+def _toggled(control: Element) -> set[str | None]:
+    """Return what a control of Bootstrap opens: `collapse`, `modal` …"""
+    return {control.get("data-toggle"), control.get("data-bs-toggle")}
+
+
+def _is_clicked(part: Element) -> bool:
+    """Return whether an element does something where it stands: a button, or a link that leads nowhere."""
+    if _toggled(part) & _OTHER_TOGGLES:
+        return False
+    if part.tag == "a":
+        return (part.get("href") or "#").startswith(("#", "javascript:"))
+    return part.tag in {"button", "label"} or part.get("role") in {"button", "tab"} or any(map(part.get, _CLICKED))
+
+
+def _is_window(element: Element) -> bool:
+    """Return whether an element by its names, or as it holds a form, is a window above the page and no part of it."""
+    return _WINDOW.search(f"{element.get('class')} {element.get('id')}") is not None or _holds_form(element)
+
+
+def _holds_form(element: Element) -> bool:
+    return next(element.iter("form"), None) is not None
 
 
 def _is_rest(element: Element) -> bool:
     """Return whether an element is the rest of a text, before a control that says so: `Read more`."""
     after = element.getnext()
+    while after is not None and is_hidden(dict(after.items())):
+        after = after.getnext()
     if after is None and (parent := element.getparent()) is not None:
         after = parent.getnext()
     return after is not None and any(
@@ -175,21 +239,16 @@ def _show(element: Element) -> None:
                 part.attrib.pop(name, None)
 
 
-def _opens_what_follows(control: Element) -> bool:
-    """Return whether an element is the label of what stands behind it: a heading without its tag."""
-    if control.get("aria-expanded") is None and "collapse" not in {
-        control.get("data-toggle"),
-        control.get("data-bs-toggle"),
-    }:
-        return False
-    if control.tag != "button" and control.get("role") != "button":
-        return False
-    if next(control.iterancestors(*_LABELS), None) is not None or _in_frame(control):
+def _opens_what_follows(control: Element, shown: set[Element]) -> bool:
+    """Return whether a button is the label of what stands behind it: a heading without its tag."""
+    if (control.tail or "").strip() or next(control.iterancestors(*_LABELS), None) is not None or _in_frame(control):
         return False
     after = control.getnext()
     if after is None and (parent := control.getparent()) is not None and parent.tag in {"div", "li", "span", "p"}:
         after = parent.getnext()
     if after is None or after.tag not in _BLOCKS or _is_menu(after):
+        return False
+    if not (_is_marked(control) or after in shown or after.get("id") in _names_in(control)):
         return False
     return not _MORE.fullmatch(plain_text(control))
 

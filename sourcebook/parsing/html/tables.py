@@ -5,7 +5,16 @@ from copy import deepcopy
 from itertools import islice
 
 from sourcebook.parsing.html.list_marks import prefix_item
-from sourcebook.parsing.html.tree import HEADINGS, Element, drop, plain_text, replace_content, subelement
+from sourcebook.parsing.html.tree import (
+    HEADINGS,
+    Element,
+    drop,
+    found,
+    plain_text,
+    replace_content,
+    subelement,
+    text_length,
+)
 from sourcebook.parsing.text.markdown_writing import LONGEST_REPEATED
 from sourcebook.parsing.text.nested_table import nested_table
 
@@ -21,6 +30,9 @@ _Slots = list[tuple[Element, bool]]
 """Cells of a row by column, each with the flag whether the cell begins there."""
 
 
+_CELLS = frozenset({"cell", "gridcell", "columnheader", "rowheader"})
+
+
 def tidy_tables(root: Element) -> None:
     """Unwrap the tables below `root` that only arrange the page, and fill the spans of the others.
 
@@ -28,6 +40,7 @@ def tidy_tables(root: Element) -> None:
     such as a listing beside the numbers of its lines. In a data table, a cell that spans rows or columns is repeated in
     each, rows without text go, and several header rows become one with texts such as `price - adult`.
     """
+    _name_tables(root)
     _write_nested_tables(root)
     for table in list(root.iter("table")):
         if _is_layout(table):
@@ -35,6 +48,23 @@ def tidy_tables(root: Element) -> None:
                 part.tag = "div"
         else:
             _fill_spans(table)
+
+
+def _name_tables(root: Element) -> None:
+    """Make tables of the elements that are tables by their roles (ARIA), whose cells nothing else parts."""
+    for table in found(root, "descendant::*/@role[. = 'table' or . = 'grid']/.."):
+        rows = [row for row in table.iter() if row.get("role") == "row"]
+        cells = [[cell for cell in row.iter() if cell.get("role") in _CELLS] for row in rows]
+        length = sum(text_length(cell) for row in cells for cell in row)
+        if table.tag == "table" or not rows or length != text_length(table):
+            continue  # a table anyway, or one with text beside its cells, or another table in them
+        replace_content(table, "")
+        table.tag = "table"
+        for held in cells:
+            row = subelement(table, "tr")
+            for cell in held:
+                cell.tag, cell.tail = "th" if cell.get("role") == "columnheader" else "td", None
+                row.append(cell)
 
 
 def _write_nested_tables(root: Element) -> None:

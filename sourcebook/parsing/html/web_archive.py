@@ -8,13 +8,14 @@ from email import message_from_bytes
 from email.message import Message
 from email.policy import compat32
 from typing import Final
-from urllib.parse import urljoin
+from urllib.parse import urldefrag, urljoin, urlsplit
 
 from sourcebook.config.parsing import SAVED_PAGE, ParsingSettings
 from sourcebook.errors import FailureClass, ParseError
 from sourcebook.model.document import ParsedDocument
 from sourcebook.model.left_out import with_left_out
 from sourcebook.parsing.html.cleaner import clean_page
+from sourcebook.parsing.html.frames import Frame
 from sourcebook.parsing.html.read_html import page_document
 from sourcebook.parsing.language import detect_language
 from sourcebook.parsing.text.joined_blocks import JoinedBlocks
@@ -44,8 +45,8 @@ def parse_web_archive(content: bytes, *, settings: ParsingSettings) -> ParsedDoc
     page = page or next(iter(pages), None)
     if page is None:
         raise ParseError("it is no saved page: it holds no HTML; save the page again", FailureClass.CORRUPT)
-    body = _payload(page) or b""
     address = next(filter(_is_address, (_header(page, "content-location"), _header(archive, _SNAPSHOT))), "")
+    body, frames = _framed(page, pages, address)
     pictures = {name: part for part in parts for name in _names(part) if part.get_content_maintype() == "image"}
     cleaned = clean_page(
         body,
@@ -55,23 +56,36 @@ def parse_web_archive(content: bytes, *, settings: ParsingSettings) -> ParsedDoc
         ),
         content_type=_content_type(page),
         keep=SAVED_PAGE if settings.html == "auto" else settings.html,
+        frames=frames,
     )
     if is_frameset(body) and not cleaned.markdown.strip():
-        others = (part for part in pages if part is not page)
+        beside = (part for part in pages if part is not page)
         held = [
-            (_header(part, "content-location"), part.get_payload(decode=True), _content_type(part)) for part in others
+            (_header(part, "content-location"), part.get_payload(decode=True), _content_type(part)) for part in beside
         ]
         sheets = [(address, html, kind) for address, html, kind in held if isinstance(html, bytes)]
         return workbook_document(sheets, title=cleaned.title)
     document = page_document(cleaned.markdown, cleaned.blocks, title=cleaned.title, language=cleaned.language)
     found = {**cleaned.metadata, "canonical": cleaned.canonical, "saved_from": address}
     metadata = {name: value for name, value in found.items() if value}
-    counts = {**cleaned.left_out, "frames": max(len(pages) - 1, cleaned.left_out.get("frames", 0))}
+    others = len(pages) - 1 - len(frames.keys() & set(cleaned.frames))
+    counts = {**cleaned.left_out, "frames": max(others, cleaned.left_out.get("frames", 0))}
     return replace(document, metadata=with_left_out(metadata, counts))
 
 
 _SNAPSHOT = "snapshot-content-location"
 """Header with the address of the page, as Chromium writes it."""
+
+
+def _framed(page: Message, pages: Sequence[Message], address: str) -> tuple[bytes, dict[str, Frame]]:
+    """Return the body of a page, and its frames from its own site by their addresses, as which the body names them."""
+    body, frames = _payload(page) or b"", {}
+    for part in pages:
+        location, name = urldefrag(_header(part, "content-location"))[0], _header(part, "content-id").strip("<>")
+        if part is not page and _is_address(location) and urlsplit(location).netloc == urlsplit(address).netloc:
+            frames[location] = Frame(location, _payload(part) or b"", _content_type(part))
+            body = body.replace(f"cid:{name}".encode(), location.encode()) if name else body
+    return body, frames
 
 
 def _names(part: Message) -> Iterator[str]:

@@ -26,6 +26,9 @@ _SMIME = frozenset({"application/pkcs7-mime", "application/x-pkcs7-mime"})
 _ELSEWHERE = frozenset({"message/external-body", "message/partial"})
 _OTHER_FORMS = frozenset({"text/x-amp-html", "text/watch-html"})
 """Forms of a message's text for some programs, beside those for all."""
+_RICH = frozenset({"text/enriched", "text/richtext"})
+_TEXTS = frozenset({"text/plain", "text/html", "text/markdown"}) | _RICH
+_RICH_MARK = re.compile(r"<<|<param>.*?</param>|</?[a-z-]+>", re.IGNORECASE | re.DOTALL)
 _NO_FILES = _SIGNATURES | _ELSEWHERE | _OTHER_FORMS
 CONTENT_ID = re.compile(r"""cid:([^"'\s>)]+)""", re.IGNORECASE)
 _PGP = re.compile(r"\s*-----BEGIN PGP MESSAGE-----")
@@ -96,6 +99,8 @@ def _bodies(part: Message, root: Message) -> Iterator[Body]:
         text = decode_page(_content(part), f"charset={_charset(part)}").text
         if kind in _OTHER_FORMS:
             yield Body(other=text)
+        elif kind in _RICH:  # RFC 1896
+            yield Body(plain=_RICH_MARK.sub(lambda found: "<" if found[0] == "<<" else "", text))
         else:
             yield Body(html=text) if kind == "text/html" else Body(plain=_unflowed(part, text))
 
@@ -230,7 +235,7 @@ def _is_text(part: Message, root: Message) -> bool:
     """Return whether a part is body text rather than an attachment; a multipart without boundaries is text."""
     if part.is_multipart():
         return False
-    textual = part.get_content_type() in {"text/plain", "text/html"} or part.get_content_maintype() == "multipart"
+    textual = part.get_content_type() in _TEXTS or part.get_content_maintype() == "multipart"
     return textual and part.get_content_disposition() != "attachment" and (part is root or not _file_name(part))
 
 

@@ -59,6 +59,10 @@ class _Digits(NamedTuple):
     thousands: bool
 
 
+_ESCAPED = re.compile(r"_x(00[01][0-9A-Fa-f])_")
+"""A control character, such as the end of a line, as programs write it into a cell."""
+
+
 def cell_text(value: object, number_format: str) -> str:
     """Return the displayed text of a cell; "" for an empty one, and for one whose format shows nothing."""
     match value:
@@ -78,7 +82,7 @@ def cell_text(value: object, number_format: str) -> str:
         case dt.timedelta():
             return _duration(value, number_format)
         case _:
-            text = str(value).strip()
+            text = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), str(value)).strip()
             return text if number_format in {"General", "@"} else _text_section(number_format).replace("@", text)
 
 

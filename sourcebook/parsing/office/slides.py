@@ -21,6 +21,7 @@ from pptx.util import Inches, Length
 
 from sourcebook.parsing.docling.backends import open_backend
 from sourcebook.parsing.docling.markdown_serializer import texts_left_out, write_markdown
+from sourcebook.parsing.docling.table_serializer import title_with_values
 from sourcebook.parsing.office.diagrams import REFERENCE, diagram_texts
 from sourcebook.parsing.office.notes_and_comments import comment_sentence
 from sourcebook.parsing.office.picture_parts import mark_of_pictures
@@ -53,6 +54,10 @@ class SlidesBackend(MsPowerpointDocumentBackend):
                 _choose_new_shapes(slide)
                 _write_out_diagrams(slide)
                 _write_out_pictures(slide)
+
+    def _chart_title_text(self, chart: Any) -> str | None:  # type: ignore[override] # it is static in docling
+        axes = chart.element.chart.plotArea.xpath("./c:valAx")
+        return title_with_values(super()._chart_title_text(chart), map(self._axis_title_text, axes))
 
     def _handle_pictures(self, *args: Any, **kwargs: Any) -> None:  # docling has no option that leaves them out
         pass

@@ -21,6 +21,7 @@ from docx.text.run import Run
 
 from sourcebook.parsing.docling.backends import open_backend
 from sourcebook.parsing.docling.markdown_serializer import texts_left_out, write_markdown
+from sourcebook.parsing.docling.table_serializer import title_with_values
 from sourcebook.parsing.office.diagrams import REFERENCE, diagram_texts
 from sourcebook.parsing.office.notes_and_comments import place_remarks
 from sourcebook.parsing.office.picture_parts import mark_pictures
@@ -34,6 +35,8 @@ _NOTES = {
     qn("w:endnoteReference"): ("endnotes", qn("w:endnote")),
 }
 _RELATIONSHIPS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/"
+_DRAWN_TEXT = "{http://schemas.openxmlformats.org/drawingml/2006/main}t"
+_VALUE_TITLES = ".//{*}valAx/{*}title"
 
 
 class WordBackend(MsWordDocumentBackend):
@@ -55,6 +58,10 @@ class WordBackend(MsWordDocumentBackend):
             self.hidden_texts = tuple(self._hidden_texts(self.docx_obj)) if self._uses_hidden_text else ()
             self._number_notes(self.docx_obj)
             _write_out_diagrams(self.docx_obj)
+
+    def _chart_title_text(self, chart_root: Any) -> str | None:
+        axes = ("".join(axis.itertext(_DRAWN_TEXT)).strip() for axis in chart_root.iterfind(_VALUE_TITLES))
+        return title_with_values(super()._chart_title_text(chart_root), axes)
 
     def _hidden_texts(self, document: Document) -> Iterator[str]:
         """Yield the hidden words of each paragraph that shows others; docling names paragraphs without any itself."""

@@ -27,6 +27,7 @@ _WRAPPERS: Final = tuple(
 _UNDERSTOOD: Final = ("http://schemas.microsoft.com/office/", "http://schemas.openxmlformats.org/")
 _TABLE, _ROW, _CELL, _GRID = qn("w:tbl"), qn("w:tr"), qn("w:tc"), qn("w:tblGrid")
 _PARAGRAPH, _RUN, _RUBY, _TEXT = qn("w:p"), qn("w:r"), qn("w:ruby"), qn("w:t")
+_BREAK, _BREAK_TYPE = qn("w:br"), qn("w:type")
 _WORDS: Final = (_TEXT, qn("m:t"), qn("a:t"))
 _STORIES: Final = frozenset(qn(f"w:{name}") for name in ("document", "hdr", "ftr", "comments"))
 _DRAWN: Final = (
@@ -81,6 +82,7 @@ class PlainMarkup:
         _write_readings(root)
         write_form_fields(root)
         _write_symbols(root)
+        _part_words(root)
         self._write_scripts(root)
         _write_drawn(root)
         return empty
@@ -258,6 +260,16 @@ def _sign(font: str, number: int) -> str:
     if name == "symbol":
         return chr(number & 0xFF).translate(SYMBOLS)
     return _DINGBATS.get(number & 0xFF, "") if name.startswith("wingdings") else chr(number)
+
+
+def _part_words(root: Any) -> None:
+    """Make breaks of pages and columns between words breaks of lines, which keep the words apart."""
+    for mark in root.iter(_BREAK):
+        if mark.get(_BREAK_TYPE) in {"page", "column"} and (paragraph := _paragraph(mark)) is not None:
+            parts = list(paragraph.iter(_TEXT, _BREAK))
+            place = parts.index(mark)
+            if any(part.tag == _TEXT for part in parts[:place]) and any(part.tag == _TEXT for part in parts[place:]):
+                del mark.attrib[_BREAK_TYPE]
 
 
 def _write_drawn(root: Any) -> None:

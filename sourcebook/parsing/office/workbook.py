@@ -16,7 +16,7 @@ from sourcebook.errors import ParseError
 from sourcebook.model.document import BlockKind
 from sourcebook.model.left_out import LeftOutKind
 from sourcebook.parsing.docling.backends import open_backend
-from sourcebook.parsing.docling.table_serializer import chart_title, table_text
+from sourcebook.parsing.docling.table_serializer import chart_title, table_text, title_with_values
 from sourcebook.parsing.office.cell_text import cell_text
 from sourcebook.parsing.office.formula_values import FormulaValues, formula_values
 from sourcebook.parsing.office.reduced_workbook import without_extras
@@ -45,7 +45,8 @@ class WorkbookBackend(MsExcelDocumentBackend):
         """Yield the title and the data of each chart on a sheet; docling gives them only with all cells converted."""
         for chart in getattr(sheet, "_charts", ()):
             kinds = [label.value for label in self._chart_classifications(chart)]
-            yield "paragraph", chart_title(kinds, self._title_text(chart.title))
+            values = self._title_text(getattr(getattr(chart, "y_axis", None), "title", None))
+            yield "paragraph", chart_title(kinds, title_with_values(self._title_text(chart.title), [values]))
             data = self._chart_to_table_data(chart)
             if data is not None:
                 yield "table", table_text(data, {})

@@ -22,7 +22,7 @@ _TITLES: Final = (
     *("titel", "titre", "título", "titulo", "titolo", "betreff", "objet", "asunto", "oggetto", "frage", "pregunta"),
     *("domanda", "bezeichnung", "nom", "nombre", "nome", "naam", "onderwerp", "emne", "ämne", "navn", "namn"),
 )
-_NAMES: Final = (*_TITLES, "login", "displayname", "username", "value", "email", "key", "id")
+_NAMES: Final = (*_TITLES, "login", "displayname", "username", "value", "email", "text", "key", "id")
 """Fields by which a mapping within a record is called, such as the user who opened an issue."""
 _LONGEST_TITLE: Final = 300
 _LONGEST_FACT: Final = 80
@@ -34,6 +34,8 @@ _DENSE: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 _URL: Final = re.compile(r"(?:https?|ftp|mailto|file)://?\S+\Z", re.IGNORECASE)
 _DATE: Final = re.compile(r"\d{1,4}[-./]\d{1,2}(?:[-./]\d{1,4})?(?:[T ].*)?\Z|\d{1,2}:\d{2}")
 _TIME: Final = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}|\d{1,2}:\d{2}:\d{2}")
+_BLOCK: Final = re.compile(r"</(?:p|div|[uo]l|h[1-6]|table|blockquote|pre)>", re.IGNORECASE)
+_PACKED: Final = re.compile(r"\s*(?:data:[\w/+.;=-]{1,99},)?[\w+/-]{60,}(?:\s+[\w+/=-]{20,})*=*\s*", re.ASCII)
 _TAG: Final = re.compile(r"</(?:p|div|ul|ol|li|h[1-6]|table|b|strong|em|a)>|<br ?/?>", re.IGNORECASE)
 
 
@@ -56,6 +58,12 @@ def plain(value: object) -> object:
     while isinstance(value, Mapping) and len(value) == 1 and str(next(iter(value))).startswith(("$", "#")):
         value = next(iter(value.values()))
     return value.strip() if isinstance(value, str) else value
+
+
+def key_of(value: object) -> object:
+    """Return the value of a key; that of an element of XML with attributes is its text."""
+    value = plain(value)
+    return value.get("text", value) if isinstance(value, Mapping) else value
 
 
 def is_empty(value: object) -> bool:
@@ -91,6 +99,16 @@ def is_moment(text: str) -> bool:
 def has_markup(text: str) -> bool:
     """Tell whether a text is HTML."""
     return _TAG.search(text) is not None
+
+
+def is_page(text: str) -> bool:
+    """Tell whether a text is HTML with paragraphs or lists, and no word of a program with a mark in it."""
+    return _BLOCK.search(text) is not None
+
+
+def is_packed(text: str) -> bool:
+    """Tell whether a text is a file in base64, which nobody reads."""
+    return len(text) > 200 and _PACKED.fullmatch(text) is not None
 
 
 def name_of(row: Row) -> str | None:

@@ -12,6 +12,8 @@ from sourcebook.parsing.records.fields import (
     is_date,
     is_empty,
     is_moment,
+    is_page,
+    key_of,
     key_rank,
     lifted,
     plain,
@@ -57,6 +59,8 @@ def is_many(rows: Sequence[Row], key: str | None, *, shape: Shape = "list") -> b
         shape: how the file holds them.
     """
     sample = [lifted(row) for row in rows[:: len(rows) // _SAMPLE + 1]]
+    if shape == "markup" and 2 * sum(map(_holds_page, sample)) >= max(len(sample), 1):
+        return True
     filled = Counter(field for row in sample for field, value in row.items() if not is_empty(value))
     common = [field for field, count in filled.items() if 2 * count >= len(sample)]
     inside = sum(filled[field] for field in common)
@@ -84,7 +88,7 @@ def is_many(rows: Sequence[Row], key: str | None, *, shape: Shape = "list") -> b
 
 
 def _holds_keys(rows: Sequence[Row], field: str, *, by_name: bool) -> bool:
-    values = [value for row in rows if not is_empty(value := plain(row.get(field)))]
+    values = [value for row in rows if not is_empty(value := key_of(row.get(field)))]
     if len(values) < 0.95 * len(rows) or not all(isinstance(value, str | int) for value in values):
         return False
     keys = [str(value) for value in values]
@@ -100,6 +104,12 @@ def _holds_keys(rows: Sequence[Row], field: str, *, by_name: bool) -> bool:
         ("year",),
         ("timestamp",),
     )
+
+
+def _holds_page(row: Row) -> bool:
+    """Tell whether a record has a title and HTML as a text, as programs write pages, notes and tickets into XML."""
+    texts = [value.get("text") if isinstance(value, Mapping) else value for value in row.values()]
+    return title_field(row) is not None and any(isinstance(text, str) and is_page(text) for text in texts)
 
 
 def _texts(sample: Sequence[Row], field: str) -> list[str]:

@@ -12,6 +12,7 @@ from sourcebook.parsing.records.fields import (
     has_markup,
     is_address,
     is_empty,
+    is_packed,
     is_prose,
     lifted,
     name_of,
@@ -84,6 +85,8 @@ class _Writing:
             self._add_mapping(field, value, depth)
         elif isinstance(value, list):
             self._add_list(field, value, depth)
+        elif isinstance(value, str) and is_packed(value):
+            self.left_out += 1
         elif isinstance(value, str) and (is_prose(value) or has_markup(value)):
             self._texts.append((field, value))
         elif not (isinstance(value, str) and is_address(value)):  # addresses are in the metadata
@@ -153,7 +156,9 @@ def _shown(value: object) -> str:
 def _has_prose(value: object) -> bool:
     if isinstance(value, Mapping):
         return any(map(_has_prose, value.values()))
-    return any(map(_has_prose, value)) if isinstance(value, list) else isinstance(value, str) and is_prose(value)
+    if isinstance(value, list):
+        return any(map(_has_prose, value))
+    return isinstance(value, str) and (is_prose(value) or has_markup(value))
 
 
 def _leaves(value: object) -> int:

@@ -13,7 +13,7 @@ from sourcebook.model import media_types as media
 from sourcebook.model.document import Attachment, JsonValue, ParsedDocument
 from sourcebook.model.left_out import with_left_out
 from sourcebook.parsing.markup.docbook.read_docbook import is_docbook, parse_xml
-from sourcebook.parsing.records.fields import Row, is_empty, plain
+from sourcebook.parsing.records.fields import Row, is_empty, key_of, plain
 from sourcebook.parsing.records.judge import is_described, is_many
 from sourcebook.parsing.records.rows import MOST_RECORDS, DataFile, Rows, read_data
 from sourcebook.parsing.text.comma_separated import parse_csv
@@ -113,7 +113,7 @@ def _records(rows: Rows) -> list[Attachment]:
     key = rows.key
     contents = [_content(row, are_texts=rows.are_texts) for row in held]
     wanted = [
-        _name(plain(row.get(key)) if key is not None else rows.names[place] if rows.names else None) or str(place + 1)
+        _name(key_of(row.get(key)) if key is not None else rows.names[place] if rows.names else None) or str(place + 1)
         for place, row in enumerate(held)
     ]
     names = _unlike(wanted, contents)
@@ -164,8 +164,8 @@ def _document(rows: Rows, records: Sequence[Attachment]) -> ParsedDocument:
     left_out = len(rows.rows) - len(records) + len(rows.unread)
     joined = JoinedBlocks()
     by = f", by `{key}`" if key else ""
-    several = "s" if len(records) > 1 else ""
-    joined.add(f"{len(records):,} record{several}, each a document of its own{by}.", "paragraph")
+    several = "s, each" if len(records) > 1 else ","
+    joined.add(f"{len(records):,} record{several} a document of its own{by}.", "paragraph")
     joined.add(f"Fields: {', '.join(fields[:_MOST_NAMED])}.", "paragraph")
     if rows.unread:
         numbers = ", ".join(map(str, rows.unread[:_MOST_NAMED]))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sourcebook.model import media_types as media
-from sourcebook.parsing.records.fields import is_empty
+from sourcebook.parsing.records.fields import is_empty, is_page
 from sourcebook.parsing.records.judge import Shape, key_column
 from sourcebook.parsing.text.decode import decode
 
@@ -257,12 +257,12 @@ def _xml(content: bytes) -> DataFile:
         root = xml_root(content)
     except ParseError:
         return DataFile()
-    holder, name, count = None, "", 0
+    holder, name, best = None, "", (False, 1)
     for element in _outer(root, 0):
         for tag, number in _tags(element).items():
-            if number > max(count, 1) and tag not in _PARTS:
-                holder, name, count = element, tag, number
-    top = _element(root) if count < MOST_RECORDS and len(content) <= _MOST_YAML else None
+            if tag not in _PARTS and (this := (_is_page(element, tag), number)) > best:
+                holder, name, best = element, tag, this
+    top = _element(root) if best[1] < MOST_RECORDS and len(content) <= _MOST_YAML else None
     top = top if isinstance(top, dict) else {}
     if holder is None:
         return DataFile(top=top)
@@ -283,6 +283,17 @@ def _outer(element: Any, depth: int) -> Iterator[Any]:
 
 def _tag(element: Any) -> str:
     return str(element.tag).rpartition("}")[2] if isinstance(element.tag, str) else ""
+
+
+def _is_page(element: Any, tag: str) -> bool:
+    """Tell whether the first element of a name has HTML as a text: a page, a note or a ticket of an export.
+
+    What also holds elements with titles is the channel of these.
+    """
+    first = next(child for child in element if _tag(child) == tag)
+    texts = (*first.attrib.values(), *(child.text for child in first if not len(child)))
+    holds_entries = any(_tag(each) == "title" for child in first for each in child)
+    return any(text and is_page(text) for text in texts) and not holds_entries
 
 
 def _tags(element: Any) -> dict[str, int]:

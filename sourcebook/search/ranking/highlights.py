@@ -13,9 +13,10 @@ from typing import Final
 
 from psycopg import Connection
 
-from sourcebook.search.query_terms import FIRST_UNSPACED, WORD, QueryTerm
+from sourcebook.search.query_terms import WORD, QueryTerm
 from sourcebook.search.ranking.word_lexemes import lexemes_of_words
 from sourcebook.search.scope import SearchScope
+from sourcebook.search.vocabulary import FIRST_UNSPACED
 
 _COMPOUND: Final = re.compile(r"\b\w++(?:[./@:_+-]+\w++)+|\b\w[^\W_]*+_\w++")
 """Words with signs inside, which may be one lexeme: numbers, hosts, file names, e-mail addresses.

@@ -7,10 +7,11 @@ from typing import Final
 from psycopg import Connection
 
 from sourcebook.database.queries import queries
-from sourcebook.search.query_terms import WORD, QueryTerm, nearest_words
+from sourcebook.search.query_terms import WORD, QueryTerm
 from sourcebook.search.ranking.filter_conditions import condition_of
 from sourcebook.search.ranking.word_lexemes import lexemes_of_words
 from sourcebook.search.scope import EVERY_ENTRY, SearchScope
+from sourcebook.search.vocabulary import nearest_words
 
 _MOST: Final = 3
 """Words per query that are looked up, at most; each look-up reads a part of the vocabulary."""

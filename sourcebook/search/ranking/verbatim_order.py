@@ -21,6 +21,8 @@ _LEAST_SCORE: Final = 0.4
 """Share of the best passage's BM25 that these have, at least: a short section has its heading's words once."""
 _RUN: Final = re.compile(r"(?=.*\d\D+\d)(?=.*[-/.:_])(?=.*[-/.:_].+[-/.:_]|.*[^\W\d_])\S+")
 """Lexeme of a date, version, part number or address: its numbers in another order are another one."""
+_NAME: Final = re.compile(r"(?=.*[^\W\d_])\S*[+#&*]\S*|\.[^\W\d_]\S*")
+"""Lexeme of a name with signs, such as `c#`, `c++`, `r&d` or `.net`: no other word says it."""
 _OPTION: Final = re.compile(r"(?<!\S)--?([^\W\d_]\w*)")
 """Option of a program, such as `-Fc` or `--jobs`."""
 _LONGEST_ENDING: Final = 3
@@ -116,7 +118,7 @@ def verbatim_first(state: SearchState, candidates: list[Candidate]) -> list[Cand
 
 
 def places_by_runs(terms: Sequence[QueryTerm], held: Sequence[HeldWords | None], text: str = "") -> list[int]:
-    """Return the order of passages, as places in the list: those with the query's dates, numbers and options first.
+    """Return the order of passages, as places in the list: those with its dates, numbers, names and options first.
 
     The order stays where they are less than a third of the query's weight, options a fifth.
 
@@ -128,13 +130,17 @@ def places_by_runs(terms: Sequence[QueryTerm], held: Sequence[HeldWords | None],
     known = {term.token: term.weight for term in terms if term.ids and term.stands_for is None}
     named = [option.casefold() for option in _OPTION.findall(text)]
     options = {token for token in known if any(_is_of(token, option) for option in named)}
-    runs = {token: weight for token, weight in known.items() if token in options or _RUN.fullmatch(token)}
+    runs = {token: weight for token, weight in known.items() if token in options or _is_run(token)}
     least = _LEAST_OF_OPTIONS if options else _LEAST_OF_RUNS
     places = list(range(len(held)))
     if sum(runs.values()) < least * sum(known.values()) or not runs:
         return places
     weights = [sum(runs.get(word, 0.0) for word in each.words) if each else 0.0 for each in held]
     return sorted(places, key=lambda place: -weights[place])
+
+
+def _is_run(token: str) -> bool:
+    return _RUN.fullmatch(token) is not None or _NAME.fullmatch(token) is not None
 
 
 def _is_of(token: str, option: str) -> bool:

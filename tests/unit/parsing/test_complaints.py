@@ -1,7 +1,7 @@
 """Complaints in the trackers of the best-known readers: each a small file, with what its text must and must not hold.
 
-The right values were written down before the first run; 36 of 50 were right then. The complaints are those of pandoc,
-Asciidoctor, libical, ical4j, ical.js, vcardjs, nbconvert and LightRAG.
+The right values were written down before the first run; 36 of the first 50 were right then. The complaints are those of
+pandoc, Asciidoctor, libical, ical4j, ical.js, vcardjs, nbconvert and LightRAG.
 """
 
 from pathlib import Path

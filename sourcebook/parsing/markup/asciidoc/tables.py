@@ -5,11 +5,15 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from sourcebook.parsing.text.nested_table import nested_table
+
 _CELL = re.compile(
     r"(?:(?<=\s)|^)(?:(?P<columns>\d{1,3})?(?:\.(?P<rows>\d{1,3}))?\+|(?P<times>\d{1,3})\*)?"
     r"[<^>]?(?:\.[<^>])?[adehlmsv]?(?<!\\)\||(?<!\\)\|",
     re.MULTILINE,
 )
+_NESTED = re.compile(r"(?:^\[[^\]\n]*\]\n)?^!={3,}[ \t]*$(.*?)^!={3,}[ \t]*$", re.MULTILINE | re.DOTALL)
+_NESTED_CELL = re.compile(r"(?<!\S)((?:\d{1,3}[+*])?[<^>]?[adehlmsv]?)!")
 _REPEATED = re.compile(r"(\d{1,3})\*")
 _MOST_COLUMNS = 500
 _MOST_ROWS_OF_A_CELL = 50
@@ -47,9 +51,16 @@ def _cells(text: str) -> Iterator[_Cell]:
     if before:
         yield _Cell(before)
     for mark, after in zip(marks, [*marks[1:], None], strict=False):
-        content = " ".join(text[mark.end() : after.start() if after else len(text)].replace("\\|", "|").split())
+        written = _NESTED.sub(_nested, text[mark.end() : after.start() if after else len(text)])
+        content = " ".join(written.replace("\\|", "|").split())
         for _ in range(int(mark["times"] or 1)):
             yield _Cell(content, max(int(mark["columns"] or 1), 1), _rows_of(mark["rows"]))
+
+
+def _nested(table: re.Match[str]) -> str:
+    """Return a table in a cell, whose marks are `!`, as the line that the cell holds."""
+    lines = _NESTED_CELL.sub(r"\1|", table[1]).strip("\n").split("\n")
+    return nested_table(table_rows(lines, delimiter="|", attributes={}))
 
 
 def _rows_of(number: str | None) -> int:

@@ -3,6 +3,7 @@
 from sourcebook.model.document import JsonValue, ParsedDocument
 from sourcebook.parsing.dates import iso_date
 from sourcebook.parsing.language import detect_language
+from sourcebook.parsing.markup.latex.glossaries import with_terms
 from sourcebook.parsing.markup.latex.macros import expanded
 from sourcebook.parsing.markup.latex.writer import LatexWriter
 from sourcebook.parsing.text.decode import decode
@@ -15,7 +16,7 @@ __all__ = ["parse_latex"]
 def parse_latex(content: bytes, *, name: str) -> ParsedDocument:
     """Parse a document: its own macros are expanded, comments removed, and other files never read."""
     decoded = decode(content)
-    text = expanded(decoded.text)
+    text = with_terms(expanded(decoded.text))
     writer = LatexWriter(text)
     pieces = writer.document()
     markdown = "\n\n".join(piece for piece in pieces if piece.strip())

@@ -33,7 +33,7 @@ UNSEEN_ARGUMENTS = {
         ("label", "vspace", "hspace", "pagestyle", "thispagestyle", "bibliographystyle", "bibliography", "usepackage",
          "documentclass", "color", "includegraphics", "hypersetup", "geometry", "graphicspath", "pagenumbering",
          "markright", "selectlanguage", "phantom", "hphantom", "vphantom", "index", "newlength", "newcounter",
-         "RequirePackage", "lstset", "tikzset", "nocite", "cline", "cmidrule", "thanks", "addbibresource",
+         "RequirePackage", "lstset", "tikzset", "nocite", "cline", "cmidrule", "addbibresource",
          "usetikzlibrary", "stepcounter", "refstepcounter", "rowcolor", "cellcolor", "columncolor", "arraystretch",
          "hyphenation", "email"),
         1,
@@ -46,6 +46,12 @@ UNSEEN_ARGUMENTS = {
 }  # fmt: skip
 SKIPPED_FIRST = {
     "textcolor": 1,
+    "colorbox": 1,
+    "fcolorbox": 2,
+    "rotatebox": 1,
+    "hyperlink": 1,
+    "hypertarget": 1,
+    "texorpdfstring": 1,
     "multirow": 2,
     "raisebox": 1,
     "parbox": 1,

@@ -35,6 +35,8 @@ _SPANNING = re.compile(r"\s*\\multicolumn\s*\{(\d{1,3})\}\s*\{[^{}]*(?:\{[^{}]*\
 _NEW_THEOREM = re.compile(r"\\newtheorem\*?\s*\{(\w{1,50})\}\s*(?:\[\w{1,50}\]\s*)?\{([^{}\n]{1,100})\}")
 _DEEPEST = 60
 """Levels of nested blocks that are converted."""
+_OVERLAY = re.compile(r"<(?=[^<>\n]*[\d+])[\w+.:|,-]{1,30}>")
+"""Slides of a presentation on which something is shown."""
 _LONGEST_FORMULA = 20_000
 """Characters in which the end of a formula is looked for."""
 
@@ -51,6 +53,7 @@ class LatexWriter:
         self._theorems = {name: name.capitalize() for name in commands.THEOREMS} | dict(_NEW_THEOREM.findall(text))
         self.properties: dict[str, str] = {}
         """`title`, `author` and `date`, as far as the converted spans declare them."""
+        self._thanks: list[str] = []
 
     def document(self) -> list[str]:
         """Return the Markdown blocks of the document's body; the preamble only gives `properties`."""
@@ -135,6 +138,13 @@ class LatexWriter:
         return token.end()
 
     def _command(self, name: str, at: int, flow: Flow, end: int) -> int:
+        at = overlay.end() if (overlay := _OVERLAY.match(self._text, at, end)) else at
+        if name in {"frametitle", "framesubtitle"}:
+            return self._frame_title(at, flow, end, is_title=name == "frametitle")
+        if name == "thanks":
+            start, stop, after = self._structure.argument(at, end)
+            self._thanks.append(self.inline(start, stop))
+            return after
         if name in commands.SECTIONS:
             start, stop, after = self._structure.argument_after_option(at, end)
             level = min(max(commands.SECTIONS.index(name) - self._top, 0) + 2, 6)
@@ -151,10 +161,18 @@ class LatexWriter:
         if name == "maketitle":
             for key, mark in (("title", "# "), ("author", ""), ("date", "")):
                 flow.add(f"{mark}{self.properties.get(key, '')}")
+            flow.add_all(self._thanks)
             return at
         if len(name) == 1 and commands.accented(name, "x") is not None:
             return self._accent(name, at, flow, end)
         return self._marking(name, at, flow, end)
+
+    def _frame_title(self, at: int, flow: Flow, end: int, *, is_title: bool) -> int:
+        """Write the title of a slide as a heading below a section, and return the offset after it."""
+        start, stop, after = self._structure.argument_after_option(at, end)
+        level = max(commands.SECTIONS.index("subsection") - self._top, 0) + 2
+        flow.add(f"{'#' * level if is_title else ''} {self.inline(start, stop)}".strip())
+        return after
 
     def _marking(self, name: str, at: int, flow: Flow, end: int) -> int:
         """Write a command that formats its argument, and return the offset after it."""
@@ -184,6 +202,7 @@ class LatexWriter:
             flow.add(inner) if name == "caption" else flow.write(f" ({inner})")
             return after
         if name in commands.STYLES or name in commands.CODES:
+            at = self._structure.argument_after_option(at, end)[2] if name == "mintinline" else at
             start, stop, after = self._structure.argument_after_option(at, end)
             inner = self.inline(start, stop)
             mark = commands.STYLES.get(name, "`")
@@ -238,6 +257,7 @@ class LatexWriter:
 
     def _prose(self, name: str, at: int, stop: int) -> list[str]:
         label = ""
+        at = overlay.end() if (overlay := _OVERLAY.match(self._text, at, stop)) else at
         option_end = self._structure.after_option(at, stop)
         if name in self._theorems:
             option = self.inline(at, option_end).strip("[] ")
@@ -245,7 +265,11 @@ class LatexWriter:
         at = option_end
         for _ in range(commands.ARGUMENTS_OF.get(name, 0)):
             at = self._structure.after_option(self._structure.argument(at, stop)[2], stop)
-        blocks = self.blocks(at, stop)
+        flow = Flow()
+        for is_title in (True, False):
+            if name == "frame" and self._text[at : at + 1] == "{":
+                at = self._frame_title(at, flow, stop, is_title=is_title)
+        blocks = [*flow.blocks(), *self.blocks(at, stop)]
         if name == "abstract":
             return ["## Abstract", *blocks]
         if label and blocks:
@@ -270,6 +294,7 @@ class LatexWriter:
         starts = list(self._structure.own_tokens(at, stop, _ITEM))
         for number, (begin, inside) in enumerate(starts, start=1):
             end = starts[number][0] if number < len(starts) else stop
+            inside = overlay.end() if (overlay := _OVERLAY.match(self._text, inside, end)) else inside
             after = self._structure.after_option(inside, end)
             label = self.inline(inside, after).strip("[] ")
             if self._text.startswith("\\bibitem", begin):

@@ -1,8 +1,17 @@
 """Inline markup of Org as Markdown."""
 
 import re
+from html.entities import name2codepoint
 
-_MARKED = re.compile(r"[*/_+=~\[<]")
+from sourcebook.parsing.text.raised_text import LEVEL, LOWERED, RAISED, without_marks
+
+_MARKED = re.compile(r"[*/_+=~\[<\\^]")
+_ENTITY = re.compile(r"\\([A-Za-z]+)(?:\{\}|(?![A-Za-z]))")
+_ENTITIES = {name: chr(code) for name, code in name2codepoint.items()} | {
+    "to": "→", "rightarrow": "→", "leftarrow": "←", "dots": "…", "ldots": "…", "leq": "≤", "geq": "≥", "neq": "≠",
+    "approx": "≈", "infty": "∞", "pm": "±", "EUR": "€", "checkmark": "✓",
+}  # fmt: skip
+"""Characters by the names that Org gives them, mostly those of HTML."""
 _BEFORE = r"(?:(?<=[\s\-('\"{])|^)"
 _AFTER = r"(?=[\s\-.,;:!?'\")}\[\\]|$)"
 _INSIDE = r"[^\s{mark}](?:[^\n{mark}]{{0,1000}}[^\s{mark}])?"
@@ -31,6 +40,8 @@ _REPLACED = tuple(
         (r" ?\[fn:[\w-]{0,100}:[ ]?([^\[\]\n]{1,2000})\]", r" (\1)"),
         (r"\[fn:([\w-]{1,100})\]", r"[\1]"),
         (r"<{2,3}([^<>\n]{1,500})>{2,3}", r"\1"),
+        (r"(?<=\S)_\{([^{}\n]{1,50})\}", rf"{LOWERED}\1{LEVEL}"),
+        (r"(?<=\S)\^\{([^{}\n]{1,50})\}", rf"{RAISED}\1{LEVEL}"),
     )
 )
 
@@ -71,6 +82,7 @@ def _code(text: str) -> str:
 
 
 def _formatted(text: str) -> str:
+    text = _ENTITY.sub(lambda found: _ENTITIES.get(found[1], found[0]), text) if "\\" in text else text
     for pattern, replacement in (*_REPLACED, *_EMPHASIS):
         text = pattern.sub(replacement, text)
-    return text
+    return without_marks(text)

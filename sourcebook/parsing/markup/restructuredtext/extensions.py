@@ -215,6 +215,8 @@ def _unknown_role(
     """
     plain = utils.unescape(text)
     shown = _shown(plain)
+    if name.lower() in {"guilabel", "menuselection"}:
+        shown = shown.replace("&&", "\0").replace("&", "").replace("\0", "&")  # marks of keys
     titled = _TARGET.fullmatch(plain)
     target = " ".join((titled[2] if titled else plain).split())
     if name.lower() in _DOCUMENT_ROLES and target and not target.startswith("!"):

@@ -47,6 +47,7 @@ def root_of(body: str) -> dict[str, str]:
         '<a class="skip-link" href="#x">EXTRA</a>',
         '<a href="https://github.com/x">Edit this page</a>',
         '<a href="#main">Skip to main content</a>',
+        '<a href="#r1" role="doc-backlink">EXTRA</a>',
         '<div class="md-sidebar--secondary">EXTRA</div>',
         '<div class="theme-doc-toc-desktop"><a href="#a">EXTRA</a></div>',
         '<aside><a href="/a">EXTRA one</a> <a href="/b">EXTRA two</a></aside>',

@@ -5,6 +5,8 @@ import pytest
 from tests.unit.parsing.html.test_boilerplate import PROSE, cleaned
 
 ANSWER = "<p>It takes KEPT hours.</p>"
+LONG = "<p>It takes KEPT hours until the lock is full, and the boats in it may leave.</p>"
+EXTRA = "<p>EXTRA words that nobody asked for when they came to this page about the harbour and its gauge.</p>"
 
 
 @pytest.mark.parametrize(
@@ -53,6 +55,22 @@ ANSWER = "<p>It takes KEPT hours.</p>"
             '<div><h2><button data-bs-toggle="collapse" data-bs-target="#d">QUESTION?</button></h2>'
             f'<div id="d" aria-hidden="true">{ANSWER}</div></div>'
         ),
+        f'<button popovertarget="p">QUESTION?</button><div id="p" popover>{ANSWER}</div>',
+        f'<button commandfor="p" command="toggle-popover">QUESTION?</button><div id="p" hidden>{ANSWER}</div>',
+        f'<p><a href="#" onclick="toggle(\'m\')">QUESTION?</a></p><p>Between.</p><div id="m" hidden>{LONG}</div>',
+        f'<button onclick="show(\'w\')">QUESTION?</button><div id="w" class="w3-hide">{ANSWER}</div>',
+        f'<p><a href="#a7">QUESTION?</a></p><p>Between.</p><div id="a7" style="display:none">{ANSWER}</div>',
+        f'<input type="checkbox" id="q"><label for="q">QUESTION? now</label><div hidden>{LONG}</div>',
+        f'<div><button @click="open = !open">QUESTION? now</button><div x-cloak hidden>{LONG}</div></div>',
+        f'<ul><li><a href="javascript:">QUESTION? now</a><div style="display:none">{LONG}</div></li></ul>',
+        f'<div class="title"><i></i>QUESTION?</div><div class="content" hidden>{LONG}</div>',
+        f'<faq-item><span slot="q">QUESTION? Where？</span><div slot="a" hidden>{LONG}</div></faq-item>',
+        f'<h3>QUESTION?</h3><div itemprop="acceptedAnswer"><div itemprop="text" hidden>{ANSWER}</div></div>',
+        (
+            "<table><tr><td><button aria-expanded='false' aria-controls='r'>+</button></td><td>QUESTION?</td></tr>"
+            "<tr id='r' hidden><td colspan=2>It takes KEPT hours.</td></tr></table>"
+        ),
+        "<ul><li>QUESTION?</li><li hidden>It takes</li><li hidden>KEPT hours</li></ul><button>Show more</button>",
     ],
 )
 def test_answers_that_are_folded_away_stay_with_their_questions(folded: str) -> None:
@@ -107,6 +125,10 @@ def test_the_label_of_a_tab_stands_before_its_panel(tabs: str) -> None:
         '<button aria-controls="c">EXTRA</button><div id="c" class="cookie-consent" hidden><p>EXTRA</p></div>',
         "<template><h3>EXTRA</h3><div><p>EXTRA</p></div></template>",
         "<p hidden>EXTRA</p>",
+        f'<button onclick="open(\'c\')">EXTRA</button><div id="c" class="newsletter-modal" hidden>{EXTRA}</div>',
+        f'<a href="#find">Find</a><div id="find" hidden><form><input></form>{EXTRA}</div>',
+        "<button>Copy</button><div hidden><p>EXTRA was copied to the clipboard</p></div>",
+        f'<button data-bs-toggle="modal" data-bs-target="#w">Ask us</button><div id="w" hidden>{EXTRA}</div>',
         '<div style="display:none">EXTRA</div>',
     ],
 )

@@ -90,6 +90,14 @@ AMP = (
             [],
             id="details in a table",
         ),
+        pytest.param(
+            '<div role="table"><div role="rowgroup"><div role="row"><span role="columnheader">Port</span>'
+            '<span role="columnheader">m</span></div></div><div role="row"><span role="cell">Kiel</span>'
+            '<span role="cell">11</span></div></div>',
+            ["| Port | m |", "| Kiel | 11 |"],
+            [],
+            id="table by its roles",
+        ),
         pytest.param(SIDENOTE, ["The mole", "It was built in 1881.", "is long."], ["moleIt"], id="sidenote"),
         pytest.param(
             "<dl><div><dt>Ebb</dt><dd>Water falls.</dd></div><div><dt>Flood</dt><dd>Water rises.</dd></div></dl>",

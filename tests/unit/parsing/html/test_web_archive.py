@@ -39,6 +39,23 @@ def test_the_start_names_the_page() -> None:
     assert document.metadata["left_out"]["frames"] == 1  # type: ignore[index, call-overload]
 
 
+def test_frames_of_the_page_s_own_site_stand_in_their_places() -> None:
+    """As Chromium saves them; those of other sites are counted."""
+    head, mark, rest = SAVED_PAGE.partition("------sep\nContent-Type: text/html")
+    names = {"own@x": "https://example.org/table", "other@x": "https://ads.example/1"}
+    shown = "".join(f'<iframe src=3D"cid:{name}"></iframe>' for name in names)
+    frames = "".join(
+        f"------sep\nContent-Type: text/html\nContent-ID: <{name}>\nContent-Location: {url}\n\n<p>At {url[8:]}.</p>\n"
+        for name, url in names.items()
+    )
+    document = read(
+        head + mark + rest.replace("</body>", f"{shown}</body>").replace("------sep--", frames + "------sep--")
+    )
+    assert "At example.org/table." in document.markdown
+    assert "ads.example" not in document.markdown
+    assert document.metadata["left_out"]["frames"] == 1  # type: ignore[index, call-overload]
+
+
 @pytest.mark.parametrize("content", ["no archive\n", SAVED_PAGE.split("------sep\nContent-Type: text/html")[0]])
 def test_without_a_page_it_fails_with_the_reason(content: str) -> None:
     """A reason in plain words, with a remedy."""

@@ -40,7 +40,7 @@ def test_title_author_date_and_abstract() -> None:
     assert document.title == "On Things"
     assert document.metadata == {"author": "Ada Lovelace, Bob Roe", "date": "2024-05-06", "encoding": "utf-8"}
     assert texts(document) == [
-        "# On *Things*", "Ada Lovelace, Bob Roe", "6 May 2024", "## Abstract", "Short.", "## One", "Text.",
+        "# On *Things*", "Ada Lovelace, Bob Roe", "6 May 2024", "Paid", "## Abstract", "Short.", "## One", "Text.",
     ]  # fmt: skip
 
 

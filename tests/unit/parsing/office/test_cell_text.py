@@ -57,6 +57,7 @@ from sourcebook.parsing.office.cell_text import cell_text
         (float("inf"), "0.00", "inf"),
         (10**400, "0.00", "########"),
         (True, "General", "TRUE"),
+        ("one_x000D_\ntwo_x2713_", "General", "one\r\ntwo_x2713_"),
         (dt.datetime(2024, 5, 6), "dd/mm/yy", "2024-05-06"),  # noqa: DTZ001 - workbooks know no zones
         (dt.datetime(2024, 5, 6, 13, 30), "dd/mm/yy hh:mm", "2024-05-06 13:30"),  # noqa: DTZ001
         (dt.time(9, 5), "hh:mm", "09:05"),

@@ -85,7 +85,7 @@ def test_hidden_slides_are_kept_and_marked() -> None:
 
 
 def test_lists_nest_and_charts_give_their_data() -> None:
-    """A chart is its kind, its title, and a table with a header row."""
+    """A chart is its kind, its title with that of its values, and a table with a header row."""
     presentation = pptx.Presentation()
     slide = presentation.slides.add_slide(presentation.slide_layouts[1])
     slide.shapes.title.text = "Sales"
@@ -99,9 +99,13 @@ def test_lists_nest_and_charts_give_their_data() -> None:
     chart = slide.shapes.add_chart(XL_CHART_TYPE.LINE, *_AREA, data).chart
     chart.has_title = True
     chart.chart_title.text_frame.text = "By region"
+    chart.value_axis.axis_title.text_frame.text = "crowns"
     parsed = parse_named("a.pptx", saved(presentation))
     assert "- all\n    - east" in texts(parsed)
-    assert texts(parsed)[-2:] == ["Line chart: By region", "|  | 2024 |\n| --- | --- |\n| east | 1.5 |\n| west | 2 |"]
+    assert texts(parsed)[-2:] == [
+        "Line chart: By region (crowns)",
+        "|  | 2024 |\n| --- | --- |\n| east | 1.5 |\n| west | 2 |",
+    ]
     assert parsed.blocks[-1].kind == "table"
 
 

@@ -2,8 +2,10 @@
 
 import docx
 from docx.opc.constants import RELATIONSHIP_TYPE
+from docx.opc.packuri import PackURI
+from docx.opc.part import Part
 from docx.oxml import parse_xml
-from docx.oxml.ns import nsdecls
+from docx.oxml.ns import nsdecls, nsmap
 
 from tests.unit.parsing.covering import texts
 from tests.unit.parsing.office.office_files import add_notes, add_reference, append_xml, parse_named, saved
@@ -138,3 +140,23 @@ def test_words_and_punctuation_stay_whole() -> None:
     paragraph.add_run("see").italic = True
     paragraph.add_run(").")
     assert parse_named("a.docx", saved(document)).markdown == "H2O is **wet**, mostly (*see*).\n"
+
+
+def test_the_unit_of_a_chart_stands_behind_its_title() -> None:
+    """As it is written at the axis of its values."""
+    document = docx.Document()
+    axis = "<c:valAx><c:title><c:tx><c:rich><a:p><a:r><a:t>metres</a:t></a:r></a:p></c:rich></c:tx></c:title></c:valAx>"
+    series = (
+        "<c:ser><c:cat><c:strLit><c:ptCount val='1'/><c:pt idx='0'><c:v>Mole</c:v></c:pt></c:strLit></c:cat><c:val>"
+    )
+    series += "<c:numLit><c:ptCount val='1'/><c:pt idx='0'><c:v>7</c:v></c:pt></c:numLit></c:val></c:ser>"
+    title = "<c:title><c:tx><c:rich><a:p><a:r><a:t>Depths</a:t></a:r></a:p></c:rich></c:tx></c:title>"
+    plot = f"<c:plotArea><c:barChart>{series}</c:barChart>{axis}</c:plotArea>"
+    xml = f"<c:chartSpace {nsdecls('c', 'a')}><c:chart>{title}{plot}</c:chart></c:chartSpace>"
+    kind = "application/vnd.openxmlformats-officedocument.drawingml.chart+xml"
+    part = Part(PackURI("/word/charts/chart1.xml"), kind, xml.encode(), document.part.package)
+    number = document.part.relate_to(part, f"{nsmap['r']}/chart")
+    shown = f'<w:r><w:drawing><wp:inline {nsdecls("wp", "a", "r", "c")}><wp:extent cx="9" cy="9"/><a:graphic>'
+    shown += f'<a:graphicData uri="{nsmap["c"]}"><c:chart r:id="{number}"/></a:graphicData></a:graphic></wp:inline>'
+    append_xml(document.add_paragraph(), f"{shown}</w:drawing></w:r>")
+    assert "Bar chart: Depths (metres)" in parse_named("a.docx", saved(document)).markdown

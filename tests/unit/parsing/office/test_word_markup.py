@@ -196,7 +196,10 @@ def test_a_document_within_that_is_not_read_is_named(name: str, content: bytes) 
 
 
 def test_paragraphs_that_are_one() -> None:
-    """A drop cap is the first letter of a word; a paragraph whose end was deleted goes on in the next one."""
+    """A drop cap is the first letter of a word; a paragraph whose end was deleted goes on in the next one.
+
+    A page that ends within a paragraph parts its words.
+    """
     frame = '<w:pPr><w:framePr w:dropCap="drop" w:lines="3"/></w:pPr>'
     deleted = '<w:pPr><w:rPr><w:del w:id="1" w:author="A"/></w:rPr></w:pPr>'
     other = '<w:pPr><w:framePr w:w="2000"/></w:pPr>'
@@ -204,8 +207,11 @@ def test_paragraphs_that_are_one() -> None:
         paragraph(frame + run("K")) + paragraph(run("iwis grow here."))
         + paragraph(deleted + run("The hire ")) + paragraph(run("ends at noon."))
         + paragraph(other + run("A")) + paragraph(run("framed letter."))
+        + paragraph(run("Before") + '<w:r><w:br w:type="page"/></w:r>' + run("behind."))
     )  # fmt: skip
-    assert document.markdown == "Kiwis grow here.\n\nThe hire ends at noon.\n\nA\n\nframed letter.\n"
+    assert document.markdown == (
+        "Kiwis grow here.\n\nThe hire ends at noon.\n\nA\n\nframed letter.\n\nBefore  \nbehind.\n"
+    )
 
 
 def scripted(text: str, script: str = "superscript") -> str:

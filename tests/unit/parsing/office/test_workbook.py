@@ -147,14 +147,14 @@ def test_comments_links_and_charts() -> None:
     sheet["A2"].hyperlink = "https://example.org/east"
     sheet["B3"].comment = Comment("estimated", "Ada")
     chart = BarChart()
-    chart.title = "Sales"
+    chart.title, chart.y_axis.title = "Sales", "crowns"
     chart.add_data(Reference(sheet, min_col=2, min_row=1, max_row=3), titles_from_data=True)
     chart.set_categories(Reference(sheet, min_col=1, min_row=2, max_row=3))
     sheet.add_chart(chart, "E5")
     assert texts(parse_named("a.xlsx", saved(workbook)))[1:] == [
         "| region | sales |\n| --- | --- |\n| [east](https://example.org/east) | 1 |\n| west | 2 |",
         "> Comment on B3 by Ada: estimated",
-        "Bar chart: Sales",
+        "Bar chart: Sales (crowns)",
         "|  | sales |\n| --- | --- |\n| east | 1 |\n| west | 2 |",
     ]
 

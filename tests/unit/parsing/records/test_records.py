@@ -66,6 +66,15 @@ def each(pattern: str, sentences: Sequence[str] = SENTENCES) -> list[str]:
 URLS = each("https://x.org/{number}")
 TICKETS = "".join(each('<ticket id="T-{number}"><text>{sentence}</text></ticket>'))
 CHAPTERS = "".join(each('<chapter id="c{number}"><title>One</title><p>{sentence}</p></chapter>'))
+NOTE = (
+    "<note><title>Lamp {number}</title><content><![CDATA[<en-note><div>{sentence}</div></en-note>]]></content></note>"
+)
+ITEMS = "".join(each("<item><title>Day {number}</title><body>{sentence}</body><guid>{number}</guid></item>"))
+POST = (
+    '<item><title>Winch</title><key id="71">PIER-1</key><description>&lt;p&gt;It slips.&lt;/p&gt;</description>'
+    '<comments><comment author="Ola">&lt;p&gt;Grease helps.&lt;/p&gt;</comment></comments>'
+    f"<resource><data>{'iVBORw0KGgo' * 40}</data></resource></item>"
+)
 
 
 def read(value: object, media_type: str = media.JSON, *, name: str = "issues.json", **settings: str) -> ParsedDocument:
@@ -150,6 +159,13 @@ def test_an_issue_is_a_document_by_its_number() -> None:
         ),
         ([{"note": s, "url": f"https://x.org/{n}"} for n, s in enumerate(SENTENCES)], media.JSON, URLS),
         (f"<all><list>{TICKETS}</list></all>", media.XML, each("T-{number}")),
+        (f"<en-export>{''.join(each(NOTE))}</en-export>", media.XML, ["1", "2", "3"]),
+        (f"<rss><channel>{'<category>Sea</category>' * 9}{POST}</channel></rss>", media.XML, ["PIER-1"]),
+        (
+            f"<rss><channel><title>Sea</title><description>&lt;p&gt;News&lt;/p&gt;</description>{ITEMS}</channel></rss>",
+            media.XML,
+            ["0", "1", "2"],
+        ),
     ],
 )
 def test_records_have_their_keys_as_names(value: object, media_type: str, expected: list[str]) -> None:
@@ -179,6 +195,10 @@ def test_records_have_their_keys_as_names(value: object, media_type: str, expect
             media.YAML,
         ),
         (f"<book>{CHAPTERS}</book>", media.XML),
+        (
+            "<root>" + "".join(each('<data name="a{number}"><value>Shut &lt;br/&gt; it</value></data>')) + "</root>",
+            media.XML,
+        ),
         (SENTENCES, media.JSON),
         (
             [{"name": s[4:8], "description": s, "columns": [{"name": "id"}]} for n, s in enumerate(SENTENCES)],
@@ -273,12 +293,17 @@ def test_a_number_of_a_table_filters_as_one() -> None:
 
 
 def test_markup_in_a_field_is_read_as_a_page_is() -> None:
+    """That of remarks, too; the text of an element with attributes is its name, and a packed file is counted."""
     held = [
         {"id": n, "title": f"Lamp {n}", "body": f"<p>{s}</p><ul><li>one</li></ul>"} for n, s in enumerate(SENTENCES)
     ]
     text = record(read(held), "0").markdown
     assert SENTENCES[0] in text
     assert "<p>" not in text
+    post = record(read(POST.join(["<rss><channel>", "</channel></rss>"]), media.XML), "PIER-1")
+    assert [words for words in ("- key: PIER-1", "It slips.", "Grease helps.") if words not in post.markdown] == []
+    assert "iVBOR" not in post.markdown
+    assert post.metadata["left_out"] == {"fields": 1}
 
 
 @pytest.mark.parametrize("media_type", sorted(DESCRIBED))

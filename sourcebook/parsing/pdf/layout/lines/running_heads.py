@@ -4,6 +4,7 @@ Each text remains in the document once: a running head whose text is nowhere els
 """
 
 import re
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -24,6 +25,8 @@ _OUTERMOST = 3
 """Rows from the edge that may be running heads [first]."""
 _FEWEST_PAGES = 3
 """Fewest pages in a row, or every second page in a row, on which a running head repeats [first]."""
+_FEWEST_WORDS = 3
+"""Words beside the number of a page, at least, where the numbers rise by other steps than the pages [first]."""
 _GAP = 0.7
 """Smallest white space between a running head and the body, in font sizes [first]."""
 _LEAST_GAPS = 0.75
@@ -35,6 +38,8 @@ _MOST_OF_PAGE = 0.5
 _LARGEST = 1.25
 """Font size above which a row is the title of a chapter, in usual font sizes [first]."""
 
+_Run = tuple["_Candidate", int, "_Run | None"]
+"""A row, the number in it, and the run of rows with lower numbers that it follows."""
 RunningRows = tuple[tuple[Line, ...], tuple[Line, ...]]
 """Rows above the body of a page, and rows below it."""
 
@@ -104,11 +109,14 @@ def _chains(candidates: Sequence[_Candidate], pages: int) -> tuple[set[int], set
     """Return the ids of the rows that hold page numbers, and of the rows whose text repeats from page to page."""
     same: dict[object, list[_Candidate]] = defaultdict(list)
     counting: dict[object, list[_Candidate]] = defaultdict(list)
+    sampled: dict[object, list[tuple[_Candidate, int]]] = defaultdict(list)
     for one in candidates:
         place = round(one.line.top / 4)
         for near in (place - 1, place, place + 1):
             same[one.above, near, one.line.text].append(one)
             for number in numbers(one.line.text):
+                if number.at_edge and len(one.line.text.split()) > _FEWEST_WORDS:
+                    sampled[one.above, near].append((one, number.value))
                 if not _may_count_pages(number, one, pages):
                     continue
                 offset = number.value - one.page
@@ -116,8 +124,29 @@ def _chains(candidates: Sequence[_Candidate], pages: int) -> tuple[set[int], set
                 if number.at_edge:
                     counting[one.above, near, offset].append(one)
     counted = {id(one) for group in counting.values() for one in _in_a_row(group)}
+    counted |= {id(one) for group in sampled.values() for one in _rising(group, pages)}
     repeated = {id(one) for group in same.values() for one in _in_a_row(group)}
     return counted, repeated
+
+
+def _rising(group: Sequence[tuple[_Candidate, int]], pages: int) -> list[_Candidate]:
+    """Return the rows at one place whose numbers rise from page to page, in a file of some of the pages of a book.
+
+    They begin low, and stand on at least half of the pages: numbers of invoices do not begin low.
+    """
+    offsets: list[int] = []  # lowest offset with which a run of each length can end, and where that run ends
+    ends: list[_Run] = []
+    for one, value in sorted(group, key=lambda each: (each[0].page, -each[1])):
+        at = bisect_right(offsets, value - one.page)
+        offsets[at : at + 1] = [value - one.page]
+        ends[at : at + 1] = [(one, value, ends[at - 1] if at else None)]
+    found: list[_Candidate] = []
+    run = ends[-1] if ends else None
+    first = 0
+    while run is not None:
+        one, first, run = run
+        found.append(one)
+    return found if len(found) > _FEWEST_PAGES and 2 * len(found) >= pages and first <= pages else []
 
 
 def _may_count_pages(number: Number, one: _Candidate, pages: int) -> bool:

@@ -77,6 +77,20 @@ def test_heads_of_left_and_right_pages() -> None:
     assert [text.count(name) for name in names] == [1, 1]
 
 
+def test_numbers_of_sampled_pages_rise_by_any_step() -> None:
+    """Each text of a foot is kept once; numbers of other things, which do not begin low, stay on every page."""
+
+    def pages(first: int, steps: Sequence[int], foot: str) -> ParsedDocument:
+        return parse_pages([[*paragraph(700, name=f"Page {n}"), Shown(72, 40, f"{first + n}   {foot}")] for n in steps])
+
+    steps = (0, 6, 13, 14, 22, 31)
+    document = pages(2, steps, "The keeping of ducks in ponds")
+    assert document.markdown.count("The keeping of ducks in ponds") == 1
+    assert left_out(document)["rows"] == 5
+    assert pages(4711, steps, "is the number of this invoice").markdown.count("this invoice") == 6
+    assert pages(2, steps, "Article").markdown.count("Article") == 6
+
+
 def test_a_paragraph_runs_on_past_a_running_head() -> None:
     """A head that is kept on the second page does not part the sentence that goes on there."""
     pages = [
