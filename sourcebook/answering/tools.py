@@ -163,7 +163,7 @@ class Tools:
         within = narrowed(self._reach.filters, tags, filters)
         self.searches.append(query)
         found = self._reach.search(
-            query, self._reach.collections, limit, filters=within, neighbours=neighbours, log=False
+            query, self._reach.collections, limit, filters=within, neighbours=neighbours or None, log=False
         )
         if found.nothing_relevant:
             return [], False
