@@ -1,1 +1,1 @@
-"""Who asks: the person or group of a request, by its key, a trusted front end's header, or a signed token."""
+"""Persons and groups of a request: by its key, a trusted front end's header, or a signed token."""
