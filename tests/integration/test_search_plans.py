@@ -185,6 +185,13 @@ def test_of_a_block_only_the_candidates_are_read(
     connection.execute("DISCARD PLANS")
     assert read[1][0] - read[0][0] == 2  # look-ups, by the index alone where its pages are known to be visible
     assert read[1][1] - read[0][1] in (0, 2)
+    with connection.transaction(force_rollback=True):
+        # SQL here: what only a test looks at.
+        first = "(SELECT min(chunk_id) FROM block_candidates(%s, %s, %s::real[], 10))"
+        connection.execute(f"UPDATE keyword_entry SET count_id = 17 WHERE chunk_id = {first}", given)
+        seen = candidates.replace("10)", "10, 10, %s)")
+        for counts, number_of_them in (("{0}", 1), ("{17}", 1), ("{0,17}", 2), ("{9}", 0)):
+            assert connection.execute(seen, [*given, counts]).fetchone() == (number_of_them,)
 
 
 def test_candidates_are_held_against_a_condition_by_key(
