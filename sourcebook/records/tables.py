@@ -128,6 +128,7 @@ def _open_database(url: str, settings: TableSettings) -> Iterator[Table]:
         dialect = engine.dialect.name
         if dialect == "postgresql":
             connection = connection.execution_options(postgresql_readonly=True, isolation_level="REPEATABLE READ")
+            # SQL here: PostgreSQL's, sent to a database that may not be ours
             connection.exec_driver_sql(f"SET lock_timeout = '{LOCK_SECONDS}s'")
         elif dialect == "sqlite":
             connection.exec_driver_sql("PRAGMA query_only = ON")
