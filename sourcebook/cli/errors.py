@@ -68,7 +68,7 @@ def as_typed(message: str, options: Iterable[Sequence[str]], typed: Iterable[str
         for spelling in spellings:
             is_short = not spelling.startswith("--") and argument.startswith(spelling)
             if argument.partition("=")[0] == spelling or is_short:
-                return f"{spelling} is {message[named.end() :]}"
+                return f"{spelling} is {message[named.end() :].removesuffix(', or None')}"  # which nobody types
     return message
 
 
