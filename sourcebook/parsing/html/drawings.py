@@ -13,6 +13,8 @@ _IN_LINES: Final = frozenset(
 )
 """Elements in which a drawing stands between words."""
 _POSITIONS: Final = ("x", "y", "dy")
+DRAWN: Final = "data-drawn"
+"""Attribute of an element whose words are those of a drawing."""
 
 
 def show_drawings(tree: Element) -> None:
@@ -26,6 +28,7 @@ def show_drawings(tree: Element) -> None:
             is_in_line = parent is not None and parent.tag in _IN_LINES
             replace_content(drawing, f" {words} " if is_in_line else words)
             drawing.tag = "span" if is_in_line else "p"
+            drawing.set(DRAWN, "")
 
 
 def show_formulas(tree: Element) -> None:

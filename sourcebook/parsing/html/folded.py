@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 
 from sourcebook.parsing.html.boilerplate import NAVIGATION_ROLES, is_hidden
+from sourcebook.parsing.html.drawings import DRAWN
 from sourcebook.parsing.html.names import meaning_of_names
 from sourcebook.parsing.html.tree import (
     HEADINGS,
@@ -137,7 +138,13 @@ def _is_folded(element: Element, opened: set[str]) -> bool:
     is_opened = is_opened or any(part.get("role") == "region" for part in element.iter("div", "section"))
     is_named = any(part.get("id") in opened for part in (element, *element.iter("div", "section")))
     is_opened = is_opened or (is_named and not _is_window(element))
-    return is_opened and not _is_menu(element) and not _in_frame(element)
+    return is_opened and not _is_menu(element) and not _is_drawing(element) and not _in_frame(element)
+
+
+def _is_drawing(element: Element) -> bool:
+    """Return whether most of an element's words are those of drawings, such as diagrams of a syntax."""
+    drawn = (text_length(each) for each in element.iter("p", "span") if each.get(DRAWN) is not None)
+    return 2 * sum(drawn) > text_length(element)
 
 
 def _follows_label(element: Element) -> bool:

@@ -136,6 +136,14 @@ def test_menus_banners_and_dialogs_stay_out(menu: str) -> None:
     assert "EXTRA" not in cleaned(f"{PROSE}{menu}{PROSE}")
 
 
+def test_words_of_a_drawing_that_a_button_shows_stay_out() -> None:
+    """SQLite's pages have every diagram of its syntax behind a button, again on each page that names it."""
+    words = "".join(f"<text>EXTRA{number}</text>" for number in range(12))
+    button = """<p>filter-clause: <button id="b" onclick='hideorshow("b","d")'>show</button></p>"""
+    assert "EXTRA" not in cleaned(f'{PROSE}{button}<div id="d" style="display:none"><svg>{words}</svg></div>')
+    assert "KEPT" in cleaned(f'{PROSE}{button}<div id="d" style="display:none">{ANSWER * 9}<svg>x</svg></div>')
+
+
 def test_a_page_that_hides_more_than_anybody_reads_stays_small() -> None:
     spam = f"<h3>Q</h3><div hidden>{'<p>cheap watches</p>' * 50_000}</div>"
     plain = f'<div style="display:none">{"<p>cheap watches</p>" * 50_000}</div>'
