@@ -43,8 +43,6 @@ MOST_NEIGHBOURS: Final = 20
 """Passages before and after a result, each, at most."""
 MOST_TOKENS: Final = 1_000_000
 """Tokens of a context, at most."""
-USUAL_RESULTS: Final = 5
-"""Results of a page where neither the request nor the collections say how many."""
 USUAL_TOKENS: Final = 4_000
 """Tokens of a context where a request does not say how many."""
 DEFAULT_FUSION: Final = Fusion()

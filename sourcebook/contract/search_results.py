@@ -1,7 +1,7 @@
 """Results of a search."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from html import escape
 from typing import Any, overload
@@ -13,7 +13,6 @@ from sourcebook.contract.other_documents import LinkedDocument, OtherCopy, Other
 from sourcebook.contract.windows import Part, merged_text
 from sourcebook.model.passage_part import PassagePart
 from sourcebook.model.place import address_of, place_words, time_span
-from sourcebook.model.plain_values import as_plain
 
 Facets = Mapping[str, Mapping[str, int]]
 """Number of documents by value, the most frequent value first, by facet. A document may have several tags."""
@@ -160,7 +159,7 @@ class SearchResult:
         context = self.context_text if self.parts else None
         times = {name: getattr(self, name) for name in ("created_at", "updated_at", "indexed_at")}
         return {
-            **as_plain(self),
+            **asdict(self),
             **{name: time and time.isoformat() for name, time in times.items()},
             "snippet_highlights": self.snippet_highlights,
             "time_span": self.time_span,
@@ -251,9 +250,9 @@ class SearchResults(Sequence[SearchResult]):
             "facets": self.facets,
             "nothing_relevant": self.nothing_relevant,
             "withheld": self.withheld,
-            "linked": [as_plain(each) for each in self.linked],
+            "linked": [asdict(each) for each in self.linked],
             "seconds_behind": self.seconds_behind,
-            "filling": [as_plain(each) for each in self.filling],
+            "filling": [asdict(each) for each in self.filling],
             "explanation": None if self.explanation is None else self.explanation.as_dict(),
         }
 

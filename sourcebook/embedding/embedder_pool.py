@@ -55,7 +55,7 @@ class EmbedderPool(Closing):
         if settings.provider is not None:
             return
         model = find_model(settings.model)
-        if items * _TEXTS_PER_ITEM > MANY_TEXTS or not (model.is_in_the_box or _usable_export(model, home)):
+        if items * _TEXTS_PER_ITEM > MANY_TEXTS or not (model.is_in_the_box or _found_or_made_export(model, home)):
             self._process(settings, home)
 
     def for_texts(self, settings: EmbeddingSettings, home: Path, texts: int) -> EmbeddingProcess | OnnxEmbedder:
@@ -72,7 +72,7 @@ class EmbedderPool(Closing):
         if settings in self._processes or texts > FEW_TEXTS:
             return self._process(settings, home)
         if settings not in self._opened:
-            export = _usable_export(find_model(settings.model), home)
+            export = _found_or_made_export(find_model(settings.model), home)
             if export is None:
                 return self._process(settings, home)
             from sourcebook.embedding.onnx.open import open_exported
@@ -191,7 +191,7 @@ class EmbedderPool(Closing):
             self._opened.pop(other).close()
 
 
-def _usable_export(model: EmbeddingModel, home: Path) -> Export | None:
+def _found_or_made_export(model: EmbeddingModel, home: Path) -> Export | None:
     """Return the export that matches a model's folder, which a model of the box gets in a second; None otherwise."""
     from sourcebook.embedding.onnx.open import find_export, needs_export
     from sourcebook.embedding.onnx.record import Export

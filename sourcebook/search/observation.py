@@ -28,7 +28,8 @@ class SearchObservation:
     def __init__(self, request: SearchRequest) -> None:
         """Prepare the observation of a request."""
         self._mode = request.mode
-        attributes = {"mode": request.mode, "limit": request.limit or 0, "offset": request.offset}
+        limit = {} if request.limit is None else {"limit": request.limit}  # else as the collections say
+        attributes = {"mode": request.mode, "offset": request.offset, **limit}
         self._span = span("search", attributes, is_confidential=True)
         self._started = 0.0
 

@@ -177,10 +177,8 @@ def test_each_face_takes_principals(base: Stages) -> None:
                 remote.upload(base.collection, "knots.md", KNOTS, allowed=[])
         browser = Browser(open_server)
         (fields,) = fields_of(browser.open(f"/collections/{base.collection}/upload"), "/collections/handbook/upload")
-        wrong = send(browser, base.collection, [("knots.md", KNOTS)], fields={**fields, "allowed": "board"})
-        assert wrong.status == 400
-        alone = send(browser, base.collection, [("knots.md", KNOTS)], fields={**fields, "denied": "user:eve"})
-        assert alone.status == 400
+        for wrong in ({"allowed": "board"}, {"denied": "user:eve"}):
+            assert send(browser, base.collection, [("knots.md", KNOTS)], fields={**fields, **wrong}).status == 400
         named = {**fields, "allowed": "group:hr, user:anna", "denied": "user:eve"}
         assert send(browser, base.collection, [("knots.md", KNOTS)], fields=named).status == 303
     base.run()
@@ -322,14 +320,8 @@ def test_a_collection_is_deleted_with_what_not_everyone_sees(base: Stages) -> No
     base.run()
     with base.connection() as connection:
         connection.execute("DELETE FROM collection WHERE name = %s", [base.collection])
-    for table in (
-        "document",
-        "search_entry",
-        "lexeme_audience",
-        "configuration_audience",
-        "audience_count",
-        "item_permission",
-    ):
+    tables = ["document", "search_entry", "lexeme_audience", "configuration_audience", "audience_count"]
+    for table in (*tables, "item_permission"):
         assert base.rows(f"SELECT 1 FROM {table}") == [], table
 
 

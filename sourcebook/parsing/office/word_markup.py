@@ -264,11 +264,12 @@ def _sign(font: str, number: int) -> str:
 
 def _part_words(root: Any) -> None:
     """Make breaks of pages and columns between words breaks of lines, which keep the words apart."""
-    for mark in root.iter(_BREAK):
-        if mark.get(_BREAK_TYPE) in {"page", "column"} and (paragraph := _paragraph(mark)) is not None:
-            parts = list(paragraph.iter(_TEXT, _BREAK))
-            place = parts.index(mark)
-            if any(part.tag == _TEXT for part in parts[:place]) and any(part.tag == _TEXT for part in parts[place:]):
+    marks = [mark for mark in root.iter(_BREAK) if mark.get(_BREAK_TYPE) in {"page", "column"}]
+    for paragraph in {paragraph: None for mark in marks if (paragraph := _paragraph(mark)) is not None}:
+        parts = list(paragraph.iter(_TEXT, _BREAK))
+        texts = [place for place, part in enumerate(parts) if part.tag == _TEXT]
+        for mark in parts[texts[0] : texts[-1]] if texts else ():
+            if mark.get(_BREAK_TYPE) in {"page", "column"}:
                 del mark.attrib[_BREAK_TYPE]
 
 

@@ -17,6 +17,7 @@ from sourcebook.parsing.text.spans import trimmed
 _ESCAPES = re.compile(
     r"\\u([dD][89abAB][\da-fA-F]{2})\\u([dD][c-fC-F][\da-fA-F]{2})|\\u([\da-fA-F]{4})|\\(/)|\\.", re.DOTALL
 )
+_QUOTED = re.compile(r'"(?>(?:[^"\\\n]++|\\.)*)"?', re.DOTALL)
 _REFERENCES = re.compile(r"&#(?:x([\da-fA-F]{1,6})|(\d{1,7}));")
 
 
@@ -32,12 +33,12 @@ def parse_json_lines(content: bytes) -> ParsedDocument:
 
 def parse_yaml(content: bytes) -> ParsedDocument:
     """Parse YAML."""
-    return _fenced(content, "yaml", "data", yaml_cuts)
+    return _fenced(content, "yaml", "data", yaml_cuts, _unescaped_in_quotes)
 
 
 def parse_toml(content: bytes) -> ParsedDocument:
     """Parse TOML."""
-    return _fenced(content, "toml", "data", toml_cuts)
+    return _fenced(content, "toml", "data", toml_cuts, _unescaped_in_quotes)
 
 
 def parse_code(content: bytes, *, name: str, media_type: str) -> ParsedDocument:
@@ -52,6 +53,11 @@ def parse_code(content: bytes, *, name: str, media_type: str) -> ParsedDocument:
 def _unescaped(text: str) -> str:
     """Return data with the characters that escapes stand for; signs that end a text or a line stay escaped."""
     return _ESCAPES.sub(_of_escape, text) if "\\" in text else text
+
+
+def _unescaped_in_quotes(text: str) -> str:
+    """Return data with the characters of escapes in `"…"`: elsewhere a backslash is itself, as in an expression."""
+    return _QUOTED.sub(lambda found: _unescaped(found[0]), text)
 
 
 def _of_escape(found: re.Match[str]) -> str:

@@ -4,10 +4,11 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from sourcebook.contract.fusion import Fusion
 from sourcebook.contract.other_documents import LinkedDocument
-from sourcebook.contract.search import USUAL_RESULTS, SearchRequest
+from sourcebook.contract.search import SearchRequest
 from sourcebook.contract.search_results import Facets, SearchResult
 from sourcebook.database.pool import Connections, HeldConnection
 from sourcebook.database.query_log import QueryLog
@@ -24,6 +25,9 @@ from sourcebook.search.ranking.relevance import Evidence
 from sourcebook.search.ranking.reranking.reranker import Reranker
 from sourcebook.search.ranking.strategy import Strategy
 from sourcebook.search.scope import SearchScope
+
+_USUAL_RESULTS: Final = 5
+"""Results of a page where neither the request nor the collections say how many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,12 +150,13 @@ class SearchState:
     def take_defaults(self) -> None:
         """Give the request the options that it leaves to the collections, once the scope is known."""
         given = {name: value for name, value in self.scope.defaults.items() if getattr(self.request, name) is None}
-        self.request, self.defaults = replace(self.request, **given), given  # type: ignore[arg-type] # as in settings
+        if given:
+            self.request, self.defaults = replace(self.request, **given), given  # type: ignore[arg-type] # as in settings
 
     @property
     def limit(self) -> int:
         """Results of the page, at most."""
-        return self.request.limit or USUAL_RESULTS
+        return self.request.limit or _USUAL_RESULTS
 
     @property
     def neighbours(self) -> int:
